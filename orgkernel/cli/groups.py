@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from orgkernel.cli.layout import COMMANDS, GROUPS, RENAMED
+from orgkernel.cli.layout import COMMANDS, GROUPS, HINTS, RENAMED, RENAMED_BELOW
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.errors import UsageError
 
@@ -41,7 +41,8 @@ class CommandGroup(click.Group):
         if args and args[0] not in names and not args[0].startswith("-"):
             path = _path_of(ctx)
             raise UsageError(
-                f"there is no command {quote(' '.join([*path, args[0]]))}", _hint(args[0], names, path)
+                f"there is no command {quote(' '.join([*path, args[0]]))}",
+                _former_hint([*path, *args]) or _hint(args[0], names, path),
             )
         return super().resolve_command(ctx, args)
 
@@ -99,10 +100,35 @@ def _path_of(ctx: click.Context) -> list[str]:
     return [] if ctx.parent is None else [*_path_of(ctx.parent), ctx.info_name or ""]
 
 
+def _former_hint(words: list[str]) -> str | None:
+    """What replaces a command that older pages, installed hooks or other programs name; None for any other one."""
+    first, below = words[0], " ".join(words[:2])
+    if hint := HINTS.get(below) or HINTS.get(first):
+        return hint
+    if first not in RENAMED:
+        return None
+    if below in RENAMED_BELOW:
+        return f"it is {_or([RENAMED_BELOW[below]])} now"
+    if words[1:]:
+        moved = [f"{place} {words[1]}" for place in RENAMED[first]]
+        if existing := [each for each in moved if _is_command(each.split())]:
+            return f"it is {_or(existing)} now"
+    return f"it is part of {_or(RENAMED[first])}"
+
+
+def _is_command(words: list[str]) -> bool:
+    """Whether these words name a command that lies in a group."""
+    top = TopGroup("orgkernel")
+    ctx = click.Context(top)
+    command: click.Command | None = top
+    for word in words:
+        if not isinstance(command, click.Group) or (command := command.get_command(ctx, word)) is None:
+            return False
+    return True
+
+
 def _hint(name: str, names: list[str], path: list[str]) -> str:
     """Where the command is that was meant: a similar one here, one of this name elsewhere, a similar one elsewhere."""
-    if not path and name in RENAMED:
-        return f"it is part of `orgkernel {RENAMED[name]}`"
     if hint := did_you_mean(name, names):
         return hint
     places: dict[str, list[str]] = {}
@@ -115,7 +141,7 @@ def _hint(name: str, names: list[str], path: list[str]) -> str:
     return f"list all commands with `{' '.join(['orgkernel', *path])} --help`"
 
 
-def _or(commands: list[str]) -> str:
+def _or(commands: Sequence[str]) -> str:
     return " or ".join(f"`orgkernel {each}`" for each in commands[:5])
 
 

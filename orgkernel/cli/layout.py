@@ -76,14 +76,31 @@ GROUPS = {
 COMMANDS = {name: entry for entries in GROUPS.values() for name, entry in entries.items()}
 
 RENAMED = {
-    "batch": "task",
-    "card-key": "key card",
-    "contract": "task",
-    "decisions": "task log",
-    "dispatch-check": "task dispatch check",
-    "dispatches": "task dispatch",
-    "mcp-tools": "mcp tools",
-    "org": "host",
-    "scope": "claim` or `orgkernel ownership",
+    "batch": ("task",),
+    "card-key": ("key card",),
+    "contract": ("task",),
+    "decisions": ("task log",),
+    "dispatch-check": ("task dispatch check",),
+    "dispatches": ("task dispatch",),
+    "mcp-tools": ("mcp tools",),
+    "org": ("host",),
+    "scope": ("claim", "ownership"),
 }
-"""Commands that older pages name, and where they are, if no subcommand is called like it."""
+"""Commands that older pages name, and where they or their subcommands are now."""
+
+RENAMED_BELOW = {
+    "scope claim": "claim add",
+    "scope claims": "claim list",
+    "org alert": "crew alert",
+    "org watch": "crew watch",
+}
+"""Former subcommands that have another name now; the others are called as before."""
+
+HINTS = {
+    "completion": 'the shell asks `orgkernel` itself: put `eval "$(_ORGKERNEL_COMPLETE=zsh_source orgkernel)"` into '
+    "~/.zshrc, or the same with `bash_source` into ~/.bashrc",
+    "gateway serve": "leave `serve` out: `orgkernel gateway` serves",
+    "mcp serve": "leave `serve` out: `orgkernel mcp` serves",
+    "scope hook": "an earlier version installed this hook: run `orgkernel ownership install-hooks` again",
+}
+"""What to do instead of a command that never was one, or that nobody types."""

@@ -99,6 +99,8 @@ def _rows_of_part(part: str, value: Any) -> Iterator[SectionRow]:
     if isinstance(value, tuple):
         for each in value:
             yield from rows_of(each)
+    elif isinstance(value, v1.Fact) and value.id == part:
+        yield from (row._replace(item="") for row in rows_of(value))  # its name is the title
     elif isinstance(value, msgspec.Struct):
         yield from rows_of(value)
     elif isinstance(value, dict):

@@ -30,12 +30,12 @@ _LIST_TTL, _READ_TTL = 300_000, 5_000
 _INVALID_PARAMS, _NOT_FOUND = -32602, -32602
 
 
-def require_sdk() -> None:
-    """Raise `UsageError` if the SDK is not installed."""
+def require_sdk(what: str = "serving MCP") -> None:
+    """Raise `UsageError` if the SDK is not installed, which `what` needs."""
     try:
         import mcp  # noqa: F401
     except ImportError:
-        raise UsageError("serving MCP needs its SDK", "install the extra `orgkernel[mcp]`") from None
+        raise UsageError(f"{what} needs the SDK of MCP", "install the extra `orgkernel[mcp]`") from None
 
 
 def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:

@@ -26,6 +26,7 @@ from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.shipped import shipped_folder
 
 PREFIX = "git:"
+_WITHOUT_GIT = "compare two folders instead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +138,12 @@ def _request(
     if tree.revision is None:
         return request_of(project, folder, () if tree.path is None else (tree.path,), read_as)
     if tree.path is not None or (other.revision is not None and other.path is not None):
-        repository = find_repository(folder)
+        repository = find_repository(folder, remedy=_WITHOUT_GIT)
         named = [_in_repository(tree, other, repository, folder)]
         return _request_of_revision(tree, repository, named, folder, stack, read_as)
     full = _full_paths(other.path, project, folder)
     real = [os.path.realpath(path) for path in full]
-    repository = find_repository(real[0])
+    repository = find_repository(real[0], remedy=_WITHOUT_GIT)
     named = [_inside(path, repository) for path in real]
     return _request_of_revision(tree, repository, named, folder, stack, read_as)
 

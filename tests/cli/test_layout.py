@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import click
 import pytest
 
 from orgkernel.cli import cli
-from orgkernel.cli.layout import COMMANDS, GROUPS, RENAMED
+from orgkernel.cli.layout import COMMANDS, GROUPS, RENAMED, RENAMED_BELOW
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.tools import TOOLS
 from tests.support.in_process import run_here
+from tests.support.trees import write_tree
 
 TYPED_FIRST = [
     "new",
@@ -87,8 +89,20 @@ def test_no_summary_of_a_subcommand_is_cut(path: str, group: click.Group, contex
         ("agent vacancies", "did you mean `orgkernel crew vacancies`?"),
         ("signal", "did you mean `orgkernel host signals`?"),
         ("task pln", "did you mean `plan`?"),
-        ("scope claim", "it is part of `orgkernel claim` or `orgkernel ownership`"),
-        ("contract check", "it is part of `orgkernel task`"),
+        ("scope", "it is part of `orgkernel claim` or `orgkernel ownership`"),
+        ("scope claim", "it is `orgkernel claim add` now"),
+        ("scope audit", "it is `orgkernel ownership audit` now"),
+        ("contract check", "it is `orgkernel task check` now"),
+        ("contract --help", "it is part of `orgkernel task`"),
+        ("org activate", "it is `orgkernel host activate` now"),
+        ("org watch", "it is `orgkernel crew watch` now"),
+        ("batch plan", "it is `orgkernel task plan` now"),
+        ("dispatch-check co xo", "it is part of `orgkernel task dispatch check`"),
+        ("gateway serve", "leave `serve` out: `orgkernel gateway` serves"),
+        (
+            "scope hook pre-commit",
+            "an earlier version installed this hook: run `orgkernel ownership install-hooks` again",
+        ),
         ("task xyz", "list all commands with `orgkernel task --help`"),
     ],
 )
@@ -98,13 +112,22 @@ def test_a_wrong_name_leads_to_the_right_one(tmp_path: Path, words: str, help: s
     assert (done.returncode, done.stderr.splitlines()[1]) == (2, f"help: {help}")
 
 
-def test_former_commands_lead_to_commands_that_exist() -> None:
+def test_former_commands_lead_to_commands_that_exist(tmp_path: Path) -> None:
     """None of the former names is a command, and each of the new places is one."""
     paths = {path.removeprefix("orgkernel ") for path, _, _ in BELOW} | set(COMMANDS)
     for name, places in RENAMED.items():
         assert name not in COMMANDS
-        for place in places.split("` or `orgkernel "):
+        for place in places:
             assert place in paths or place.rpartition(" ")[0] in paths
+    for place in RENAMED_BELOW.values():
+        assert run_here(*place.split(), "--help", cwd=tmp_path).returncode == 0
+
+
+def test_completion_is_explained(tmp_path: Path) -> None:
+    """Other programs have a command for it."""
+    done = run_here("completion", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "_ORGKERNEL_COMPLETE=zsh_source" in done.stderr
 
 
 @pytest.mark.parametrize("words", ["crew --skill maps vacancies", "mcp --role co tools mcp.json"])
@@ -112,7 +135,7 @@ def test_an_option_before_a_subcommand_is_refused(tmp_path: Path, words: str) ->
     """It would have no effect there."""
     done = run_here(*words.split(), cwd=tmp_path)
     assert done.returncode == 2
-    assert "stands before" in done.stderr
+    assert "` is before `" in done.stderr
     assert "write options after it: `orgkernel" in done.stderr
 
 
@@ -138,11 +161,36 @@ def test_organizations_and_agents_of_others_are_listed(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trees"] == [
         {"org": "software_dev", "format": "orgkernel", "roles": 8, "agents": 0, "path": "shop/org.yaml"},
-        {"org": "site", "format": "claude-code", "roles": 1, "agents": 0, "path": "site"},
-    ]
-    assert run_here("list", "site", cwd=tmp_path).stdout.splitlines()[1].split() == [
-        "site", "claude-code", "1", "0", "site",
+        {
+            "org": "site", "format": "claude-code", "roles": 1, "agents": 0, "path": "site",
+            "note": "is not read from here: pass `--path site`",
+        },
     ]  # fmt: skip
+    alone = run_here("list", "site", cwd=tmp_path)
+    assert alone.stdout.splitlines()[1].split() == ["site", "claude-code", "1", "0", "site"]
+    assert alone.stderr == ""
+
+
+def test_organizations_with_one_id_and_broken_ones_are_listed(tmp_path: Path) -> None:
+    """Each has its row; a broken one is not read, and the command fails. A compiled copy is no organization."""
+    assert run_here("new", "shop", "--template", "software_dev", cwd=tmp_path).returncode == 0
+    shutil.copytree(tmp_path / "shop", tmp_path / "copy")
+    write_tree(tmp_path, {"host/bundles/software_dev.json": "{}"})
+    compiled = {"_schema": "orgkernel:organization", "org_id": "software_dev", "hierarchy": {}}
+    write_tree(tmp_path, {"host/software_dev.json": json.dumps(compiled)})
+    done = run_here("list", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [line.split() for line in done.stdout.splitlines()[1:]] == [
+        ["software_dev", "orgkernel", "8", "0", "copy/org.yaml"],
+        ["software_dev", "orgkernel", "8", "0", "shop/org.yaml"],
+    ]
+    same = "has the id `software_dev`, as another organization here: name one of the two with `--path`"
+    assert done.stderr == f"note: `copy/org.yaml` {same}\nnote: `shop/org.yaml` {same}\n"
+    write_tree(tmp_path, {"copy/org.yaml": "_schema: orgkernel:organization\norg_id: [\n"})
+    done = run_here("list", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1].split() == ["–", "orgkernel", "0", "0", "copy/org.yaml"]
+    assert done.stderr == "note: `copy/org.yaml` has errors: run `orgkernel check copy`\n"
 
 
 def test_a_folder_without_agents_lists_nothing(tmp_path: Path) -> None:
@@ -150,3 +198,14 @@ def test_a_folder_without_agents_lists_nothing(tmp_path: Path) -> None:
     done = run_here("list", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "there are no organizations here, and no agents in another format\n"
+
+
+@pytest.mark.parametrize(
+    "words", ["host install", "host uninstall", "host compile", "host activate x", "host status"]
+)
+def test_a_host_has_to_be_named(tmp_path: Path, words: str) -> None:
+    """Each command says so in the same sentence, and which option names it."""
+    done = run_here(*words.split(), cwd=tmp_path)
+    error, help = done.stderr.splitlines()
+    assert (done.returncode, error) == (2, "error: it is not clear which host is meant")
+    assert "`--agent-zero" in help

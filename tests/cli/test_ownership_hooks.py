@@ -220,7 +220,9 @@ def test_other_folders_of_hooks(hooked: Hooked, tmp_path: Path) -> None:
         env={"GIT_CONFIG_GLOBAL": str(tmp_path / "gitconfig")},
     )
     assert (done.returncode, "set for all repositories" in done.stderr) == (2, True)
-    assert "is not in a git repository" in run_here("ownership", "install-hooks", cwd=tmp_path).stderr
+    outside = run_here("ownership", "install-hooks", cwd=tmp_path).stderr
+    assert "is not in a git repository" in outside
+    assert "run `git init` there first" in outside
 
 
 def test_each_work_tree_has_its_own_brief(hooked: Hooked, tmp_path: Path) -> None:

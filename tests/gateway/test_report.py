@@ -430,3 +430,28 @@ def test_calls_through_the_gateway_are_what_is_counted(tmp_path: Path) -> None:
     assert (counted["subject"], counted["server"], counted["tool"], counted["tool_id"], counted["allowed"]) == (
         "role:clerk", "wiki", "look", "look", 1,
     )  # fmt: skip
+
+
+def run_without_sdk(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command where the SDK of MCP is not installed, in a process that has not imported it yet."""
+    program = "import sys; sys.modules['mcp'] = None; from orgkernel.cli import main; main()"
+    command = [sys.executable, "-c", program, *words]
+    return subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("gateway", "--role", "clerk", "--mcp-config", "mcp.json"),
+        ("gateway", "accept", "--mcp-config", "mcp.json"),
+        ("gateway", "report"),
+        ("mcp", "--role", "clerk"),
+        ("mcp", "tools", "mcp.json", "--connect"),
+    ],
+    ids=" ".join,
+)
+def test_what_needs_the_sdk_names_the_extra(shop: Path, words: tuple[str, ...]) -> None:
+    """A default installation does not have it."""
+    done = run_without_sdk(*words, folder=shop)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.splitlines()[-1] == "help: install the extra `orgkernel[mcp]`"

@@ -23,7 +23,7 @@ IMPERATIVES = {
     "add", "allow", "assign", "break", "change", "choose", "compare", "correct", "create", "declare", "delete",
     "describe", "dispatch", "equip", "give", "indent", "join", "keep", "leave", "list", "make", "move",
     "name", "put", "raise", "remove", "replace", "require", "revoke", "save", "set", "split", "take", "unpin",
-    "upgrade", "use", "write",
+    "upgrade", "use", "verify", "write",
 }  # fmt: skip
 _QUOTED = re.compile(r"`[^`]*`")
 _PYTHON = re.compile(r"\b(?:str|int|float|bool|dict|tuple|None|NoneType|True|False)\b|\blist\[|<class")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,13 +13,16 @@ import click
 from orgkernel.cli.opening import cache_of, cache_option, format_option, save
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import echo_records
+from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.formats import OURS
 from orgkernel.project.requests import request_of
 from orgkernel.snapshots.foreign_trees import find_foreign_trees
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths, shown
-from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
+
+_ORGANIZATION = "organization"
 
 
 class ListedTree(NamedTuple):
@@ -28,6 +33,9 @@ class ListedTree(NamedTuple):
     roles: int
     agents: int
     path: str
+    note: str = ""
+    """What is wrong with it, or how it is read."""
+    is_broken: bool = False
 
 
 @click.command("list")
@@ -35,23 +43,35 @@ class ListedTree(NamedTuple):
 @cache_option
 @format_option("text", "json")
 def command(folder: str | None, no_cache: bool, form: str) -> None:
-    """List the organizations in DIR, and the folders of agents in the formats of others, which are read as organizations.
+    """List the organizations in DIR, and the folders of agents in other formats.
 
-    DIR is by default what orgkernel.toml names, or else the current folder. An agent of others counts as a role.
+    DIR is by default what orgkernel.toml names, or else the current folder. Each of these agents counts as a role. Notes say
+    which of these folders no other command reads from there, which organizations have the same id, and which have errors.
 
-    Exits 0, 1 if there is nothing, 2 if it cannot run.
+    Exits 0, 1 if there is nothing or an organization has errors, 2 if it cannot run.
     """
     project = find_project(os.getcwd())
     ours = _load_ours(folder, project, no_cache=no_cache)
-    trees = [*_listed(ours, OURS), *_find_foreign(folder, project, ours)]
+    trees = [*_with_same_ids_noted(_list_ours(ours, project)), *_find_foreign(folder, project, ours)]
     if form == "json":
-        echo_indented({"trees": [each._asdict() for each in trees]})
+        echo_indented({"trees": [_as_json(each) for each in trees]})
     elif trees:
-        echo_records(form, trees, ListedTree._fields, lambda each: each)
+        echo_records(form, trees, _HEADINGS, lambda each: each[: len(_HEADINGS)])
+        for each in trees:
+            if each.note:
+                click.echo(printable(f"note: `{each.path}` {each.note}"), err=True)
     else:
         click.echo("there are no organizations here, and no agents in another format", err=True)
-    if not trees:
+    if not trees or any(each.is_broken for each in trees):
         raise click.exceptions.Exit(1)
+
+
+_HEADINGS = ListedTree._fields[:5]
+
+
+def _as_json(tree: ListedTree) -> dict[str, object]:
+    listed: dict[str, object] = dict(zip(_HEADINGS, tree, strict=False))
+    return listed | ({"note": tree.note} if tree.note else {})
 
 
 def _load_ours(folder: str | None, project: Project, *, no_cache: bool) -> Snapshot:
@@ -62,22 +82,93 @@ def _load_ours(folder: str | None, project: Project, *, no_cache: bool) -> Snaps
     return snapshot
 
 
+def _list_ours(ours: Snapshot, project: Project) -> Iterator[ListedTree]:
+    """Each document of an organization, also one whose id another has, and one that cannot be read."""
+    loaded = {each.records.document.name: each for each in ours.organizations.values()}
+    listed = [
+        each
+        for each in ours.tree.documents
+        if each.kind == _ORGANIZATION and not each.format and not each.context and not _is_compiled(each.path)
+    ]
+    for document in listed:
+        snapshot = loaded.get(document.name)
+        # Where several have one id, only one of them is loaded, and has findings about the others.
+        if snapshot is None or len(loaded) < len(listed):
+            snapshot = _load_alone(document.path, project) or snapshot
+        if snapshot is not None:
+            yield _describe(snapshot, OURS)._replace(path=document.name)
+    for broken in ours.tree.broken:
+        if broken.kind == _ORGANIZATION and not _is_compiled(broken.path):
+            yield ListedTree("", OURS, 0, 0, broken.name, _errors_in(broken.name), is_broken=True)
+
+
+def _is_compiled(path: str) -> bool:
+    """Whether a document is the copy that belongs to a compiled bundle of Agent-Zero, beside which it lies."""
+    folder, name = os.path.split(path)
+    return name.endswith(".json") and os.path.isfile(os.path.join(folder, "bundles", name))
+
+
+def _load_alone(path: str, project: Project) -> OrgSnapshot | None:
+    """The organization of a document whose id another one has: together, only one of them is loaded."""
+    loaded = Loader(resolve_paths((path,), os.getcwd(), read_as=OURS), project.severities).load()
+    return next(iter(loaded.organizations.values()), None)
+
+
+def _with_same_ids_noted(trees: Iterator[ListedTree]) -> Iterator[ListedTree]:
+    listed = sorted(trees, key=lambda each: (each.path, each.org))
+    times = Counter(each.org for each in listed)
+    for each in listed:
+        if each.org and times[each.org] > 1 and not each.is_broken:
+            note = f"has the id {quote(each.org)}, as another organization here: name one of the two with `--path`"
+            yield each._replace(note=note)
+        else:
+            yield each
+
+
 def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Iterator[ListedTree]:
     # Files of our organizations may look like those of others: the skills in `skills/` do.
     known = {os.path.realpath(each.located.path) for each in ours.tree.files if not each.located.root.areas}
     here = os.getcwd()
+    read = set(_read_from_here(folder, project, ours))
     tops = [os.path.join(project.folder, each) for each in project.paths] if folder is None else [folder]
     for top in tops:
         for tree in find_foreign_trees(os.path.abspath(top), known):
             request = resolve_paths((tree.folder,), here, read_as=tree.format)
             snapshot = Loader(request, project.severities).load()
             place = shown(tree.folder, here)
-            listed = [each._replace(path=place) for each in _listed(snapshot, tree.format)]
-            yield from listed or [ListedTree("", tree.format, 0, 0, place)]
+            note = ""
+            if (os.path.realpath(tree.folder), tree.format) not in read:
+                note = f"is not read from here: pass {_options_for(tree.folder, tree.format, place)}"
+            listed = [_describe(each, tree.format) for each in snapshot.organizations.values()]
+            listed = [each for each in listed if each.format == tree.format]
+            for each in listed or [ListedTree("", tree.format, 0, 0, place)]:
+                yield each._replace(path=place, note=each.note or note)
 
 
-def _listed(snapshot: Snapshot, form: str) -> Iterator[ListedTree]:
-    for org_id, each in snapshot.organizations.items():
-        if (each.records.document.format or OURS) == form:
-            roles, agents = len(each.records.posts), len(each.records.agents)
-            yield ListedTree(org_id, form, roles, agents, each.records.document.name)
+def _read_from_here(folder: str | None, project: Project, ours: Snapshot) -> Iterator[tuple[str, str]]:
+    """The folders of others, with their formats, that other commands read: those they recognize, and sources."""
+    request = request_of(project, os.getcwd(), () if folder is None else (folder,))
+    for root in (*request.roots, *(each.located.root for each in ours.tree.files)):
+        if root.format:
+            yield os.path.realpath(root.path), root.format
+
+
+def _options_for(folder: str, form: str, place: str) -> str:
+    recognized = any(
+        root.format == form for root in resolve_paths((folder,), os.getcwd()).roots if root.areas
+    )
+    return f"`--path {shlex.quote(place)}{'' if recognized else f' --from {form}'}`"
+
+
+def _describe(snapshot: OrgSnapshot, form: str) -> ListedTree:
+    records = snapshot.records
+    name = records.document.name
+    note = _errors_in(name) if snapshot.has_errors else ""
+    return ListedTree(
+        snapshot.org_id, records.document.format or form, len(records.posts), len(records.agents), name, note,
+        is_broken=snapshot.has_errors,
+    )  # fmt: skip
+
+
+def _errors_in(name: str) -> str:
+    return f"has errors: run `orgkernel check {shlex.quote(os.path.dirname(name) or os.curdir)}`"

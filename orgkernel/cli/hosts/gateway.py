@@ -81,8 +81,6 @@ def _run(
     lock_file: str, require_review: bool, approver: str | None, on_behalf_of: str | None, via: Sequence[str], said: str,
     tls_certificate: str | None, tls_key: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
 ) -> None:  # fmt: skip
-    from orgkernel.mcp.gateway.gateway import McpGateway
-    from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.mcp.server import require_sdk
 
     chosen = [each for each in (role, agent, address) if each is not None]
@@ -92,6 +90,10 @@ def _run(
             "pass one of `--role`, `--agent` and `--http`",
         )
     require_sdk()
+    # These import the SDK, so they come after the sentence that says that it is missing.
+    from orgkernel.mcp.gateway.gateway import McpGateway
+    from orgkernel.mcp.gateway.pins import Pins
+
     upstreams = open_upstreams(configs, names)
     pins = Pins(lock_file, require_review=require_review)
     gateway = McpGateway(upstreams, pins, _say)

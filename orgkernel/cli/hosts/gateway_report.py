@@ -73,7 +73,7 @@ def command(
     """
     from orgkernel.mcp.server import require_sdk
 
-    require_sdk()
+    require_sdk("listing tools as the gateway does")
     began, history = parse_since(since), parse_duration(at_least)
     assert began is not None
     kernel = open_kernel(paths, org, no_cache=no_cache)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from itertools import starmap
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -39,11 +39,13 @@ def command() -> None:
     """Activate or deactivate an organization in Agent-Zero or Claude Code, and show its status there."""
 
 
-def _root_option(*, required: bool) -> Callable[[Any], Any]:
-    return click.option(
-        "--agent-zero", "root", required=required, metavar="ROOT",
-        type=click.Path(exists=True, file_okay=False), help="Folder that Agent-Zero runs from.",
-    )  # fmt: skip
+T = TypeVar("T")
+
+_UNCLEAR = "it is not clear which host is meant"
+_root_option = click.option(
+    "--agent-zero", "root", metavar="ROOT", type=click.Path(exists=True, file_okay=False),
+    help="Folder that Agent-Zero runs from.",
+)  # fmt: skip
 
 
 def _host_options(command: Any) -> Any:
@@ -52,15 +54,20 @@ def _host_options(command: Any) -> Any:
         "--claude-code", "project", metavar="DIR", type=click.Path(exists=True, file_okay=False),
         help="Folder of a project of Claude Code.",
     )  # fmt: skip
-    return _root_option(required=False)(project(command))
+    return _root_option(project(command))
 
 
 def _is_claude_code(root: str | None, project: str | None) -> bool:
     if (root is None) == (project is None):
-        raise UsageError(
-            "it is not clear which host is meant", "pass either `--agent-zero` or `--claude-code`"
-        )
+        raise UsageError(_UNCLEAR, "pass either `--agent-zero` or `--claude-code`")
     return project is not None
+
+
+def _require_agent_zero(value: T | None, option: str) -> T:
+    """The value of an option of a command that only Agent-Zero has. Raises `UsageError` without it."""
+    if not value:
+        raise UsageError(_UNCLEAR, f"pass `{option}`: Agent-Zero is the only host that needs this")
+    return value
 
 
 _SETTINGS = {
@@ -169,19 +176,21 @@ def status_command(
 
 
 @command.command("install")
-@_root_option(required=True)
+@_root_option
 @click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
-def install_command(root: str, dry_run: bool) -> None:
+def install_command(root: str | None, dry_run: bool) -> None:
     """Install or upgrade the extension in a host. No organization is activated."""
-    install(root, shipped_folder("extension"), _echo, dry_run=dry_run)
+    install(
+        _require_agent_zero(root, "--agent-zero ROOT"), shipped_folder("extension"), _echo, dry_run=dry_run
+    )
 
 
 @command.command("uninstall")
-@_root_option(required=True)
+@_root_option
 @click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
-def uninstall_command(root: str, dry_run: bool) -> None:
+def uninstall_command(root: str | None, dry_run: bool) -> None:
     """Remove the extension from a host."""
-    uninstall(root, _echo, dry_run=dry_run)
+    uninstall(_require_agent_zero(root, "--agent-zero ROOT"), _echo, dry_run=dry_run)
 
 
 def _echo(line: str) -> None:
@@ -190,7 +199,7 @@ def _echo(line: str) -> None:
 
 @command.command("compile", short_help="Compile an organization into one file for a host.")
 @click.argument("org", metavar="[ORG]", default=ACTIVE)
-@click.option("--agent-zero", is_flag=True, required=True, help="Compile for the Agent-Zero extension.")
+@click.option("--agent-zero", is_flag=True, help="Compile for the Agent-Zero extension.")
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
 @path_option
 @cache_option
@@ -201,6 +210,7 @@ def compile_command(
 
     Exits 1 with the findings if the organization has errors.
     """
+    _require_agent_zero(agent_zero, "--agent-zero")
     kernel = open_kernel(paths, org, no_cache=no_cache)
     compiled = _compile(kernel, org)
     _note_remarks(compiled, kernel.latest(org))

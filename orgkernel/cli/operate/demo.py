@@ -25,7 +25,7 @@ def command(folder: str | None) -> None:
 
     YAML and a SKILL.md are added to the template `starship`. The agent is commissioned, routed to, checked, and calls a
     real HTTP server and a real MCP server, which are started for the demo. It needs the extras `http`, `mcp` and
-    `identity`.
+    `signing`.
     """
     from orgkernel.demo.scenario import run
 

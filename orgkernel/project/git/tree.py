@@ -44,8 +44,8 @@ class _Entry(NamedTuple):
     path: str
 
 
-def find_repository(path: str) -> Repository:
-    """The repository that contains a path; the path need not exist. Raises `UsageError`."""
+def find_repository(path: str, *, remedy: str = "name a folder in a git repository") -> Repository:
+    """The repository that contains a path; the path need not exist. Raises `UsageError`, with `remedy` if there is none."""
     folder = path
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -58,7 +58,7 @@ def find_repository(path: str) -> Repository:
             os.path.realpath(os.fsdecode(bare.stdout.removeprefix(b"true\n").removesuffix(b"\n")))
         )
     if b"not a git repository" in done.stderr:
-        raise UsageError(f"`{printable(folder)}` is not in a git repository", "compare two folders instead")
+        raise UsageError(f"`{printable(folder)}` is not in a git repository", remedy)
     raise UsageError(f"git cannot read the repository of `{printable(folder)}`", first_line(done.stderr))
 
 

@@ -52,7 +52,9 @@ def find_hooks_folder(path: str) -> str:
     """
     if not os.path.isdir(path):
         raise UsageError(f"{quote(path)} is not a folder", "pass a folder in a git repository")
-    folder = find_repository(path).folder
+    folder = find_repository(
+        path, remedy="run `git init` there first, or name a folder in a repository"
+    ).folder
     scope = _ask(folder, "config", "--show-scope", "--get", "core.hooksPath").partition("\t")[0]
     if scope in ("global", "system"):
         raise UsageError(

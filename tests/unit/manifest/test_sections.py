@@ -85,3 +85,9 @@ def test_a_part_without_words_of_its_own_is_shown_by_its_fields() -> None:
         ("inner.id", "a"),
         ("inner.level", "full"),
     ]
+
+
+def test_a_fact_that_is_a_part_is_not_named_twice() -> None:
+    """Its title is its name."""
+    (row,) = sections_of(Kernel.open(TEMPLATES).manifest("software_dev", "co"))["depth left"]
+    assert (row.item, row.details) == ("", "3")
