@@ -111,9 +111,8 @@ def test_a_grant_holds_in_one_organization(client: TestClient) -> None:
 def test_a_record_is_found_in_its_organization(
     client: TestClient, path: str, number: str, body: dict[str, Any], act: str
 ) -> None:
-    """It is read and ended there or among those of all organizations.
-
-    In the other one, it is unknown as any that does not exist: no answer says who has it.
+    """It is read and ended there or among those of all organizations. In the other one, it is unknown as any that does not
+    exist: no answer says who has it.
     """
     mine = send(client, f"/v1/orgs/shop/{path}", **body)[number]
     acts = [act, "wake"] if path == "grants" else [act]

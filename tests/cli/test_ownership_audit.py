@@ -370,7 +370,7 @@ def test_what_cannot_be_told(project: Project, tmp_path: Path) -> None:
     project.commit({"src/a/one.py": "1\n"})
     for base in ("nowhere", "--all", "", "HEAD:README.md", "^HEAD"):
         assert project.audit("--brief", brief, base=base or " ")["outcome"] == "cannot_tell"
-    assert "there is no brief" in project.audit()["error"]
+    assert "no brief or claim given" in project.audit()["error"]
     assert "one brief" in project.audit("--brief", brief, "--brief", brief)["error"]
     elsewhere = run_here("ownership", "audit", "--base", "x", "--brief", brief, cwd=tmp_path)
     assert elsewhere.returncode == 2
@@ -439,7 +439,9 @@ def test_dependencies_and_migrations(governed: Project) -> None:
         )
         answer = json.loads(done.stdout)
         assert [(code, path) for code, path, _ in said(answer)] == [("SACRED_SCOPE_LOCKED", "pyproject.toml")]
-        assert ("only what always is counts as sacred" in done.stderr) == (place != governed.folder)
+        assert ("only the files that are always protected count as sacred" in done.stderr) == (
+            place != governed.folder
+        )
     assert governed.audit("--brief", unlocked)["outcome"] == "clean"
     governed.git("mv", "db/migrations/0001.sql", "db/migrations/0000.sql")
     governed.commit()

@@ -93,7 +93,7 @@ def test_whoever_is_not_known_is_refused_with_the_way_out(hooked: Hooked) -> Non
     brief = (hooked.folder / ".orgkernel/brief.yaml").rename(hooked.folder.parent / "brief.yaml")
     refused = hooked.tries("commit", "-am", "x")
     assert refused.returncode == 1
-    assert "neither a brief nor a live claim" in refused.stderr
+    assert "neither a brief nor a current claim" in refused.stderr
     assert "put the brief into .orgkernel/brief.yaml" in refused.stderr
     brief.write_text("_schema: orgkernel:brief\n", encoding="utf-8")
     unsound = hooked.tries("commit", "-am", "x", env={"ORGKERNEL_BRIEF": str(brief)})
