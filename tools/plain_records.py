@@ -179,6 +179,7 @@ class _Plain(ast.NodeTransformer):
         if isinstance(part, ast.AnnAssign):
             part.annotation = self.visit(part.annotation)
             part.value = _default(self.visit(part.value)) if part.value is not None else None
+            part.annotation = _keep_apart_from_default(part.annotation)
         elif isinstance(part, ast.FunctionDef):
             decorators = [ast.unparse(each) for each in part.decorator_list]
             assert decorators == ["property"], f"a shape cannot run {part.name}"
@@ -187,6 +188,19 @@ class _Plain(ast.NodeTransformer):
         elif isinstance(part, ast.Assign | ast.Expr):
             return None  # `model_config`, and what a field is for: that is in the schema
         return part
+
+
+def _keep_apart_from_default(annotation: ast.expr) -> ast.expr:
+    """A literal such as `'orgkernel:brief'` as text, so that its string is never the object that is the default.
+
+    `omit_defaults` omits what is the default object itself. Python makes one object of equal identifiers only, and `typing` keeps one
+    `Literal` for all modules: whether another string was omitted would depend on the module that was imported first.
+    """
+    is_literal = isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Literal"
+    strings = [each.value for each in ast.walk(annotation) if isinstance(each, ast.Constant)]
+    if is_literal and any(isinstance(each, str) and not each.isidentifier() for each in strings):
+        return ast.Constant(ast.unparse(annotation))
+    return annotation
 
 
 def _annotated(kind: ast.expr, said: list[ast.expr]) -> ast.expr:

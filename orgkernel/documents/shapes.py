@@ -115,7 +115,7 @@ class BillStep(Record, frozen=True, kw_only=True):
 
 class Bill(Document, frozen=True, kw_only=True):
     """A procedure of several roles. The kernel says which steps may start; it runs none of them."""
-    kind: Literal['orgkernel:bill'] = msgspec.field(default='orgkernel:bill', name='_schema')
+    kind: "Literal['orgkernel:bill']" = msgspec.field(default='orgkernel:bill', name='_schema')
     slug: BillId
     edition: str = msgspec.field(default='1', name='version')
     title: str = ''
@@ -130,7 +130,7 @@ class Bill(Document, frozen=True, kw_only=True):
 
 class CognitiveSkill(Document, frozen=True, kw_only=True):
     """A skill that is written as instructions."""
-    kind: Literal['orgkernel:cognitive_skill'] = msgspec.field(default='orgkernel:cognitive_skill', name='_schema')
+    kind: "Literal['orgkernel:cognitive_skill']" = msgspec.field(default='orgkernel:cognitive_skill', name='_schema')
     name: str
     description: str
     license: str = ''
@@ -178,7 +178,7 @@ class RosterMember(Record, frozen=True, kw_only=True):
 
 class CrewRoster(Document, frozen=True, kw_only=True):
     """Agents and their assignments."""
-    kind: Literal['orgkernel:crew_roster'] = msgspec.field(default='orgkernel:crew_roster', name='_schema')
+    kind: "Literal['orgkernel:crew_roster']" = msgspec.field(default='orgkernel:crew_roster', name='_schema')
     description: str = ''
     org: OrgId | None = None
     agents: dict[AgentId, RosterMember] = msgspec.field(default_factory=dict)
@@ -213,7 +213,7 @@ class Webhook(Record, frozen=True, kw_only=True):
 
 class Directory(Document, frozen=True, kw_only=True):
     """The subjects outside the crew that can ask for something."""
-    kind: Literal['orgkernel:directory'] = msgspec.field(default='orgkernel:directory', name='_schema')
+    kind: "Literal['orgkernel:directory']" = msgspec.field(default='orgkernel:directory', name='_schema')
     description: str = ''
     people: dict[PersonId, Person] = msgspec.field(default_factory=dict)
     system_origins: dict[OriginId, SystemOrigin] = msgspec.field(default_factory=dict)
@@ -231,7 +231,7 @@ class Domain(Record, frozen=True, kw_only=True):
 
 class DomainCatalog(Document, frozen=True, kw_only=True):
     """Task domains and aliases."""
-    kind: Literal['orgkernel:domain_catalog'] = msgspec.field(default='orgkernel:domain_catalog', name='_schema')
+    kind: "Literal['orgkernel:domain_catalog']" = msgspec.field(default='orgkernel:domain_catalog', name='_schema')
     description: str = ''
     domains: dict[DomainId, Domain] = msgspec.field(default_factory=dict)
     aliases: dict[Id, DomainId] = msgspec.field(default_factory=dict)
@@ -257,7 +257,7 @@ class Plan(Record, frozen=True, kw_only=True):
 
 class PlanCatalog(Document, frozen=True, kw_only=True):
     """Plans."""
-    kind: Literal['orgkernel:plan_catalog'] = msgspec.field(default='orgkernel:plan_catalog', name='_schema')
+    kind: "Literal['orgkernel:plan_catalog']" = msgspec.field(default='orgkernel:plan_catalog', name='_schema')
     description: str = ''
     plans: dict[PlanId, Plan] = msgspec.field(default_factory=dict)
 CompilationLevel = Annotated[int, msgspec.Meta(ge=1, le=5)]
@@ -291,7 +291,7 @@ class Procedure(Record, frozen=True, kw_only=True):
 
 class ProcedureCatalog(Document, frozen=True, kw_only=True):
     """Procedures."""
-    kind: Literal['orgkernel:procedure_catalog'] = msgspec.field(default='orgkernel:procedure_catalog', name='_schema')
+    kind: "Literal['orgkernel:procedure_catalog']" = msgspec.field(default='orgkernel:procedure_catalog', name='_schema')
     description: str = ''
     procedures: dict[Id, Procedure] = msgspec.field(default_factory=dict)
 Fraction = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
@@ -359,7 +359,7 @@ class Environment(Record, frozen=True, kw_only=True):
 
 class SaluteReport(Document, frozen=True, kw_only=True):
     """One SALUTE report."""
-    kind: Literal['orgkernel:salute_report'] = msgspec.field(default='orgkernel:salute_report', name='_schema')
+    kind: "Literal['orgkernel:salute_report']" = msgspec.field(default='orgkernel:salute_report', name='_schema')
     status: Status
     activity: Activity = Activity()
     location: Location = Location()
@@ -371,7 +371,7 @@ OrderAudience = Literal['federation', 'organization', 'department', 'role', 'unk
 
 class StandingOrder(Document, frozen=True, kw_only=True):
     """Orders for everybody in a federation, an organization, a department or a role."""
-    kind: Literal['orgkernel:standing_order'] = msgspec.field(default='orgkernel:standing_order', name='_schema')
+    kind: "Literal['orgkernel:standing_order']" = msgspec.field(default='orgkernel:standing_order', name='_schema')
     audience: OrderAudience
     target: str = ''
     body: str = ''
@@ -509,7 +509,7 @@ class Case(Record, frozen=True, kw_only=True):
 
 class DecisionCases(Document, frozen=True, kw_only=True):
     """Cases."""
-    kind: Literal['orgkernel:decision_cases'] = msgspec.field(default='orgkernel:decision_cases', name='_schema')
+    kind: "Literal['orgkernel:decision_cases']" = msgspec.field(default='orgkernel:decision_cases', name='_schema')
     description: str = ''
     cases: tuple[Case, ...]
 Raises = dict[SkillId, Proficiency | None] | tuple[SkillId, ...]
@@ -531,7 +531,7 @@ class Qualification(Record, frozen=True, kw_only=True):
 
 class QualificationCatalog(Document, frozen=True, kw_only=True):
     """Qualifications."""
-    kind: Literal['orgkernel:qualification_catalog'] = msgspec.field(default='orgkernel:qualification_catalog', name='_schema')
+    kind: "Literal['orgkernel:qualification_catalog']" = msgspec.field(default='orgkernel:qualification_catalog', name='_schema')
     description: str = ''
     qualifications: dict[QualificationId, Qualification] = msgspec.field(default_factory=dict)
 RoleType = Literal['specialist', 'executive', 'commander']
@@ -611,7 +611,7 @@ class DispatchRights(Record, frozen=True, kw_only=True):
 
 class RoleProfile(Document, frozen=True, kw_only=True):
     """A role: an operational capability profile."""
-    kind: Literal['orgkernel:role_profile'] = msgspec.field(default='orgkernel:role_profile', name='_schema')
+    kind: "Literal['orgkernel:role_profile']" = msgspec.field(default='orgkernel:role_profile', name='_schema')
     role_id: RoleId
     overlay: bool = False
     role_name: str = ''
@@ -669,7 +669,7 @@ class Skill(Record, frozen=True, kw_only=True):
 
 class SkillCatalog(Document, frozen=True, kw_only=True):
     """Skills."""
-    kind: Literal['orgkernel:skill_catalog'] = msgspec.field(default='orgkernel:skill_catalog', name='_schema')
+    kind: "Literal['orgkernel:skill_catalog']" = msgspec.field(default='orgkernel:skill_catalog', name='_schema')
     description: str = ''
     proficiency_scale: Annotated[tuple[str, ...], msgspec.Meta(min_length=7, max_length=7)] | None = None
     categories: dict[Id, SkillCategory] = msgspec.field(default_factory=dict)
@@ -721,14 +721,14 @@ class Tool(Record, frozen=True, kw_only=True):
 
 class ToolCatalog(Document, frozen=True, kw_only=True):
     """Tools."""
-    kind: Literal['orgkernel:tool_catalog'] = msgspec.field(default='orgkernel:tool_catalog', name='_schema')
+    kind: "Literal['orgkernel:tool_catalog']" = msgspec.field(default='orgkernel:tool_catalog', name='_schema')
     description: str = ''
     tools: dict[ToolId, Tool] = msgspec.field(default_factory=dict)
 
 
 class Blocker(Contract, frozen=True, kw_only=True):
     """One blocker."""
-    kind: Literal['orgkernel:blocker'] = msgspec.field(default='orgkernel:blocker', name='_schema')
+    kind: "Literal['orgkernel:blocker']" = msgspec.field(default='orgkernel:blocker', name='_schema')
     session: Annotated[str, msgspec.Meta(min_length=1)]
     id: str | None = None
     agent: str | None = None
@@ -764,7 +764,7 @@ class BriefSpec(Record, frozen=True, kw_only=True):
 
 class Brief(Contract, frozen=True, kw_only=True):
     """One brief."""
-    kind: Literal['orgkernel:brief'] = msgspec.field(default='orgkernel:brief', name='_schema')
+    kind: "Literal['orgkernel:brief']" = msgspec.field(default='orgkernel:brief', name='_schema')
     id: str | None = None
     parent: str | None = None
     replaces: str | None = None
@@ -785,7 +785,7 @@ class Brief(Contract, frozen=True, kw_only=True):
 
 class DecisionEntry(Contract, frozen=True, kw_only=True):
     """One entry of the decision log."""
-    kind: Literal['orgkernel:decision_entry'] = msgspec.field(default='orgkernel:decision_entry', name='_schema')
+    kind: "Literal['orgkernel:decision_entry']" = msgspec.field(default='orgkernel:decision_entry', name='_schema')
     id: str | None = None
     timestamp: WrittenTime | None = None
     title: str | None = None
@@ -828,7 +828,7 @@ class LmcAttempt(Record, frozen=True, kw_only=True):
 
 class LmcRecord(Contract, frozen=True, kw_only=True):
     """One record of lead, manager and checker."""
-    kind: Literal['orgkernel:lmc_record'] = msgspec.field(default='orgkernel:lmc_record', name='_schema')
+    kind: "Literal['orgkernel:lmc_record']" = msgspec.field(default='orgkernel:lmc_record', name='_schema')
     brief: str | None = None
     mode: Literal['full', 'lite', 'direct']
     lead: AgentName
@@ -883,7 +883,7 @@ class OperationVerification(Record, frozen=True, kw_only=True):
 
 class Preflight(Contract, frozen=True, kw_only=True):
     """One destructive operation. Before it is carried out, its first five steps are there; afterwards, all seven."""
-    kind: Literal['orgkernel:preflight'] = msgspec.field(default='orgkernel:preflight', name='_schema')
+    kind: "Literal['orgkernel:preflight']" = msgspec.field(default='orgkernel:preflight', name='_schema')
     id: str | None = None
     session: str | None = None
     operation: Annotated[str, msgspec.Meta(min_length=1)]
@@ -950,7 +950,7 @@ class SessionReport(Contract, frozen=True, kw_only=True):
 
 class Result(SessionReport, frozen=True, kw_only=True):
     """One result."""
-    kind: Literal['orgkernel:result'] = msgspec.field(default='orgkernel:result', name='_schema')
+    kind: "Literal['orgkernel:result']" = msgspec.field(default='orgkernel:result', name='_schema')
 
 
 class Subtask(Record, frozen=True, kw_only=True):
@@ -963,7 +963,7 @@ class Subtask(Record, frozen=True, kw_only=True):
 
 class SubtaskPlan(Contract, frozen=True, kw_only=True):
     """The subtasks of a mission, from which batches are made."""
-    kind: Literal['orgkernel:subtask_plan'] = msgspec.field(default='orgkernel:subtask_plan', name='_schema')
+    kind: "Literal['orgkernel:subtask_plan']" = msgspec.field(default='orgkernel:subtask_plan', name='_schema')
     batch_size: Annotated[int, msgspec.Meta(ge=1, le=4)] = 3
     subtasks: Annotated[tuple[Subtask, ...], msgspec.Meta(max_length=500)]
 STAR = '*'
@@ -1058,7 +1058,7 @@ class Policy(Record, frozen=True, kw_only=True):
 
 class AccessPolicies(Document, frozen=True, kw_only=True):
     """Policies."""
-    kind: Literal['orgkernel:access_policies'] = msgspec.field(default='orgkernel:access_policies', name='_schema')
+    kind: "Literal['orgkernel:access_policies']" = msgspec.field(default='orgkernel:access_policies', name='_schema')
     description: str = ''
     policies: dict[PolicyId, Policy] = msgspec.field(default_factory=dict)
 USER = 'user'
@@ -1206,7 +1206,7 @@ class AgentSource(Record, frozen=True, kw_only=True):
 
 class Organization(Document, frozen=True, kw_only=True):
     """An organization of roles."""
-    kind: Literal['orgkernel:organization'] = msgspec.field(default='orgkernel:organization', name='_schema')
+    kind: "Literal['orgkernel:organization']" = msgspec.field(default='orgkernel:organization', name='_schema')
     org_id: OrgId
     org_name: str = ''
     description: str = ''
@@ -1269,7 +1269,7 @@ class MatrixRow(Record, frozen=True, kw_only=True):
 
 class RankLadder(Document, frozen=True, kw_only=True):
     """Ranks, promotions and permission matrices."""
-    kind: Literal['orgkernel:rank_ladder'] = msgspec.field(default='orgkernel:rank_ladder', name='_schema')
+    kind: "Literal['orgkernel:rank_ladder']" = msgspec.field(default='orgkernel:rank_ladder', name='_schema')
     description: str = ''
     ranks: tuple[Rank, ...] = ()
     trust_margin: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.05
@@ -1279,7 +1279,7 @@ class RankLadder(Document, frozen=True, kw_only=True):
 
 class Correction(SessionReport, frozen=True, kw_only=True):
     """One correction."""
-    kind: Literal['orgkernel:correction'] = msgspec.field(default='orgkernel:correction', name='_schema')
+    kind: "Literal['orgkernel:correction']" = msgspec.field(default='orgkernel:correction', name='_schema')
     original: str | None = None
     reason: Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -1294,7 +1294,7 @@ class ClosedWorker(Record, frozen=True, kw_only=True):
 
 class MissionClose(SessionReport, frozen=True, kw_only=True):
     """One close of a mission."""
-    kind: Literal['orgkernel:mission_close'] = msgspec.field(default='orgkernel:mission_close', name='_schema')
+    kind: "Literal['orgkernel:mission_close']" = msgspec.field(default='orgkernel:mission_close', name='_schema')
     consensus_score: Annotated[float, msgspec.Meta(ge=0.0, le=100.0)] | None = None
     verdict: GateVerdict | None = None
     workers: tuple[ClosedWorker, ...] | None = None
@@ -1343,7 +1343,7 @@ class DispatchLimits(Record, frozen=True, kw_only=True):
 
 class Governance(Document, frozen=True, kw_only=True):
     """Rules for dispatching in an organization."""
-    kind: Literal['orgkernel:governance'] = msgspec.field(default='orgkernel:governance', name='_schema')
+    kind: "Literal['orgkernel:governance']" = msgspec.field(default='orgkernel:governance', name='_schema')
     description: str = ''
     layers: dict[Id, GovernedLayer] = msgspec.field(default_factory=dict)
     dispatch_edges: tuple[GovernedEdge, ...] = ()
