@@ -101,20 +101,20 @@ async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Respons
     """Explain a decision: every access layer with its lines, the changes that would allow it, and who already can."""
     require_scope(request, "read")
     question = await read_body(request, WhyQuestion, '{"subject": "role:co", …}')
-    asked = _understand(org, question.subject, question.action, question.resource, question.context)
+    access = _understand(org, question.subject, question.action, question.resource, question.context)
 
     outcome = ""
 
     def ask(kernel: Kernel) -> ExplanationAnswer:
         nonlocal outcome
-        found = kernel.why(asked.org, asked.request, counted=_COUNTED)
-        outcome = found.decision.outcome
+        explanation = kernel.why(access.org, access.request, counted=_COUNTED)
+        outcome = explanation.decision.outcome
         return ExplanationAnswer(
-            decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,
-            who_can=found.who_can, ignored=asked.ignored,
+            decision=explanation.decision, reasons=explanation.reasons, trace=explanation.trace, remedies=explanation.remedies,
+            who_can=explanation.who_can, ignored=access.ignored,
         )  # fmt: skip
 
-    response = await answers.respond_once(ask, asked.org)
+    response = await answers.respond_once(ask, access.org)
     count_decision(request, outcome, "why")
     return response
 
@@ -127,13 +127,13 @@ async def post_envelope(request: Request, answers: AnswersOfApp, org: Org) -> Re
     """List what a sender may use in the given circumstances: session, tools, credentials and data."""
     require_scope(request, "read")
     question = await read_body(request, EnvelopeQuestion, '{"subject": "sender:slack/company/U-1"}')
-    asked = _understand(org, question.subject, "", "", question.context)
+    access = _understand(org, question.subject, "", "", question.context)
 
     def ask(kernel: Kernel) -> EnvelopeFound:
-        found = kernel.envelope(asked.org, question.subject, asked.request.context)
-        return EnvelopeFound(envelope=found, ignored=asked.ignored)
+        envelope = kernel.envelope(access.org, question.subject, access.request.context)
+        return EnvelopeFound(envelope=envelope, ignored=access.ignored)
 
-    return await answers.respond_once(ask, asked.org)
+    return await answers.respond_once(ask, access.org)
 
 
 @router.post(
@@ -146,15 +146,15 @@ async def post_who_can(request: Request, answers: AnswersOfApp, org: Org) -> Res
     """List who may do something, who needs an approval, and for whom it depends on circumstances."""
     require_scope(request, "read")
     question = await read_body(request, WhoCanQuestion, '{"action": "use", "resource": "tool:x"}')
-    asked = _understand(org, "", question.action, question.resource, question.context)
-    asked = of_nobody(asked, question.context)
+    access = _understand(org, "", question.action, question.resource, question.context)
+    access = of_nobody(access, question.context)
 
     def ask(kernel: Kernel) -> AccessRows:
         about = (question.action, question.resource)
-        found = kernel.who_can(asked.org, *about, context=asked.request.context, kinds=question.kinds)
-        return _rows(kernel, asked, found)
+        rows = kernel.who_can(access.org, *about, context=access.request.context, kinds=question.kinds)
+        return _rows(kernel, access, rows)
 
-    return await answers.respond_once(ask, asked.org)
+    return await answers.respond_once(ask, access.org)
 
 
 @router.post(
@@ -165,26 +165,26 @@ async def post_what_can(request: Request, answers: AnswersOfApp, org: Org) -> Re
     """List what a subject may do, what needs an approval, and what depends on circumstances."""
     require_scope(request, "read")
     question = await read_body(request, WhatCanQuestion, '{"subject": "role:co"}')
-    asked = _understand(org, question.subject, "", "", question.context)
+    access = _understand(org, question.subject, "", "", question.context)
 
     def ask(kernel: Kernel) -> AccessRows:
-        found = kernel.what_can(asked.org, question.subject, request=asked.request, kinds=question.kinds)
-        return _rows(kernel, asked, found)
+        rows = kernel.what_can(access.org, question.subject, request=access.request, kinds=question.kinds)
+        return _rows(kernel, access, rows)
 
-    return await answers.respond_once(ask, asked.org)
+    return await answers.respond_once(ask, access.org)
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
     """A question whose organization is in the path. An organization in the context is ignored, and the answer says so."""
-    asked = understand(subject, action, resource, context)
-    ignored = (*asked.ignored, "org") if "org" in context else asked.ignored
-    return msgspec.structs.replace(asked, org=org, ignored=ignored)
+    access = understand(subject, action, resource, context)
+    ignored = (*access.ignored, "org") if "org" in context else access.ignored
+    return msgspec.structs.replace(access, org=org, ignored=ignored)
 
 
-def _rows(kernel: Kernel, asked: AskedAccess, rows: tuple[AccessRow, ...]) -> AccessRows:
+def _rows(kernel: Kernel, access: AskedAccess, rows: tuple[AccessRow, ...]) -> AccessRows:
     return AccessRows(
         rows=rows,
-        ignored=asked.ignored,
-        snapshot=kernel.organization(asked.org).snapshot.digest,
+        ignored=access.ignored,
+        snapshot=kernel.organization(access.org).snapshot.digest,
         state_version=kernel.answer_version.stored_version,
     )

@@ -129,16 +129,16 @@ async def _card(request: Request, answers: AnswersOfApp, org: str, role: str, *,
         return encode(card)
 
     try:
-        found = await answers.find(ask, org)
+        card_answer = await answers.find(ask, org)
     except (OrgkernelError, RequestRefused):
         if caller_of(request) is not VISITOR:
             raise
         # A visitor does not learn what else there is, or why there is no card.
         raise RequestRefused(NO_CARD, "there is no card here", "ask the operator of the server") from None
-    headers = {SNAPSHOT: found.snapshot, **answers.stale(found.stale)}
+    headers = {SNAPSHOT: card_answer.snapshot, **answers.stale(card_answer.stale)}
     # A new key signs at once, so a signed card is not cached by the version of the documents.
-    version = found.answer_version if cards.keys is None else None
-    return answers.respond_with(request, found.body, "application/json", headers, version)
+    version = card_answer.answer_version if cards.keys is None else None
+    return answers.respond_with(request, card_answer.body, "application/json", headers, version)
 
 
 def _cards_of(request: Request) -> AgentCards:

@@ -155,11 +155,11 @@ async def get_episodes(
     limit: Annotated[int, Query(ge=1, le=1_000, description="Maximum number of episodes on a page.")] = 50,
 ) -> Response:
     """List the episodes of an agent, newest first."""
-    found = await _looked(
+    episodes = await _looked(
         request, lambda context: find_episodes(context, agent, org=org, before=before, limit=limit)
     )
-    following = found[-1].number if len(found) == limit else None
-    return json_response(EpisodePage(episodes=found, next=following))
+    following = episodes[-1].number if len(episodes) == limit else None
+    return json_response(EpisodePage(episodes=episodes, next=following))
 
 
 @router.get("/v1/orgs/{org}/agents/{agent}/service-record", responses=stored(ServiceRecord, 404, 409))

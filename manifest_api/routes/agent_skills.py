@@ -118,15 +118,15 @@ async def get_skill_history(
     kernel: Kernel = request.app.state.answers.kernel
     actor = caller_of(request).actor
     nothing: tuple[SkillAssessment, ...] = ()
-    found = await with_store(
+    changes = await with_store(
         request,
         lambda store: list_skill_history(
             Context(kernel, store, actor), agent, org=org, after=after, limit=limit
         ),
         nothing,
     )
-    following = found[-1].assessment_id if len(found) == limit else None
-    return json_response(SkillHistory(changes=found, next=following))
+    following = changes[-1].assessment_id if len(changes) == limit else None
+    return json_response(SkillHistory(changes=changes, next=following))
 
 
 @router.post(
@@ -148,8 +148,8 @@ async def post_assessment(request: Request, org: Org, agent: AgentPath, skill: S
     """Record the level that somebody found an agent to have in a skill. Never by its own credential."""
     return await write(
         request, "rank", AssessmentBody, '{"level": 4}',
-        lambda context, found: assess_skill(
-            context, agent, skill, found.level, source=found.source, org=org, reason=found.reason
+        lambda context, assessment: assess_skill(
+            context, agent, skill, assessment.level, source=assessment.source, org=org, reason=assessment.reason
         ),
     )  # fmt: skip
 
@@ -221,7 +221,7 @@ async def post_promotion(request: Request, org: Org, agent: AgentPath) -> Respon
     """
     return await write(
         request, "rank", PromotionBody, '{"reason": "…"}',
-        lambda context, said: promote_agent(
-            context, agent, override=said.override, org=org, reason=said.reason
+        lambda context, promotion: promote_agent(
+            context, agent, override=promotion.override, org=org, reason=promotion.reason
         ),
     )  # fmt: skip

@@ -116,14 +116,18 @@ async def get_verification(request: Request) -> Response:
         if not verifying.acquire(blocking=False):
             raise StoreBusy("another verification is running", "try again when it has ended")
         try:
-            found = verify(store)
+            verification = verify(store)
         finally:
             verifying.release()
         # Where the store is, clients need not know.
-        told = msgspec.json.decode(
-            msgspec.json.encode(found).replace(_quoted(store.folder.path), b"the folder of checkpoints")
+        public_fields = msgspec.json.decode(
+            msgspec.json.encode(verification).replace(
+                _quoted(store.folder.path), b"the folder of checkpoints"
+            )
         )
-        return msgspec.convert({"is_whole": found.verdict == "whole", **told}, prepared(AuditVerification))
+        return msgspec.convert(
+            {"is_whole": verification.verdict == "whole", **public_fields}, prepared(AuditVerification)
+        )
 
     access: StoreAccess = request.app.state.store_access
     lost = await run_in_threadpool(access.find_lost)

@@ -58,7 +58,7 @@ from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
-from orgkernel.operations.decisions import Decided, rows_as_told
+from orgkernel.operations.decisions import Decided, list_rows_as_decided
 from orgkernel.prepared_types import prepared
 
 router = APIRouter(tags=["access"], default_response_class=Response)
@@ -78,8 +78,8 @@ _EXAMPLE = {
 async def post_evaluation(request: Request) -> Response:
     """Decide whether a subject may perform an action on a resource (OpenID AuthZEN 1.0). The context has the reasons."""
     evaluator: Evaluator = request.app.state.evaluator
-    said = await evaluator.answer(request.scope, await request.body())
-    return Response(said.body, 200, {SNAPSHOT: said.snapshot}, "application/json")
+    answer = await evaluator.answer(request.scope, await request.body())
+    return Response(answer.body, 200, {SNAPSHOT: answer.snapshot}, "application/json")
 
 
 @router.post(
@@ -102,35 +102,35 @@ async def post_evaluation(request: Request) -> Response:
 async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     """Decide several questions: all of them, up to the first denial, or up to the first permission."""
     caller = require_scope(request, "read")
-    asked = await read_body(request, EvaluationsQuestion, '{"evaluations": []}', BAD_EVALUATION)
+    question = await read_body(request, EvaluationsQuestion, '{"evaluations": []}', BAD_EVALUATION)
     auditor: Auditor = request.app.state.auditor
     headers = {SNAPSHOT: answers.kernel.state.latest.digest}
-    if not asked.evaluations:
-        evaluation = await evaluate(auditor, filled(asked, asked), caller)
+    if not question.evaluations:
+        evaluation = await evaluate(auditor, filled(question, question), caller)
         count_decision(request, evaluation.context.outcome, "evaluations")
         return Response(encode(evaluation), 200, headers, "application/json")
     stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
-        asked.options.evaluations_semantic
+        question.options.evaluations_semantic
     )
     started: list[EvaluationAnswer | tuple[AskedAccess, Decided]] = []
-    for each in asked.evaluations:
-        begun = _begin(auditor, each, asked, caller)
+    for each in question.evaluations:
+        begun = _begin(auditor, each, question, caller)
         started.append(begun)
         if (not isinstance(begun, EvaluationAnswer) and begun[1].decision.outcome == "allow") is stop:
             break
-    found: list[EvaluationAnswer] = []
+    evaluations: list[EvaluationAnswer] = []
     for begun in started:
-        found.append(
+        evaluations.append(
             begun
             if isinstance(begun, EvaluationAnswer)
             else as_evaluation(await auditor.finish(begun[1]), begun[0])
         )
-        is_error = found[-1].context.error is not None
-        count_decision(request, "error" if is_error else found[-1].context.outcome, "evaluations")
+        is_error = evaluations[-1].context.error is not None
+        count_decision(request, "error" if is_error else evaluations[-1].context.outcome, "evaluations")
         # A grant may have been used up since it was decided, so it is looked at again.
-        if found[-1].decision is stop:
+        if evaluations[-1].decision is stop:
             break
-    return Response(encode(EvaluationsAnswer(tuple(found))), 200, headers, "application/json")
+    return Response(encode(EvaluationsAnswer(tuple(evaluations))), 200, headers, "application/json")
 
 
 def _begin(
@@ -142,8 +142,8 @@ def _begin(
             each = _read_item(written)
         except msgspec.ValidationError as error:
             raise unfit(error, BAD_EVALUATION) from None
-        asked = translated(auditor.kernel, filled(each, above))
-        return asked, auditor.begin(asked.org, asked.request, caller)
+        access = translated(auditor.kernel, filled(each, above))
+        return access, auditor.begin(access.org, access.request, caller)
     except StoreError:
         raise
     except (RequestRefused, OrgkernelError) as error:
@@ -172,26 +172,28 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
     """Find the subjects of one type that may do this."""
     caller = require_scope(request, "read")
     search = await read_body(request, SubjectSearch, SHOWN, BAD_EVALUATION)
-    asked = of_nobody(understand("", "", "", search.context), search.context)
+    access = of_nobody(understand("", "", "", search.context), search.context)
 
     def ask(kernel: Kernel) -> EntityList:
-        words = vocabulary_of(kernel, asked.org)
+        words = vocabulary_of(kernel, access.org)
         action = words.action(search.action, None, search.resource)
         resource, kind = words.resource(search.resource), words.subject_kind(search.subject.type)
-        request = msgspec.structs.replace(asked.request, action=action, resource=resource)
+        request = msgspec.structs.replace(access.request, action=action, resource=resource)
         read = words.properties_read(search.action.name)
-        told = with_unread(
-            asked, read, subject=search.subject, action=search.action, resource=search.resource
+        complete_access = with_unread(
+            access, read, subject=search.subject, action=search.action, resource=search.resource
         )
         kinds = (kind,) if kind in SUBJECT_KINDS else ()
-        found = kernel.who_can(asked.org, action, resource, context=request.context, kinds=kinds)
-        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
+        subject_rows = kernel.who_can(access.org, action, resource, context=request.context, kinds=kinds)
+        rows = list_rows_as_decided(kernel, kernel.access(access.org), subject_rows, request, caller.actor)
         names = dict.fromkeys(row.subject for row in rows if row.outcome == "allow")
         entities = words.found_subjects(search.subject.type, names)
-        shown, page = _page(kernel, told, search, entities)
-        return EntityList(page, tuple(shown), _context(kernel, told, rows, lambda row: row.subject))
+        shown, page = _page(kernel, complete_access, search, entities)
+        return EntityList(
+            page, tuple(shown), _context(kernel, complete_access, rows, lambda row: row.subject)
+        )
 
-    return await answers.respond_once(ask, asked.org)
+    return await answers.respond_once(ask, access.org)
 
 
 @router.post(
@@ -203,26 +205,28 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
     """Find the resources of one type to which a subject may do this."""
     caller = require_scope(request, "read")
     search = await read_body(request, ResourceSearch, SHOWN, BAD_EVALUATION)
-    asked = understand("", "", "", search.context)
+    access = understand("", "", "", search.context)
 
     def ask(kernel: Kernel) -> EntityList:
-        words = vocabulary_of(kernel, asked.org)
+        words = vocabulary_of(kernel, access.org)
         subject, kind = words.subject(search.subject), words.resource_kind(search.resource.type)
         action = words.action(search.action, search.subject, search.resource)
-        request = msgspec.structs.replace(asked.request, subject=subject, action=action)
+        request = msgspec.structs.replace(access.request, subject=subject, action=action)
         read = words.properties_read(search.action.name)
-        told = with_unread(
-            asked, read, subject=search.subject, action=search.action, resource=search.resource
+        complete_access = with_unread(
+            access, read, subject=search.subject, action=search.action, resource=search.resource
         )
         kinds = (kind,) if kind in _RESOURCE_KINDS else ()
-        found = kernel.what_can(asked.org, subject, request=request, kinds=kinds)
-        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
+        resource_rows = kernel.what_can(access.org, subject, request=request, kinds=kinds)
+        rows = list_rows_as_decided(kernel, kernel.access(access.org), resource_rows, request, caller.actor)
         names = dict.fromkeys(row.resource for row in rows if row.outcome == "allow")
         entities = words.found_resources(search.resource.type, names)
-        shown, page = _page(kernel, told, search, entities)
-        return EntityList(page, tuple(shown), _context(kernel, told, rows, lambda row: row.resource))
+        shown, page = _page(kernel, complete_access, search, entities)
+        return EntityList(
+            page, tuple(shown), _context(kernel, complete_access, rows, lambda row: row.resource)
+        )
 
-    return await answers.respond_once(ask, asked.org)
+    return await answers.respond_once(ask, access.org)
 
 
 @router.post(
@@ -239,62 +243,62 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
     """Find the declared actions that a subject may perform on a resource."""
     caller = require_scope(request, "read")
     search = await read_body(request, ActionSearch, SHOWN, BAD_EVALUATION)
-    asked = understand("", "", "", search.context)
+    access = understand("", "", "", search.context)
 
     def ask(kernel: Kernel) -> ActionList:
-        words = vocabulary_of(kernel, asked.org)
+        words = vocabulary_of(kernel, access.org)
         subject, resource = words.subject(search.subject), words.resource(search.resource)
-        request = msgspec.structs.replace(asked.request, subject=subject, resource=resource)
-        told = with_unread(
-            asked, words.all_properties_read(), subject=search.subject, resource=search.resource
+        request = msgspec.structs.replace(access.request, subject=subject, resource=resource)
+        complete_access = with_unread(
+            access, words.all_properties_read(), subject=search.subject, resource=search.resource
         )
-        found = kernel.what_can(asked.org, subject, request=request)
-        rows = rows_as_told(kernel, kernel.access(asked.org), found, request, caller.actor)
+        action_rows = kernel.what_can(access.org, subject, request=request)
+        rows = list_rows_as_decided(kernel, kernel.access(access.org), action_rows, request, caller.actor)
         allowed = [action for row in rows if row.outcome == "allow" for action in row.actions]
         names = words.found_actions(allowed, search.subject, search.resource)
-        shown, page = _page(kernel, told, search, names)
-        context = _context(kernel, told, rows, lambda row: ", ".join(row.actions))
+        shown, page = _page(kernel, complete_access, search, names)
+        context = _context(kernel, complete_access, rows, lambda row: ", ".join(row.actions))
         return ActionList(page, tuple(map(FoundAction, shown)), context)
 
-    return await answers.respond_once(ask, asked.org)
+    return await answers.respond_once(ask, access.org)
 
 
 def _context(
-    kernel: Kernel, asked: AskedAccess, rows: Sequence[AccessRow], name: Callable[[AccessRow], str]
+    kernel: Kernel, access: AskedAccess, rows: Sequence[AccessRow], name: Callable[[AccessRow], str]
 ) -> SearchContext:
     return SearchContext(
         ask=tuple(name(row) for row in rows if row.outcome == "ask"),
         conditional=tuple(
             Uncertain(name(row), row.outcome, row.conditions) for row in rows if row.conditional
         ),
-        ignored=asked.ignored,
-        snapshot=kernel.organization(asked.org).snapshot.digest,
+        ignored=access.ignored,
+        snapshot=kernel.organization(access.org).snapshot.digest,
         state_version=kernel.answer_version.stored_version,
     )
 
 
 def _page(
-    kernel: Kernel, asked: AskedAccess, search: Any, found: list[Found]
+    kernel: Kernel, access: AskedAccess, search: Any, entities: list[Found]
 ) -> tuple[list[Found], PageAnswer]:
     """One page of a list. A token only continues the same question with the same limit in the same version."""
     page: PageWanted = search.page
-    version = kernel.organization(asked.org).snapshot.digest, kernel.answer_version.stored_version
+    version = kernel.organization(access.org).snapshot.digest, kernel.answer_version.stored_version
     question = msgspec.json.encode((version, msgspec.structs.replace(search, page=PageWanted())))
     token = page.token or page.next_token
     if page.limit is not msgspec.UNSET:
         limit = int(min(page.limit, MOST_RESULTS))
     else:
         # The standard has a client repeat the limit, and shows one that does not.
-        said = token.split("-")[1] if token.count("-") == 2 else ""
-        known = said.isascii() and said.isdigit() and len(said) <= len(str(MOST_RESULTS))
-        limit = min(int(said), MOST_RESULTS) if known else DEFAULT_RESULTS
+        limit_text = token.split("-")[1] if token.count("-") == 2 else ""
+        known = limit_text.isascii() and limit_text.isdigit() and len(limit_text) <= len(str(MOST_RESULTS))
+        limit = min(int(limit_text), MOST_RESULTS) if known else DEFAULT_RESULTS
     stamp = f"{hashlib.sha256(question).hexdigest()[:16]}-{limit}"
-    start = start_of_page(token, stamp, len(found), "token", refusal=BAD_EVALUATION)
+    start = start_of_page(token, stamp, len(entities), "token", refusal=BAD_EVALUATION)
     end = start + limit
     # A limit of 0 only counts: a client that follows tokens would never come to an end.
-    following = f"{stamp}-{end}" if limit > 0 and end < len(found) else ""
-    shown = found[start:end]
-    return shown, PageAnswer(following, len(shown), len(found))
+    following = f"{stamp}-{end}" if limit > 0 and end < len(entities) else ""
+    shown = entities[start:end]
+    return shown, PageAnswer(following, len(shown), len(entities))
 
 
 def base_of(request: Request) -> str:
@@ -321,8 +325,10 @@ async def get_authzen_configuration(request: Request) -> Response:
     """Get the endpoints of this policy decision point."""
     base = base_of(request)
     access = f"{base}/access/v1"
-    found = Configuration(
+    configuration = Configuration(
         base, f"{access}/evaluation", f"{access}/evaluations", f"{access}/search/subject",
         f"{access}/search/resource", f"{access}/search/action",
     )  # fmt: skip
-    return Response(encode(found), media_type="application/json", headers={"Cache-Control": "no-cache"})
+    return Response(
+        encode(configuration), media_type="application/json", headers={"Cache-Control": "no-cache"}
+    )

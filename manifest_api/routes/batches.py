@@ -57,16 +57,16 @@ async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> 
     stored. The batch size of the organization bounds that of the plan.
     """
     require_scope(request, "read")
-    asked = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')
-    return await answers.respond_once(lambda kernel: _plan(kernel, asked, org), org)
+    question = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')
+    return await answers.respond_once(lambda kernel: _plan(kernel, question, org), org)
 
 
-def _plan(kernel: Kernel, asked: BatchQuestion, org: str) -> BatchAnswer:
+def _plan(kernel: Kernel, question: BatchQuestion, org: str) -> BatchAnswer:
     most = kernel.contract_terms(org).batch_size
-    answer = plan_text(text_in_body("plan", asked.plan), asked.done, asked.running, most)
+    answer = plan_text(text_in_body("plan", question.plan), question.done, question.running, most)
     if answer.unknown is not None:
         problem, name, help = answer.unknown
-        where = "running" if name in asked.running else "done"
+        where = "running" if name in question.running else "done"
         raise RequestRefused(
             INVALID_REQUEST,
             f"subtask {quote(name)} {problem}",

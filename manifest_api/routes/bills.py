@@ -58,9 +58,9 @@ async def post_bill_fill(
 ) -> Response:
     """Propose who takes which bill role, by the crew as it is now. Nobody is assigned by it."""
     require_scope(request, "read")
-    asked = await read_body(request, AssignmentQuestion, "{}")
+    question = await read_body(request, AssignmentQuestion, "{}")
     return await answers.respond_once(
-        lambda kernel: as_of_time(kernel, as_of).fill_bill(org, bill, without=asked.without), org
+        lambda kernel: as_of_time(kernel, as_of).fill_bill(org, bill, without=question.without), org
     )
 
 

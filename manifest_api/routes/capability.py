@@ -118,19 +118,19 @@ async def post_handle(request: Request, answers: AnswersOfApp, org: Org) -> Resp
     """Find out how a subject handles an intent: by a procedure, a skill, a tool, its own reasoning, or not at all."""
     require_scope(request, "read")
     question = await read_body(request, HandlingQuestion, '{"subject": "role:co", "intent": "…"}')
-    said = understand(question.subject, "", "", question.context)
-    asked = HandlingRequest(
-        question.subject, question.intent, said.request.context, said.request.on_behalf_of, said.request.via,
-        said.request.envelope, question.text, question.failed,
+    access = understand(question.subject, "", "", question.context)
+    handling_request = HandlingRequest(
+        question.subject, question.intent, access.request.context, access.request.on_behalf_of, access.request.via,
+        access.request.envelope, question.text, question.failed,
     )  # fmt: skip
-    ignored = (*said.ignored, "org") if "org" in question.context else said.ignored
+    ignored = (*access.ignored, "org") if "org" in question.context else access.ignored
     outcome = ""
 
     def ask(kernel: Kernel) -> HandlingAnswer:
         nonlocal outcome
-        found = kernel.handle(org, asked)
-        outcome = found.tier
-        return HandlingAnswer(decision=found, ignored=ignored)
+        decision = kernel.handle(org, handling_request)
+        outcome = decision.tier
+        return HandlingAnswer(decision=decision, ignored=ignored)
 
     response = await answers.respond_once(ask, org)
     count_decision(request, outcome, "handle")

@@ -77,8 +77,8 @@ async def post_contract_check(request: Request, answers: AnswersOfApp, org: Org)
     The terms of the organization count as well: its modes of checking, and its phrases.
     """
     require_scope(request, "read")
-    asked = await read_body(request, ContractQuestion, '{"contract": {"_schema": "orgkernel:brief"}}')
-    return await answers.respond_once(lambda kernel: _check(kernel, asked, org), org)
+    question = await read_body(request, ContractQuestion, '{"contract": {"_schema": "orgkernel:brief"}}')
+    return await answers.respond_once(lambda kernel: _check(kernel, question, org), org)
 
 
 class ContractDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,8 +152,8 @@ async def get_next_brief(request: Request, org: Org, brief: BriefId) -> Response
     """Draft the next brief of a mission: a brief below a stored one. Nothing is stored, and every draft has an id of its own."""
 
     def draft(context: Context) -> NextBrief:
-        found = draft_next_brief(context, brief, org)
-        return NextBrief(brief=as_document(found), markdown=render_brief(found))
+        next_brief = draft_next_brief(context, brief, org)
+        return NextBrief(brief=as_document(next_brief), markdown=render_brief(next_brief))
 
     return json_response(await operate(request, require_scope(request, "read"), draft))
 
@@ -179,10 +179,10 @@ async def get_decision_log(request: Request, org: Org) -> Response:
     return json_response(DecisionLog(entries=entries, markdown=render_decision_log(entries)))
 
 
-def _check(kernel: Kernel, asked: ContractQuestion, org: str) -> ContractAnswer:
-    against = None if bytes(asked.against) == b"null" else read_in_body("against", asked.against)
+def _check(kernel: Kernel, question: ContractQuestion, org: str) -> ContractAnswer:
+    against = None if bytes(question.against) == b"null" else read_in_body("against", question.against)
     terms = kernel.contract_terms(org)
-    checked = check_read_contract(read_in_body("contract", asked.contract), against, terms)
+    checked = check_read_contract(read_in_body("contract", question.contract), against, terms)
     return ContractAnswer(
         outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))
     )

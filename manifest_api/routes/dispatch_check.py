@@ -38,10 +38,10 @@ async def post_dispatch_check(
 ) -> Response:
     """Say whether a role or a layer may dispatch another: every step that fails, and routing hints if none does."""
     require_scope(request, "read")
-    asked = await read_body(request, DispatchCheckQuestion, '{"from": "L4", "to": "L5"}')
-    briefs = DispatchBriefs(_read("brief", asked.brief), _read("parent_brief", asked.parent_brief))
+    question = await read_body(request, DispatchCheckQuestion, '{"from": "L4", "to": "L5"}')
+    briefs = DispatchBriefs(_read("brief", question.brief), _read("parent_brief", question.parent_brief))
     return await answers.respond_once(
-        lambda kernel: as_of_time(kernel, as_of).dispatch_permission(org, asked, briefs), org
+        lambda kernel: as_of_time(kernel, as_of).dispatch_permission(org, question, briefs), org
     )
 
 

@@ -144,8 +144,12 @@ def _example(method: str, path: str, operation: dict[str, Any]) -> str:
 
 def _responses(document: dict[str, Any], operation: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     shared = document["components"]["responses"]
-    for status, said in operation["responses"].items():
-        response = shared[said["$ref"].rpartition("/")[2]] if "$ref" in said else said
+    for status, declared_response in operation["responses"].items():
+        response = (
+            shared[declared_response["$ref"].rpartition("/")[2]]
+            if "$ref" in declared_response
+            else declared_response
+        )
         schemas = [each["schema"] for each in response.get("content", {}).values()]
         yield status, ", ".join(map(_kind, schemas)), _text(response["description"])
 

@@ -68,14 +68,12 @@ def stored(shape: Any, *problems: int, status: int = 200) -> dict[int | str, Any
     }
 
 
-def change(
-    gives: Any, takes: Any, example: object, *, made: bool = False, names_record: bool = True
-) -> dict[str, Any]:
+def change(gives: Any, takes: Any, example: object, *, made: bool = False) -> dict[str, Any]:
     """The declaration of a route that changes the store: its answer, its problems and its body.
 
-    `made` says that the route creates a record. A route that `names_record` answers 404 if the record does not exist.
+    `made` says that the route creates a record. Every such route answers 404 if the organization or the record does not exist.
     """
-    problems = (400, 401, 404, 409, 415) if names_record else (400, 401, 409, 415)
+    problems = (400, 401, 404, 409, 415)
     status = 201 if made else 200
     return {
         "status_code": status,

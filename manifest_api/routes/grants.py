@@ -99,7 +99,6 @@ async def get_grant(request: Request, org: OrgOrAll, grant: GrantId) -> Response
         GrantTerms,
         {"subject": "agent:worf", "resources": ["tool:browser_agent"]},
         made=True,
-        names_record=False,
     ),
 )
 async def post_grant(request: Request, org: OrgOrAll) -> Response:
@@ -192,7 +191,6 @@ async def get_restriction(request: Request, org: OrgOrAll, restriction: Restrict
         RestrictionTerms,
         {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"},
         made=True,
-        names_record=False,
     ),
 )
 async def post_restriction(request: Request, org: OrgOrAll) -> Response:

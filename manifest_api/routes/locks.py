@@ -95,11 +95,11 @@ async def post_lock(request: Request, org: Org) -> Response:
     """
 
     def take(context: Context, draft: LockDraft) -> ToolLock:
-        asked = understand("", "lock", f"tool:{draft.tool}", draft.context)
-        if asked.ignored:
+        access = understand("", "lock", f"tool:{draft.tool}", draft.context)
+        if access.ignored:
             raise RequestRefused(
                 INVALID_REQUEST,
-                f"the context has {listing(asked.ignored)}, which is not a circumstance",
+                f"the context has {listing(access.ignored)}, which is not a circumstance",
                 "see `/docs`",
             )
         return acquire_lock(
@@ -107,7 +107,7 @@ async def post_lock(request: Request, org: Org) -> Response:
             org,
             draft.tool,
             draft.holder,
-            asked.request,
+            access.request,
             seconds=draft.seconds,
             reason=draft.reason,
         )

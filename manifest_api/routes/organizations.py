@@ -97,10 +97,10 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
     `not_applicable` if no role does.
     """
     require_scope(request, "read")
-    asked = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
+    question = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
     task = {
         name: value
-        for name, value in (("domain", asked.domain), ("intent", asked.intent), ("text", asked.text))
+        for name, value in (("domain", question.domain), ("intent", question.intent), ("text", question.text))
         if value is not UNSET
     }
     if len(task) != 1:
@@ -112,18 +112,18 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
 
     def ask(kernel: Kernel) -> DispatchDecision:
         nonlocal outcome
-        found = kernel.dispatch(
+        decision = kernel.dispatch(
             org,
             task.get("domain"),
             intent=task.get("intent"),
             text=task.get("text"),
-            needs=asked.needs,
-            all_considered=asked.all_considered,
+            needs=question.needs,
+            all_considered=question.all_considered,
         )
-        outcome = found.outcome
-        return found
+        outcome = decision.outcome
+        return decision
 
-    response = await answers.respond_once(ask, org, quick="domain" in task and not asked.all_considered)
+    response = await answers.respond_once(ask, org, quick="domain" in task and not question.all_considered)
     count_decision(request, outcome, "dispatch")
     return response
 

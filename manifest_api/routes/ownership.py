@@ -58,14 +58,16 @@ class OwnershipAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_u
 async def post_ownership_audit(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Find changed files that whoever changed them does not own, and those that are sacred. Nothing is stored."""
     require_scope(request, "read")
-    asked = await read_body(request, OwnershipAuditQuestion, _SHORT)
+    question = await read_body(request, OwnershipAuditQuestion, _SHORT)
     workers = [
         AuditedWorker(each.name, expect_sound(read_value("brief", each.brief), Brief), each.has_branch)
-        for each in asked.workers
+        for each in question.workers
     ]
     require_different(workers)
-    changed = ChangedFiles(files=asked.files, commits=asked.commits)
+    changed = ChangedFiles(files=question.files, commits=question.commits)
     return await answers.respond_once(
-        lambda kernel: audit_changes(changed, workers, sacred=kernel.sacred_files(org), is_union=asked.union),
+        lambda kernel: audit_changes(
+            changed, workers, sacred=kernel.sacred_files(org), is_union=question.union
+        ),
         org,
     )

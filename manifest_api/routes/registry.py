@@ -97,10 +97,10 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     if unproven is not None:
         logger.error("checkpoints of the audit cannot be written: %s", unproven)
     if not state.served:
-        found = tuple(map(build_finding, state.latest.diagnostics[:MOST_SHOWN]))
+        diagnostics = tuple(map(build_finding, state.latest.diagnostics[:MOST_SHOWN]))
         return problem_response(
             NOT_READY, NOT_READY.sentence, "`/v1/diagnostics` lists the findings",
-            organizations=standings, diagnostics=found, headers=headers,
+            organizations=standings, diagnostics=diagnostics, headers=headers,
         )  # fmt: skip
     errors = count_severity(state.latest.diagnostics, Severity.ERROR)
     fresh = (
@@ -138,17 +138,17 @@ _READING_PROBLEMS = {
 def _diagnostics(kernel: Kernel, cursor: str | None, limit: int, reading: str | None) -> FindingList:
     state = kernel.state
     drift, store_problem = _drift(kernel)
-    found = (*state.latest.diagnostics, *drift)
+    diagnostics = (*state.latest.diagnostics, *drift)
     # Findings have no ids that would outlive a version, so a cursor is a position in the list of one.
     stamp = state.latest.digest.removeprefix("sha256:")[:16]
-    start = start_of_page(cursor, stamp, len(found))
+    start = start_of_page(cursor, stamp, len(diagnostics))
     return FindingList(
-        diagnostics=tuple(map(build_finding, found[start : start + limit])),
-        count=len(found),
-        errors=count_severity(found, Severity.ERROR),
-        warnings=count_severity(found, Severity.WARNING),
+        diagnostics=tuple(map(build_finding, diagnostics[start : start + limit])),
+        count=len(diagnostics),
+        errors=count_severity(diagnostics, Severity.ERROR),
+        warnings=count_severity(diagnostics, Severity.WARNING),
         not_fresh=not_fresh(build_standings(state)),
-        next=f"{stamp}-{start + limit}" if start + limit < len(found) else None,
+        next=f"{stamp}-{start + limit}" if start + limit < len(diagnostics) else None,
         store_problem=store_problem,
         reading_problem=_READING_PROBLEMS[reading] if reading else None,
         snapshot=state.latest.digest,

@@ -97,8 +97,8 @@ async def get_request(request: Request, org: OrgOrAll, request_id: RequestId) ->
     org_id = listed_organization(request, org)
 
     def find(store: Store) -> StoredRequest | None:
-        found = store.requests.get(request_id)
-        return None if found is None or not holds_in(found, org_id) else found
+        stored_request = store.requests.get(request_id)
+        return None if stored_request is None or not holds_in(stored_request, org_id) else stored_request
 
     return await record_response(request, find, f"request {quote(request_id)}", f"/v1/orgs/{org}/requests")
 
@@ -107,10 +107,10 @@ async def get_request(request: Request, org: OrgOrAll, request_id: RequestId) ->
 async def get_widening(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """A request, and what granting it would change: the level before and after, of every resource that it opens."""
     kernel: Kernel = request.app.state.answers.kernel
-    found = await with_store(
+    full_request = await with_store(
         request, lambda store: describe_request(Context(kernel, store, Actor("")), request_id, org=org)
     )
-    return json_response(found)
+    return json_response(full_request)
 
 
 @router.post(
@@ -120,7 +120,6 @@ async def get_widening(request: Request, org: OrgOrAll, request_id: RequestId) -
         RequestTerms,
         {"resources": ["tool:browser_agent"], "reason": "to read the docs"},
         made=True,
-        names_record=False,
     ),
 )
 async def post_request(request: Request, org: OrgOrAll) -> Response:

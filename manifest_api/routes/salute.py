@@ -85,11 +85,11 @@ async def post_report(request: Request, org: Org) -> Response:
     credential of an agent can report for the roles of that agent only.
     """
     caller = require_scope(request, "report")
-    said: dict[str, Any] = await read_body(
+    body: dict[str, Any] = await read_body(
         request, dict[str, Any], '{"_schema": "orgkernel:salute_report", …}', BAD_REPORT
     )
     try:
-        report = read_report(said)
+        report = read_report(body)
     except ReportError as error:
         where = f"body.{error.where.replace('/', '.')}".rstrip(".")
         raise RequestRefused(
@@ -212,8 +212,8 @@ async def get_latest(
         ]
         return max(reports, key=lambda report: (report.at, report.number), default=None)
 
-    found = await find_in_store(request, find)
-    if found is None:
+    stored_report = await find_in_store(request, find)
+    if stored_report is None:
         answers.kernel.organization(org_id).snapshot.require_role(role)
         raise RequestRefused(
             UNKNOWN_RECORD,
@@ -221,7 +221,7 @@ async def get_latest(
             f"`GET /v1/orgs/{org_id}/salute` lists the roles that have reported",
         )
     interval = intervals_of(answers.kernel.state)(org_id, role)
-    return json_response(detail_of(found, interval, time.time()))
+    return json_response(detail_of(stored_report, interval, time.time()))
 
 
 @router.get("/v1/orgs/{org}/salute/{role}/history", responses=stored(ReportPage, 404, 409))
@@ -252,10 +252,10 @@ async def get_history(
 
 def _last_event(request: Request, after: int | None) -> int | None:
     """The number after which a client wants to continue. A browser sends it when it reconnects."""
-    said = request.headers.get("last-event-id")
-    if not said:
+    header = request.headers.get("last-event-id")
+    if not header:
         return after
-    return _number(said, "`Last-Event-ID`")
+    return _number(header, "`Last-Event-ID`")
 
 
 def _number(text: str, what: str = "the cursor") -> int:

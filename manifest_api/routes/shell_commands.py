@@ -46,8 +46,8 @@ class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 async def post_command_check(request: Request, answers: AnswersOfApp) -> Response:
     """Find the destructive operations in a shell command, and say whether it may run. Nothing is run."""
     require_scope(request, "read")
-    asked = await read_body(request, CommandQuestion, '{"command": "git push --force"}')
-    ground = Ground(root=asked.root, own=asked.own)
-    brief = None if asked.brief is None else expect_sound(read_value("brief", asked.brief), Brief)
-    preflights = [expect_readable(read_value("preflight", each), Preflight) for each in asked.preflights]
-    return await answers.respond_once(lambda _: permit_command(asked.command, ground, brief, preflights))
+    question = await read_body(request, CommandQuestion, '{"command": "git push --force"}')
+    ground = Ground(root=question.root, own=question.own)
+    brief = None if question.brief is None else expect_sound(read_value("brief", question.brief), Brief)
+    preflights = [expect_readable(read_value("preflight", each), Preflight) for each in question.preflights]
+    return await answers.respond_once(lambda _: permit_command(question.command, ground, brief, preflights))

@@ -121,7 +121,7 @@ def test_a_full_disk_is_said_and_exit_2(tmp_path: Path) -> None:
 def test_a_bug_of_ours_is_exit_2_without_a_traceback(tmp_path: Path) -> None:
     """The traceback is there for whoever asks for it, and not for anybody else."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import orgkernel.rules.pages as p\ndef all_pages(): raise RuntimeError('boom\\x1b[31m')\np.all_pages = all_pages\n"
+        "import orgkernel.rules.pages as p\ndef build_all_pages(): raise RuntimeError('boom\\x1b[31m')\np.build_all_pages = build_all_pages\n"
     )
     env = {"PYTHONPATH": str(tmp_path)}
     done = run_process("rule", cwd=tmp_path, env=env)

@@ -16,8 +16,8 @@ from orgkernel.decisions.access.tool_input import find_digest
 from orgkernel.decisions.evidence.state_records import PermissionRequest
 from orgkernel.errors import Conflict, Refused, TooManyRequests
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.operations.asking import request_for_call
-from orgkernel.operations.context import Actor, Context, actor_named
+from orgkernel.operations.asking import file_request_for_call
+from orgkernel.operations.context import Actor, Context, build_actor
 from orgkernel.operations.permissions import (
     GrantDraft,
     RequestDraft,
@@ -90,7 +90,7 @@ class Shop:
 
     def context(self, actor: str = ANN) -> Context:
         """The context in which somebody acts."""
-        return Context(self.kernel, self.store, actor_named(actor))
+        return Context(self.kernel, self.store, build_actor(actor))
 
     def decide(self, request: AccessRequest) -> AccessDecision:
         """The decision now."""
@@ -98,7 +98,7 @@ class Shop:
 
     def ask_for(self, request: AccessRequest, reason: str = "", actor: str = ANN) -> PermissionRequest:
         """The request for a call that was refused."""
-        return request_for_call(self.context(actor), request, self.decide(request), reason)
+        return file_request_for_call(self.context(actor), request, self.decide(request), reason)
 
     def approve(self, made: PermissionRequest, approval: Any = "once") -> Any:
         """The grant that an operator gives."""
@@ -156,7 +156,7 @@ def test_calls_at_the_same_time_wait_for_one_request(shop: Shop) -> None:
     contexts = [shop.context() for _ in range(8)]
     decision = shop.decide(call())
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda context: request_for_call(context, call(), decision), contexts))
+        made = list(pool.map(lambda context: file_request_for_call(context, call(), decision), contexts))
     assert len({each.request_id for each in made}) == len(shop.store.requests.list()) == 1
 
 
@@ -201,8 +201,8 @@ def test_an_approval_ends_when_the_documents_are_edited(shop: Shop, approval: An
     assert found.decision.outcome == "deny"
     assert [each.code for each in found.reasons][-1] == "GRANT_OUTDATED"
     assert found.reasons[-1].text == (
-        f"grant `{grant.grant_id}` of `tool:radio` to `agent:ann` holds only for another version of the documents; "
-        "ask for it again"
+        f"grant `{grant.grant_id}` of `tool:radio` to `agent:ann` applies only to another version of the documents; "
+        "request it again"
     )
     again = shop.ask_for(call())
     assert again.snapshot == shop.digest != grant.snapshot
@@ -250,7 +250,7 @@ def test_a_decision_from_before_an_edit_makes_no_request(shop: Shop) -> None:
     operator = shop.context("system:cli")
     words = {"resources": ("tool:radio",), "org_id": "shop", "snapshot": old.snapshot}
     for write in (
-        lambda: request_for_call(shop.context(), call(), old),
+        lambda: file_request_for_call(shop.context(), call(), old),
         lambda: ask(shop.context(), RequestDraft(**words)),
         lambda: issue_grant(operator, GrantDraft(subject=ANN, **words)),
         lambda: wake_grant(operator, asleep.grant_id),
@@ -327,7 +327,7 @@ def test_every_surface_gives_the_same_answer_before_and_after_an_edit(shop: Shop
     shop.edit()
     assert set(answers(shop, key).values()) == {("deny", False, False)}
     told = run_here(*asked_by("why"), *where(shop), cwd=shop.folder).stdout
-    assert f"grant `{grant.grant_id}` of `tool:radio` to `agent:ann` holds only for another version" in told
+    assert f"grant `{grant.grant_id}` of `tool:radio` to `agent:ann` applies only to another version" in told
 
 
 def asked_by(command: str) -> tuple[str, ...]:
