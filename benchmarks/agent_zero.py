@@ -32,7 +32,7 @@ from extension.host.tool_texts import served_by
 from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.activation import activate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
-from orgkernel.runtime.bundle import Bundle, BundleRole, checksum_of, read_bundle
+from orgkernel.runtime.bundle import Bundle, BundleRole, compute_checksum_of, read_bundle
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.double_loader import Loader
 from tests.agent_zero.double_prompts import TOOLS_HEADER
@@ -215,7 +215,7 @@ def _reporting_always(bundle: Mapping[str, Any]) -> dict[str, Any]:
     changed: dict[str, Any] = json.loads(json.dumps(bundle))
     for role in changed["roles"].values():
         role["doctrine"]["salute_interval_turns"] = 1
-    return changed | {"checksum": checksum_of(changed)}
+    return changed | {"checksum": compute_checksum_of(changed)}
 
 
 def host_overhead(

@@ -21,7 +21,7 @@ from manifest_api import create_app
 from orgkernel import AgentFilter, Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.operations.commissions import CommissionOrder, commission_agents
-from orgkernel.operations.context import OPERATOR, Context, actor_named
+from orgkernel.operations.context import OPERATOR, Context, build_actor
 from orgkernel.state.location import parse_location
 
 ROLES_PER_AGENTS, TOOLS, SKILLS, INTENTS = 20, 400, 200, 300
@@ -81,7 +81,7 @@ def measure(folder: Path, agents: int) -> dict[str, float]:
     found: dict[str, float] = {}
     with open_store(place) as store:
         kernel = Kernel.open(folder / ORG, store=store)
-        context = Context(kernel, store, actor_named(OPERATOR))
+        context = Context(kernel, store, build_actor(OPERATOR))
         at_once = min(1_000, agents)
         roles = max(agents // ROLES_PER_AGENTS, 2)
         orders = [

@@ -32,7 +32,7 @@ from benchmarks.load_generator import fetch
 from benchmarks.serving import ASKED
 from benchmarks.state import entry, open_store
 from orgkernel.decisions.access.listing import what_can, who_can
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.engines import SOME, EnginesOff
 
 _TURNS = 25
@@ -81,7 +81,7 @@ def engine_static_rows(folder: Path) -> dict[str, Any]:
         return [what_can(view, subject) for subject in subjects]
 
     def ask_who_can() -> object:
-        tables_of(view).rows.clear()
+        get_access_tables(view).rows.clear()
         return [who_can(view, "look", tool, kinds=("role",)) for tool in tools]
 
     return {

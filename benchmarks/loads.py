@@ -51,9 +51,9 @@ def cold_load(folder: Path) -> dict[str, Any]:
 
 def _load_cold(folder: Path) -> tuple[Any, float]:
     from orgkernel.snapshots.build import build_snapshot
-    from orgkernel.snapshots.roots import resolve_paths, shipped_request
+    from orgkernel.snapshots.roots import build_shipped_request, resolve_paths
 
-    build_snapshot(shipped_request().roots)
+    build_snapshot(build_shipped_request().roots)
     gc.disable()
     start = time.perf_counter()
     request = resolve_paths([str(folder)], str(folder.parent))
@@ -102,9 +102,9 @@ def mixed_check(folder: Path) -> dict[str, Any]:
 
 def small_check(folder: Path) -> dict[str, Any]:
     """`orgkernel check` of a small organization without a cache, beside the start of bare Python, whole processes."""
-    from orgkernel.snapshots.shipped import shipped_folder
+    from orgkernel.snapshots.shipped import get_shipped_folder
 
-    path = os.path.join(shipped_folder("templates"), "blank")
+    path = os.path.join(get_shipped_folder("templates"), "blank")
     seconds = _time_processes(
         {
             "python": [sys.executable, "-c", "pass"],
@@ -137,11 +137,11 @@ def warm_load(folder: Path) -> dict[str, Any]:
 def one_changed_fresh(folder: Path) -> dict[str, Any]:
     """One role of a cached tree gains a tool, and a process that has its imports done loads it; saving beside it."""
     from orgkernel.snapshots.build import build_snapshot
-    from orgkernel.snapshots.roots import resolve_paths, shipped_request
+    from orgkernel.snapshots.roots import build_shipped_request, resolve_paths
 
     _fill(folder)
     with _one_tool_more(folder):
-        build_snapshot(shipped_request().roots)
+        build_snapshot(build_shipped_request().roots)
         gc.disable()
         start = time.perf_counter()
         loader = _loader(folder, resolve_paths([str(folder)], str(folder.parent)))
@@ -172,10 +172,10 @@ def one_changed_server(folder: Path) -> dict[str, Any]:
 def memory(folder: Path) -> dict[str, Any]:
     """What a process that serves a cached tree holds, in KB for each role: resident, and the index by itself."""
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.snapshots.roots import resolve_paths, shipped_request
+    from orgkernel.snapshots.roots import build_shipped_request, resolve_paths
 
     _fill(folder)
-    Kernel(shipped_request())
+    Kernel(build_shipped_request())
     before = _resident()
     loader = _loader(folder, resolve_paths([str(folder)], str(folder.parent)))
     snapshot = loader.load()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from orgkernel import Kernel
-from orgkernel.decisions.dispatch.role_texts import text_index
+from orgkernel.decisions.dispatch.role_texts import get_text_index
 from orgkernel.runtime.text_index import RoleTexts, TextIndex, build_index, rank_roles
 
 DATA = Path(__file__).parent / "data/routing"
@@ -96,7 +96,7 @@ def quality() -> Iterator[Quality]:
     kernel = Kernel.open()
     for kind in ("templates", "messages", "others"):
         for org_id, parts in read(kind).items():
-            index = text_index(kernel.organization(org_id).snapshot.index)
+            index = get_text_index(kernel.organization(org_id).snapshot.index)
             for part, rows in parts.items():
                 work = [row for row in rows if row[0] != NOBODY]
                 idle = [text for role_id, text in rows if role_id == NOBODY] + small_talk[part]

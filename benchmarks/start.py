@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from orgkernel.snapshots.shipped import shipped_folder
+from orgkernel.snapshots.shipped import get_shipped_folder
 
 _STARTS = 15
 # Files older than this are believed by the cache without a look inside.
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 def start(folder: Path) -> dict[str, Any]:
     """Processor seconds of whole processes, in turns: importing us, and commands on one small organization, cold and warm."""
     tree = folder.parent / _ORG
-    shutil.copytree(Path(shipped_folder("templates")) / _ORG, tree, dirs_exist_ok=True)
+    shutil.copytree(Path(get_shipped_folder("templates")) / _ORG, tree, dirs_exist_ok=True)
     run = [
         sys.executable,
         "-c",

@@ -23,7 +23,7 @@ from sqlalchemy import insert
 from manifest_api.auditing import resolved
 from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.state.chain import GENESIS, encode_entry, link
-from orgkernel.state.database import failure_of, make_engine, writing
+from orgkernel.state.database import make_engine, translate_error, writing
 from orgkernel.state.location import parse_location
 from orgkernel.state.migrating import prepare
 from orgkernel.state.store import Store
@@ -140,7 +140,7 @@ def one_commit_each(folder: str | Path, seconds: float = 3.0, callers: int = CAL
                         },
                     )  # fmt: skip
             except Exception as error:
-                raise failure_of(error, place.shown) from error
+                raise translate_error(error, place.shown) from error
             last[:] = [sequence, digest]
 
     try:

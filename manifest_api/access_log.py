@@ -37,8 +37,8 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     """Time until the response was handed to the server."""
 
     def __str__(self) -> str:
-        said = f"{self.method} {self.path} {self.status}{self.problem and ' ' + self.problem}"
-        return f"{said}, {self.bytes} bytes, {self.milliseconds:g} ms, from {self.client or 'nobody'}"
+        request_line = f"{self.method} {self.path} {self.status}{self.problem and ' ' + self.problem}"
+        return f"{request_line}, {self.bytes} bytes, {self.milliseconds:g} ms, from {self.client or 'nobody'}"
 
 
 class AccessLog(HttpMiddleware):

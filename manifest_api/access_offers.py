@@ -18,7 +18,7 @@ from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.clock import read_clock
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.operations.asking import find_pending, smallest_grant
+from orgkernel.operations.asking import find_pending, find_smallest_grant
 from orgkernel.operations.permissions import RequestTerms
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.utc import as_utc
@@ -86,11 +86,11 @@ def _find_pending(
 
 def _draft(kernel: Kernel, org_id: str, request: AccessRequest) -> RequestTerms | None:
     """The request for the smallest grant that would permit it."""
-    change = smallest_grant(kernel, org_id, request)
+    change = find_smallest_grant(kernel, org_id, request)
     if change is None:
         return None
-    asked = {
+    terms_fields = {
         "requester": request.subject, "resources": (change.value,), "level": change.level or None,
         "waives": change.waives,
     }  # fmt: skip
-    return msgspec.convert(asked, prepared(RequestTerms))
+    return msgspec.convert(terms_fields, prepared(RequestTerms))

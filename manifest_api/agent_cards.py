@@ -51,32 +51,32 @@ class CardSettings:
     """Path of the key that signs cards."""
 
 
-def read_card_settings(said: Mapping[str, Any], folder: str) -> CardSettings:
+def read_card_settings(table: Mapping[str, Any], folder: str) -> CardSettings:
     """The settings of a project. Raises `BadProject`."""
-    for name in said:
+    for name in table:
         if name not in _SETTINGS:
             raise BadProject(
                 f"`[a2a]`: the setting {quote(name)} is not known",
                 did_you_mean(name, _SETTINGS) or f"settings are {listing(_SETTINGS)}",
             )
     for name in ("url", "public_url"):
-        if not isinstance(said.get(name), str) or not is_address(said[name]):
+        if not isinstance(table.get(name), str) or not is_address(table[name]):
             raise BadProject(
                 f"`[a2a]`: {quote(name)} is not an absolute address",
                 f'write `{name} = "https://agents.example.com"`',
             )
-    binding = said.get("binding", "JSONRPC")
+    binding = table.get("binding", "JSONRPC")
     if binding not in BINDINGS:
         raise BadProject(f"`[a2a]`: `binding` is {quote(binding)}", f"it may be {listing(BINDINGS)}")
-    is_public = said.get("public", False)
+    is_public = table.get("public", False)
     if not isinstance(is_public, bool):
         raise BadProject("`[a2a]`: `public` is neither true nor false", "write `public = true`")
-    key = said.get("sign_key")
+    key = table.get("sign_key")
     if key is not None and not (isinstance(key, str) and key):
         raise BadProject("`[a2a]`: `sign_key` is not a text", 'write `sign_key = "card-key.pem"`')
     return CardSettings(
-        said["url"],
-        said["public_url"].rstrip("/"),
+        table["url"],
+        table["public_url"].rstrip("/"),
         cast(Binding, binding),
         is_public,
         None if key is None else os.path.join(folder, key),

@@ -99,8 +99,8 @@ class Answers:
         etag = f'"{hashlib.sha256(body).hexdigest()}"'
         if answer_version is not None:
             request.scope[_VERSION].append((answer_version, self.reading_failed))
-        said = {**(headers or {}), "ETag": etag, "Cache-Control": "no-cache"}
-        return Response(body, 200, said, media_type)
+        response_headers = {**(headers or {}), "ETag": etag, "Cache-Control": "no-cache"}
+        return Response(body, 200, response_headers, media_type)
 
     async def respond_once(
         self, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
@@ -221,13 +221,17 @@ async def _represent(headers: Mapping[bytes, bytes], body: bytes, coding: str, r
     coded = body
     if coding == GZIP and len(body) >= LEAST_BYTES:
         coded = compress(body) if len(body) <= _MOST_INLINE else await run_in_threadpool(compress, body)
-    said = {**headers, b"vary": b"accept-encoding"}
+    response_headers = {**headers, b"vary": b"accept-encoding"}
     if len(coded) < len(body):
         # Another coding is another representation, so it has a tag of its own (RFC 9110 §8.8.3).
         etag = etag[:-1] + b'-gzip"'
-        said |= {b"etag": etag, b"content-encoding": b"gzip", b"content-length": b"%d" % len(coded)}
+        response_headers |= {
+            b"etag": etag,
+            b"content-encoding": b"gzip",
+            b"content-length": b"%d" % len(coded),
+        }
         body = coded
-    return Representation(list(said.items()), body, etag, route)
+    return Representation(list(response_headers.items()), body, etag, route)
 
 
 def compress(body: bytes) -> bytes:

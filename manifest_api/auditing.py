@@ -78,7 +78,7 @@ class Auditor:
                 await self._store_access.refresh()
                 store = self._store_access.held()
                 decided = decide(self._kernel, store, decided.org, decided.asked, decided.actor)
-        return decided.used_up()
+        return decided.answer_used_up()
 
     async def find_offer(
         self, decided: Decided, answered: Answered, caller: Caller

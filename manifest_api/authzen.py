@@ -69,12 +69,12 @@ _OURS = tuple(name for name in AccessContext.__struct_fields__ if name in _SAID)
 _NOTHING = AccessContext()
 
 
-def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]) -> AskedAccess:
+def understand(subject: str, action: str, resource: str, circumstances: Mapping[str, Any]) -> AskedAccess:
     """A question with its circumstances. Raises `RequestRefused`."""
-    if not said:
+    if not circumstances:
         return AskedAccess(ACTIVE, AccessRequest(subject, action, resource, _NOTHING))
     try:
-        known = msgspec.convert(said, prepared(KnownCircumstances))
+        known = msgspec.convert(circumstances, prepared(KnownCircumstances))
     except msgspec.ValidationError as error:
         raise unfit(error, BAD_EVALUATION, "body.context") from None
     context = AccessContext(**{name: getattr(known, name) for name in _OURS})
@@ -82,11 +82,11 @@ def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]
         counts = {name: int(getattr(known, name)) for name in ("depth", "children", "concurrent")}
         context = msgspec.structs.replace(context, **counts)
     request = AccessRequest(subject, action, resource, context, known.on_behalf_of, known.via, known.envelope)
-    return AskedAccess(known.org, request, tuple(name for name in said if name not in _SAID))
+    return AskedAccess(known.org, request, tuple(name for name in circumstances if name not in _SAID))
 
 
 def with_unread(
-    asked: AskedAccess,
+    access: AskedAccess,
     read: frozenset[str] = frozenset(),
     **parts: AuthzenEntity | EntityType | AuthzenAction,
 ) -> AskedAccess:
@@ -98,13 +98,13 @@ def with_unread(
         if f"{name}.{each}" not in read
     ]
     unread += [f"{name}.id" for name, part in parts.items() if isinstance(part, EntityType) and part.id]
-    return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
+    return msgspec.structs.replace(access, ignored=(*access.ignored, *unread)) if unread else access
 
 
-def of_nobody(asked: AskedAccess, said: Mapping[str, Any]) -> AskedAccess:
+def of_nobody(access: AskedAccess, circumstances: Mapping[str, Any]) -> AskedAccess:
     """A question about all subjects. It ignores `on_behalf_of`, `via` and `envelope`, which belong to one subject."""
-    unread = tuple(name for name in ("on_behalf_of", "via", "envelope") if name in said)
-    return msgspec.structs.replace(asked, ignored=(*asked.ignored, *unread)) if unread else asked
+    unread = tuple(name for name in ("on_behalf_of", "via", "envelope") if name in circumstances)
+    return msgspec.structs.replace(access, ignored=(*access.ignored, *unread)) if unread else access
 
 
 def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuestion:
@@ -207,48 +207,48 @@ class Evaluator:
         if scope["query_string"]:
             raise RequestRefused(BAD_EVALUATION, "this route has no query parameters", "see `/docs`")
         answer_version = None if self._auditor.writes_down else self._kernel.answer_version
-        asked: Question = caller.credential, read_head(scope).content_type, body
+        cache_key: Question = caller.credential, read_head(scope).content_type, body
         if answer_version is not None:
-            said = self.cache.find(answer_version, asked)
-            if said is not None:
-                self._count(said.outcome, "evaluation")
-                return said
+            answer = self.cache.find(answer_version, cache_key)
+            if answer is not None:
+                self._count(answer.outcome, "evaluation")
+                return answer
         question = parse_body(scope, body, _decode, SHOWN, BAD_EVALUATION)
         evaluation = await evaluate(self._auditor, question, caller)
-        said = Said(encode(evaluation), evaluation.context.snapshot, evaluation.context.outcome)
-        self._count(said.outcome, "evaluation")
+        answer = Said(encode(evaluation), evaluation.context.snapshot, evaluation.context.outcome)
+        self._count(answer.outcome, "evaluation")
         if answer_version is not None:
             # If the documents were reloaded meanwhile, the entry belongs to an old version and is never found.
-            self.cache.put(answer_version, asked, said)
-        return said
+            self.cache.put(answer_version, cache_key, answer)
+        return answer
 
 
 def translated(kernel: Kernel, question: EvaluationQuestion) -> AskedAccess:
     """A question in the words of its organization. Raises `RequestRefused`, and what `Kernel.organization` raises."""
     subject, action, resource = question.subject, question.action, question.resource
-    asked = understand("", "", "", question.context)
-    words = vocabulary_of(kernel, asked.org)
+    access = understand("", "", "", question.context)
+    words = vocabulary_of(kernel, access.org)
     request = msgspec.structs.replace(
-        asked.request,
+        access.request,
         subject=words.subject(subject),
         action=words.action(action, subject, resource),
         resource=words.resource(resource),
     )
-    asked = msgspec.structs.replace(asked, request=request)
+    access = msgspec.structs.replace(access, request=request)
     read = words.properties_read(action.name)
-    return with_unread(asked, read, subject=subject, action=action, resource=resource)
+    return with_unread(access, read, subject=subject, action=action, resource=resource)
 
 
 async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> EvaluationAnswer:
     """One question, answered and audited."""
-    asked = translated(auditor.kernel, question)
-    started = auditor.begin(asked.org, asked.request, caller)
+    access = translated(auditor.kernel, question)
+    started = auditor.begin(access.org, access.request, caller)
     answered = await auditor.finish(started)
-    return as_evaluation(answered, asked, await auditor.find_offer(started, answered, caller))
+    return as_evaluation(answered, access, await auditor.find_offer(started, answered, caller))
 
 
 def as_evaluation(
-    answered: Answered, asked: AskedAccess, offer: AccessRequestOffer | None = None
+    answered: Answered, access: AskedAccess, offer: AccessRequestOffer | None = None
 ) -> EvaluationAnswer:
     """A decision as an AuthZEN answer."""
     decision, reasons, row = answered
@@ -265,7 +265,7 @@ def as_evaluation(
             snapshot=decision.snapshot,
             state_version=decision.state_version,
             audit=row,
-            ignored=asked.ignored,
+            ignored=access.ignored,
             access_request=offer,
         ),
     )

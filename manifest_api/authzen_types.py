@@ -131,13 +131,13 @@ def _found(
     back: dict[str, str] = {}
     for foreign_id, own in foreign.ids.items() if foreign is not None else ():
         back.setdefault(own, foreign_id)
-    found = []
+    entities = []
     for name in names:
         _, _, own = name.partition(":")
         if back and own not in back:
             continue
-        found.append(FoundEntity(foreign_type, back.get(own, own)))
-    return found
+        entities.append(FoundEntity(foreign_type, back.get(own, own)))
+    return entities
 
 
 def _properties_of(meaning: ActionMeaning) -> Iterator[str]:

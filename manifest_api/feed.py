@@ -111,15 +111,15 @@ class Feed:
                 self._shared.clear()
                 self._looking = asyncio.create_task(self._look(), context=no_request())
         news = self._news
-        found = await self._find(number)
-        if not found and not self.is_closed:
+        reports = await self._find(number)
+        if not reports and not self.is_closed:
             try:
                 async with asyncio.timeout(seconds):
                     await news.wait()
             except TimeoutError:
                 return ()
-            found = await self._find(number)
-        return found
+            reports = await self._find(number)
+        return reports
 
     def wake(self) -> None:
         """Poll at once, because this server stored a report."""
@@ -146,24 +146,24 @@ class Feed:
             self._wake.clear()
             try:
                 await self._store_access.refresh()
-                found = await self._read(self._seen)
+                reports = await self._read(self._seen)
             except Exception as error:  # whatever it was: who follows would wait for ever without a look
                 self._say_failing(str(error))
-                found = ()
+                reports = ()
             else:
                 self._is_failing = False
-            if found:
-                self._share(found)
-            if len(found) < _PAGE:
+            if reports:
+                self._share(reports)
+            if len(reports) < _PAGE:
                 try:
                     async with asyncio.timeout(self._look_seconds):
                         await self._wake.wait()
                 except TimeoutError:
                     continue
 
-    def _share(self, found: tuple[StoredReport, ...]) -> None:
-        self._shared.extend(found)
-        self._seen = found[-1].number
+    def _share(self, reports: tuple[StoredReport, ...]) -> None:
+        self._shared.extend(reports)
+        self._seen = reports[-1].number
         while len(self._shared) > _SHARED:
             self._complete_after = self._shared.popleft().number
         news, self._news = self._news, asyncio.Event()

@@ -89,11 +89,11 @@ class HttpGateway:
                 return  # the client is gone: nobody to answer
             if self._reads_plain_calls:
                 async with ForClient(receive) as client:
-                    said = await self._answer_plain(scope, caller, body)
-                    if said is not None:
-                        headers = [*_JSON, (b"content-length", b"%d" % len(said))]
+                    quick_answer = await self._answer_plain(scope, caller, body)
+                    if quick_answer is not None:
+                        headers = [*_JSON, (b"content-length", b"%d" % len(quick_answer))]
                         await send({"type": "http.response.start", "status": 200, "headers": headers})
-                        await send({"type": "http.response.body", "body": said})
+                        await send({"type": "http.response.body", "body": quick_answer})
                         return
                 if client.is_gone:
                     return  # what was begun must not be done again

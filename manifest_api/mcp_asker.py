@@ -17,7 +17,7 @@ from manifest_api.metrics import count_decision
 from manifest_api.problems import RequestRefused
 from manifest_api.store_requests import operate
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused, StoreError
 from orgkernel.kernel.kernel import Kernel
@@ -119,25 +119,25 @@ def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
                 "name another organization, or use another key",
             )
         return named.org_id
-    found = [each for each in kernel.state.served if _declares(kernel, each, subject)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    org_ids = [each for each in kernel.state.served if _declares(kernel, each, subject)]
+    if len(org_ids) == 1:
+        return org_ids[0]
+    if not org_ids:
         raise RequestRefused(
             problems.NO_SUBJECT,
             f"no organization that is served declares {quote(subject)}",
             "declare it, or use another key",
         )
     active = kernel.active
-    if active in found:
+    if active in org_ids:
         return active
     raise RequestRefused(
         problems.AMBIGUOUS_ACTIVE,
-        f"{quote(subject)} belongs to {listing(found)}",
-        f"name one in the URL, such as {quote(f'/mcp?org={found[0]}')}",
+        f"{quote(subject)} belongs to {listing(org_ids)}",
+        f"name one in the URL, such as {quote(f'/mcp?org={org_ids[0]}')}",
     )
 
 
 def _declares(kernel: Kernel, org_id: str, subject: str) -> bool:
-    found = tables_of(kernel.organization(org_id).snapshot.index).subject(subject)
-    return found is not None and found.identity.kind != "unknown"
+    declared_subject = get_access_tables(kernel.organization(org_id).snapshot.index).subject(subject)
+    return declared_subject is not None and declared_subject.identity.kind != "unknown"

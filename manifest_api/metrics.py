@@ -204,10 +204,10 @@ class ServerState(Collector):
         )  # fmt: skip
         roles = sum(len(each.snapshot.index.roles) for each in state.served.values())
         yield GaugeMetricFamily("orgkernel_roles", "Roles of all organizations that answer.", value=roles)
-        found = state.latest.diagnostics
+        diagnostics = state.latest.diagnostics
         yield _labeled(
             GaugeMetricFamily, "orgkernel_findings", "Findings in the documents on disk.", ("severity",),
-            {each.value: count_severity(found, each) for each in Severity},
+            {each.value: count_severity(diagnostics, each) for each in Severity},
         )  # fmt: skip
         yield GaugeMetricFamily(
             "orgkernel_reload_failing",

@@ -106,13 +106,13 @@ _OF_EVERY_ROUTE = {
 def methods_at(scope: Scope) -> tuple[str, ...]:
     """The methods of all routes with a path."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, Route))
-    found = {
+    methods = {
         method
         for route in routes
         if route.matches(scope)[0] is not Match.NONE
         for method in route.methods or ()
     }
-    return tuple(sorted(found | ({"HEAD"} if "GET" in found else set())))
+    return tuple(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 
 
 def build_openapi() -> dict[str, Any]:

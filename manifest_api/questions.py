@@ -245,13 +245,13 @@ def parse_body(
             "send `Content-Type: application/json`",
         )
     try:
-        found = decode(body)
+        question = decode(body)
         refuse_repeated_names(body, kind)
     except msgspec.ValidationError as error:
         raise unfit(error, kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RequestRefused(BAD_JSON, BAD_JSON.sentence, f"send an object such as {example}") from None
-    return found
+    return question
 
 
 def refuse_repeated_names(body: bytes, kind: ProblemCode) -> None:

@@ -73,11 +73,11 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
         case AmbiguousActive():
             organizations = build_standings(kernel.state)
         case NotServed():
-            found = kernel.refusal(org)
-            diagnostics = tuple(map(build_finding, found[: problems.MOST_SHOWN]))
+            findings = kernel.refusal(org)
+            diagnostics = tuple(map(build_finding, findings[: problems.MOST_SHOWN]))
             headers["Link"] = '</v1/diagnostics>; rel="describedby"'
-            if len(found) > problems.MOST_SHOWN:
-                more = f"`GET /v1/diagnostics` lists all {len(found)} findings"
+            if len(findings) > problems.MOST_SHOWN:
+                more = f"`GET /v1/diagnostics` lists all {len(findings)} findings"
                 return problem_response(kind, error.message, more, diagnostics=diagnostics, headers=headers)
         case UsageError():
             pass

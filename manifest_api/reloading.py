@@ -284,8 +284,8 @@ def identify(paths: Iterable[str], linked: Iterable[str] = ()) -> dict[str, Path
 
 
 def _identify(path: str, entries: bool) -> PathIdentity:
-    found = find_identity(path)
-    return found[:2] if found is not None and os.path.isdir(path) and not entries else found
+    identity = find_identity(path)
+    return identity[:2] if identity is not None and os.path.isdir(path) and not entries else identity
 
 
 def linked_paths(files: Iterable[str], watched: Iterable[str]) -> tuple[str, ...]:

@@ -89,8 +89,8 @@ def serve(
     """
     secured = None if tls is None else Tls(tls)
     has_keys = tokens is not None or _has_keys(store)
-    found = resolve_address(host, port, has_keys=has_keys, needs_key=needs_key)
-    listener = _listen(found, host, port)
+    addresses = resolve_address(host, port, has_keys=has_keys, needs_key=needs_key)
+    listener = _listen(addresses, host, port)
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
     telemetry = open_telemetry(os.environ)
@@ -256,22 +256,22 @@ def resolve_address(host: str, port: int, *, has_keys: bool, needs_key: bool = F
             "everybody needs a key, and there is none", "create one with `orgkernel key create --admin`"
         )
     try:
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise UsageError(
             f"{quote(host)} is not an address of this machine", "listen on `127.0.0.1`"
         ) from None
-    if not has_keys and not all(is_loopback(str(address[0])) for *_, address in found):
+    if not has_keys and not all(is_loopback(str(address[0])) for *_, address in addresses):
         raise UsageError(
             f"{quote(host)} is not a loopback address",
             "without an API key, only loopback can be served; create a key with `orgkernel key create --admin`, or listen on `127.0.0.1`",
         )
-    return found
+    return addresses
 
 
-def _listen(found: list[Any], host: str, port: int) -> socket.socket:
+def _listen(addresses: list[Any], host: str, port: int) -> socket.socket:
     """A listening socket on the first of the addresses that were found. Raises `UsageError` if it cannot be used."""
-    family, kind, protocol, _, address = found[0]
+    family, kind, protocol, _, address = addresses[0]
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -25,26 +25,26 @@ from orgkernel.kernel.registry_state import RegistryState
 from orgkernel.prepared_types import prepared
 
 
-def build_finding(found: Diagnostic) -> DiagnosticRow:
+def build_finding(diagnostic: Diagnostic) -> DiagnosticRow:
     """A diagnostic as an HTTP answer."""
-    return msgspec.convert(as_data(found), prepared(DiagnosticRow))
+    return msgspec.convert(as_data(diagnostic), prepared(DiagnosticRow))
 
 
 def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int:
     """The number of findings of each severity."""
-    return sum(found.severity is severity for found in diagnostics)
+    return sum(diagnostic.severity is severity for diagnostic in diagnostics)
 
 
 def build_standing(state: RegistryState, org_id: str) -> OrganizationStanding:
     """The status of an organization."""
     answering = state.served.get(org_id)
-    found = state.refused.get(org_id, answering.snapshot.diagnostics if answering else ())
-    first = next((each for each in found if each.severity is Severity.ERROR), None)
+    diagnostics = state.refused.get(org_id, answering.snapshot.diagnostics if answering else ())
+    first = next((each for each in diagnostics if each.severity is Severity.ERROR), None)
     return OrganizationStanding(
         org_id=org_id,
         standing="refused" if answering is None else "stale" if answering.stale else "served",
         snapshot=answering.snapshot.digest if answering else None,
-        errors=count_severity(found, Severity.ERROR),
+        errors=count_severity(diagnostics, Severity.ERROR),
         reason=f"{first.place} {first.code} {first.message}" if first else "",
     )
 
@@ -119,5 +119,5 @@ def _role(view: OrgView, role_id: str) -> RoleLine:
         role_type=profile.role_type,
         reports_to=superior.target if superior else None,
         department=profile.department,
-        domains=tuple(edge.target for edge in view.domains_of(role_id)),
+        domains=tuple(edge.target for edge in view.list_domains(role_id)),
     )

@@ -29,7 +29,7 @@ from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, Store
 from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
-from orgkernel.operations.keys import expiring_keys
+from orgkernel.operations.keys import list_expiring_keys
 from orgkernel.operations.waiting import WORK_SECONDS
 from orgkernel.runtime.utc import as_utc
 
@@ -132,19 +132,19 @@ class StoreAccess:
     def read_view(self, org_id: str | None = None) -> StateView:
         """The state that decisions of an organization depend on. Raises `StoreError`."""
         store = self.held()
-        return EMPTY_STATE if store is None else store.last_view(org_id)
+        return EMPTY_STATE if store is None else store.get_last_view(org_id)
 
     def read_past(self, org_id: str, at: float) -> StateView:
         """The state as it was at a time. Raises `StoreError` and `Refused`. It reads the store, so not on the event loop."""
         store = self.held()
         return EMPTY_STATE if store is None else store.read_past(org_id, at)
 
-    def rank_changes(
+    def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`. It reads the store."""
         store = self.held()
-        return () if store is None else store.rank_changes(org_id, agent_id, start, until)
+        return () if store is None else store.list_rank_changes(org_id, agent_id, start, until)
 
     async def work(self, work: Callable[[Store], T], seconds: float = WORK_SECONDS) -> T | None:
         """Run a function with the store in a thread. None if there is no store. Raises `StoreBusy` after a timeout."""
@@ -244,24 +244,24 @@ async def note_what_ran_out(
 
     Decisions do not depend on it: an expired record has no effect from the moment it expires.
     """
-    told: dict[str, float] = {}
+    warned_at: dict[str, float] = {}
     while True:
         await asyncio.sleep(every_seconds)
         await vanishing.retry()
         try:
             await store_access.refresh()
             await store_access.work(upkeep.note_expired)
-            expiring = await store_access.work(lambda store: expiring_keys(store, time.time()))
-            _tell_expiring(expiring or (), told, time.monotonic())
+            expiring = await store_access.work(lambda store: list_expiring_keys(store, time.time()))
+            _tell_expiring(expiring or (), warned_at, time.monotonic())
         except StoreError as error:
             logger.warning("expired records could not be audited and will be tried again: %s", error.message)
 
 
-def _tell_expiring(keys: Sequence[ApiKey], told: dict[str, float], now: float) -> None:
+def _tell_expiring(keys: Sequence[ApiKey], warned_at: dict[str, float], now: float) -> None:
     """Log each key that expires soon, once a day."""
     for key in keys:
-        if key.key_id not in told or now - told[key.key_id] >= _TELL_SECONDS:
-            told[key.key_id] = now
+        if key.key_id not in warned_at or now - warned_at[key.key_id] >= _TELL_SECONDS:
+            warned_at[key.key_id] = now
             logger.warning(
                 "the key %s (%s) expires at %s; replace it with `orgkernel key rotate %s`",
                 key.key_id, quote(key.name), as_utc(key.expires_at), key.key_id,
@@ -286,10 +286,10 @@ async def keep_within_budget(
             store_access.capacity.note_size(used or 0)
             if retention is not None and time.monotonic() >= prune_at:
                 prune = partial(upkeep.prune, decision_days=retention[0], history_days=retention[1])
-                found = await store_access.work(prune, PRUNE_SECONDS)
+                counts = await store_access.work(prune, PRUNE_SECONDS)
                 prune_at = time.monotonic() + prune_seconds
-                if found is not None and found[0]:
-                    logger.info("dropped %d rows of the audit that were older than the retention", found[0])
+                if counts is not None and counts[0]:
+                    logger.info("dropped %d rows of the audit that were older than the retention", counts[0])
         except OrgkernelError as error:
             logger.warning("the store could not be measured or pruned, it is tried again: %s", error.message)
 

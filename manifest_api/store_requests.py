@@ -71,9 +71,9 @@ async def with_store(
     request: Request, work: Callable[[Store], T], empty: T | None = None, seconds: float = WORK_SECONDS
 ) -> T:
     """Run a function with the store in a thread. Without a store, return `empty` or raise `RequestRefused`."""
-    found = await find_in_store(request, work, seconds)
-    if found is not None:
-        return found
+    outcome = await find_in_store(request, work, seconds)
+    if outcome is not None:
+        return outcome
     if empty is None:
         raise RequestRefused(NO_STORE, "there is no store", "create it with `orgkernel key create --admin`")
     return empty
@@ -135,7 +135,7 @@ def require_known(kernel: Kernel | None, org: str) -> None:
 
 async def record_response(request: Request, find: Callable[[Store], Any], what: str, listed: str) -> Response:
     """The response with a record. `what` and `listed` describe it in the problem if it does not exist."""
-    found = await find_in_store(request, find)
-    if found is None:
+    record = await find_in_store(request, find)
+    if record is None:
         raise RequestRefused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
-    return json_response(found)
+    return json_response(record)

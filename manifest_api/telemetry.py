@@ -44,11 +44,11 @@ def exporters_of(environment: Mapping[str, str], signal: str) -> tuple[str, ...]
     """The exporters that the environment names for `TRACES` or `METRICS`. An endpoint alone means OTLP."""
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return ()
-    said = environment.get(f"OTEL_{signal}_EXPORTER", "").strip()
-    if not said:
+    names_text = environment.get(f"OTEL_{signal}_EXPORTER", "").strip()
+    if not names_text:
         endpoints = ("OTEL_EXPORTER_OTLP_ENDPOINT", f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT")
-        said = "otlp" if any(environment.get(name) for name in endpoints) else "none"
-    names = [name.strip() for name in said.split(",")]
+        names_text = "otlp" if any(environment.get(name) for name in endpoints) else "none"
+    names = [name.strip() for name in names_text.split(",")]
     protocol = (
         environment.get(f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL")
         or environment.get("OTEL_EXPORTER_OTLP_PROTOCOL")
@@ -77,8 +77,8 @@ def open_telemetry(environment: Mapping[str, str]) -> Telemetry | None:
 
 def _load(group: str, name: str) -> Callable[[], Any]:
     """The class of an exporter that is installed. Raises `ImportError`."""
-    for found in entry_points(group=group, name=name):
-        loaded: Callable[[], Any] = found.load()
+    for entry_point in entry_points(group=group, name=name):
+        loaded: Callable[[], Any] = entry_point.load()
         return loaded
     raise ImportError(f"the exporter {name} is not installed")
 

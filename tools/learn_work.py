@@ -18,7 +18,7 @@ from zlib import crc32
 
 from orgkernel import Kernel
 from orgkernel.runtime import learned_work
-from orgkernel.runtime.learned_work import ROWS, checksum, find_rows
+from orgkernel.runtime.learned_work import ROWS, compute_checksum, find_rows
 from orgkernel.runtime.request_text import read_request
 
 REPOSITORY = Path(__file__).parents[1]
@@ -136,7 +136,7 @@ def render(model: Model, messages: Sequence[Message]) -> bytes:
 def known_domains(labels: Sequence[str]) -> dict[str, int]:
     """The shared domains among the labels, with the checksums of their triggers."""
     domains = Kernel.open().organization("software_dev").snapshot.index.records.domains
-    return {label: checksum(domains[label].record.triggers) for label in labels if label in domains}
+    return {label: compute_checksum(domains[label].record.triggers) for label in labels if label in domains}
 
 
 def find_sources(messages: Sequence[Message]) -> int:

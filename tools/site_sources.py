@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from orgkernel.project.scaffold import build_schemas
-from orgkernel.rules.pages import all_pages
+from orgkernel.rules.pages import build_all_pages
 from tools.reference_pages import reference_pages
 from tools.threat_page import PAGE as THREAT_TESTS
 from tools.threat_page import threat_page
@@ -46,7 +46,7 @@ def write_site_sources(folder: Path) -> None:
 
 def generated_pages() -> dict[str, str]:
     """The pages that are not in the repository: path below the folder of the site's sources to text."""
-    pages = {f"docs/rules/{page.file_name}": _link_codes(page.text) for page in all_pages().values()}
+    pages = {f"docs/rules/{page.file_name}": _link_codes(page.text) for page in build_all_pages().values()}
     pages["docs/rules/README.md"] = _rule_index()
     pages["docs/index.md"] = _front_page()
     pages[THREAT_TESTS] = threat_page()
@@ -57,7 +57,7 @@ def site_configuration() -> str:
     """The hand-written configuration with all rules, kinds of documents and decisions in its navigation."""
     text = (REPOSITORY / CONFIG).read_text(encoding="utf-8")
     rules = []
-    for digit, pages in groupby(all_pages().values(), key=lambda page: page.code[3]):
+    for digit, pages in groupby(build_all_pages().values(), key=lambda page: page.code[3]):
         rules.append(f"- {FAMILIES[digit].capitalize()}:")
         rules += [f"    - rules/{page.file_name}" for page in pages]
     kinds = [f"- reference/documents/{kind}.md" for kind in build_schemas()]
@@ -84,7 +84,7 @@ def _is_page(target: str) -> bool:
 
 
 def _rule_index() -> str:
-    used = {page.code[3] for page in all_pages().values()}
+    used = {page.code[3] for page in build_all_pages().values()}
     families = ", ".join(f"{digit} {name}" for digit, name in FAMILIES.items() if digit in used)
     lines = [
         "# Rules",
@@ -96,14 +96,14 @@ def _rule_index() -> str:
     ]
     lines += [
         f"| [{page.code}]({page.file_name}) | {page.name} | {page.severity.value} | {page.summary} |"
-        for page in all_pages().values()
+        for page in build_all_pages().values()
     ]
     return "\n".join(lines) + "\n"
 
 
 def _link_codes(text: str) -> str:
     """A rule's page with links to the other rules it names; examples and headings stay as they are."""
-    pages = all_pages()
+    pages = build_all_pages()
     parts = re.split(r"(^```.*?^```$|^#[^\n]*$|`[^`\n]*`)", text, flags=re.MULTILINE | re.DOTALL)
     for place in range(0, len(parts), 2):
         parts[place] = re.sub(

@@ -148,24 +148,24 @@ def build_bundle(
     if len(shown) > _MOST_REMARKS:
         rest = len(shown) - _MOST_REMARKS
         shown = [*shown[:_MOST_REMARKS], f"{rest} more remarks about active.json and roles/*.json"]
-    return bundles.read_bundle(data | {"checksum": bundles.checksum_of(data)}), tuple(shown)
+    return bundles.read_bundle(data | {"checksum": bundles.compute_checksum_of(data)}), tuple(shown)
 
 
 def _limits(work: _Work) -> dict[str, Any]:
     """The limits of a run that the organization states. One that is none has its default."""
-    said, least = _mapping(work.document.get("limits")), bundles.BundleLimits()
-    found: dict[str, Any] = {}
+    stated_limits, least = _mapping(work.document.get("limits")), bundles.BundleLimits()
+    limits: dict[str, Any] = {}
     for name in ("max_spawn_depth", "max_children", "max_concurrent"):
-        value = said.get(name, getattr(least, name))
-        found[name] = value if type(value) is int and value > 0 else getattr(least, name)
-    given = said.get("delegation", "envelope")
-    found["delegation"] = given if given in ("envelope", "strict") else "strict"
-    wrong = [name for name, value in found.items() if said.get(name, value) != value]
+        value = stated_limits.get(name, getattr(least, name))
+        limits[name] = value if type(value) is int and value > 0 else getattr(least, name)
+    given = stated_limits.get("delegation", "envelope")
+    limits["delegation"] = given if given in ("envelope", "strict") else "strict"
+    wrong = [name for name, value in limits.items() if stated_limits.get(name, value) != value]
     if wrong:
         work.remark(
             "Limits in active.json cannot be read", f"{', '.join(wrong)}: the default counts, or `strict`."
         )
-    return found
+    return limits
 
 
 def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.RoleTexts:
@@ -227,12 +227,14 @@ def _read_chain(work: _Work) -> None:
                     f"active.json puts it below {known} and {superior}; {known} counts.",
                 )
     for role_id, profile in work.profiles.items():
-        said = _text(_mapping(profile.get("chain_of_command")).get("reports_to"))
-        known = work.superiors.setdefault(role_id, said) if said else work.superiors.get(role_id, "")
-        if said and said != known:
+        reports_to = _text(_mapping(profile.get("chain_of_command")).get("reports_to"))
+        known = (
+            work.superiors.setdefault(role_id, reports_to) if reports_to else work.superiors.get(role_id, "")
+        )
+        if reports_to and reports_to != known:
             work.remark(
                 f"Role {role_id[:60]} reports to {known[:60]}",
-                f"active.json says so, and roles/{role_id}.json says {said}; active.json counts.",
+                f"active.json says so, and roles/{role_id}.json says {reports_to}; active.json counts.",
             )
     for role_id in work.profiles:
         chain = _chain(work, role_id)
@@ -285,8 +287,8 @@ def _role(work: _Work, role_id: str) -> dict[str, Any]:
     capabilities, doctrine = _mapping(profile.get("capabilities")), _mapping(profile.get("doctrine"))
     kind = _text(profile.get("role_type")) or "specialist"
     kind = kind if kind in AUTHORITY_OF_TYPE else "specialist"
-    said = _mapping(profile.get("chain_of_command")).get("can_delegate")
-    delegates = said if isinstance(said, bool) else kind in ("executive", "commander")
+    can_delegate = _mapping(profile.get("chain_of_command")).get("can_delegate")
+    delegates = can_delegate if isinstance(can_delegate, bool) else kind in ("executive", "commander")
     listed = _listed_tools(work, role_id, capabilities)
     also = [_ALSO_WITH[each] for each in listed if each in _ALSO_WITH]
     essential = [*also, _ANSWER, *([_HAND_ON] if delegates else [])]
@@ -324,15 +326,15 @@ def _role(work: _Work, role_id: str) -> dict[str, Any]:
 
 def _listed_tools(work: _Work, role_id: str, capabilities: Mapping[str, Any]) -> list[str]:
     """The tools that a role's file gives it, preferred ones first."""
-    found = [*_texts(capabilities.get("tools_primary")), *_texts(capabilities.get("tools_secondary"))]
+    tool_names = [*_texts(capabilities.get("tools_primary")), *_texts(capabilities.get("tools_secondary"))]
     limited = []
     for each in _list(capabilities.get("tools")):
         use = _mapping(each)
         if use.get("level", "full") == "full" and isinstance(use.get("tool"), str):
-            found.append(use["tool"])
+            tool_names.append(use["tool"])
         else:
             limited.append(str(use.get("tool"))[:60])
-    tools = list(dict.fromkeys(found))
+    tools = list(dict.fromkeys(tool_names))
     if limited:
         text = f"A host does not know what a tool may do at a level below full: {', '.join(limited[:6])}."
         work.remark(f"Role {role_id[:60]} does not get tools at a lower level", text)
@@ -365,7 +367,7 @@ def _grant(tool_id: str, name: str, preferred: bool, scope: Sequence[str]) -> di
 
 
 def _plan(work: _Work, role_id: str, plan: Mapping[str, Any]) -> dict[str, Any]:
-    found = {}
+    pace_tiers = {}
     for name in tiers.TIERS:
         if name not in plan:
             continue
@@ -382,14 +384,14 @@ def _plan(work: _Work, role_id: str, plan: Mapping[str, Any]) -> dict[str, Any]:
                     f"The trigger of {name} of role {role_id[:60]} is never true",
                     f"{problem.message}{advice}.",
                 )
-        found[name] = {
+        pace_tiers[name] = {
             "action": _text(tier.get("action")),
             "description": _text(tier.get("description")),
             "escalate_to": _text(tier.get("escalate_to")) or None,
             "trigger": tree,
             "text": text,
         }
-    return found
+    return pace_tiers
 
 
 def _name(profile: Mapping[str, Any], entry: Mapping[str, Any], role_id: str) -> str:

@@ -65,13 +65,13 @@ def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, 
 
 
 def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments: Any) -> str | None:
-    found = in_force(active, memory)
-    if found is None:
+    role_and_memory = in_force(active, memory)
+    if role_and_memory is None:
         return None
-    role = found[0]
+    role = role_and_memory[0]
     method, known = reading.call_of(agent)
-    said = arguments if isinstance(arguments, dict) and arguments else known
-    call = _Call(tool, method, said, (arguments, known), host_tools.is_unknown(agent, tool))
+    call_arguments = arguments if isinstance(arguments, dict) and arguments else known
+    call = _Call(tool, method, call_arguments, (arguments, known), host_tools.is_unknown(agent, tool))
     if not call.unknown and tool == _SEVERAL:
         return _judge_several(active, memory, agent, role, call)
     return _judge_one(active, memory, agent, role, call)
@@ -149,18 +149,20 @@ def _delegate(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, call: _Call
 ) -> str | None:
     """Decide a call of a subordinate, and put the role that was chosen for it into the call."""
-    asked = delegation.read_call(agent, call.arguments)
+    subordinate_call = delegation.read_call(agent, call.arguments)
     place = delegation.place_of(agent, call.beside)
-    found = delegation.decide(active.bundle, active.words, role, asked, place)
-    if found.refusal is None and found.reason and found.role_id is not None:
-        name = active.bundle.roles[found.role_id].role_name
+    decision = delegation.decide(active.bundle, active.words, role, subordinate_call, place)
+    if decision.refusal is None and decision.reason and decision.role_id is not None:
+        name = active.bundle.roles[decision.role_id].role_name
         if active.settings.enforcement == "enforce":
-            saying.say(agent, f"{role.role_name} delegates to {name}", content=found.reason)
+            saying.say(agent, f"{role.role_name} delegates to {name}", content=decision.reason)
         else:
-            saying.say_once(agent, memory, f"{role.role_name} would delegate to {name}", content=found.reason)
-    if found.refusal is None and active.settings.enforcement == "enforce":
-        delegation.hand_over(memory, agent, asked, found, *call.written)
-    return found.refusal
+            saying.say_once(
+                agent, memory, f"{role.role_name} would delegate to {name}", content=decision.reason
+            )
+    if decision.refusal is None and active.settings.enforcement == "enforce":
+        delegation.hand_over(memory, agent, subordinate_call, decision, *call.written)
+    return decision.refusal
 
 
 _SEVERAL = "parallel"
@@ -238,8 +240,8 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
         if active.settings.on_error != "refuse" or active.settings.enforcement != "enforce":
             return None
         with contextlib.suppress(Exception):  # an error here refuses the call too
-            found = in_force(active, memory)
-            if found is not None and gate.is_essential(found[0], tool):
+            role_and_memory = in_force(active, memory)
+            if role_and_memory is not None and gate.is_essential(role_and_memory[0], tool):
                 return None
         memory.refused = (
             f"`{tool}` is refused: the organization cannot be read, and `on_error` is `refuse` "
@@ -257,10 +259,10 @@ def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **
     """Count failures and successes. Remember files read and written, and whether the task was answered."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        found = in_force(active, memory)
-        if found is None:
+        role_and_memory = in_force(active, memory)
+        if role_and_memory is None:
             return
-        own = found[1]
+        own = role_and_memory[1]
         message = getattr(response, "message", None)
         if getattr(response, "break_loop", False):
             memory.state = "complete"
@@ -287,9 +289,9 @@ def error_format(agent: Any, msg: Any = None, **_: Any) -> None:
         if refusal is not None and isinstance(text, str) and refusal in text:
             msg["message"] = refusal
             return
-        found = in_force(active, memory)
-        if found is not None and memory.tool:
-            _count_failure(found[1], memory.tool)
+        role_and_memory = in_force(active, memory)
+        if role_and_memory is not None and memory.tool:
+            _count_failure(role_and_memory[1], memory.tool)
 
     guarded(agent, "error_format", work)
 

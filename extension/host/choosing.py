@@ -82,16 +82,16 @@ def _belief_about_message(memory: AgentMemory, agent: Any) -> reading.Belief | N
     belief = reading.belief_of(agent)
     if belief is None or belief.is_same(memory.belief):
         return None
-    said = reading.said_to(agent)
-    if not said or said[-1] != reading.content_of(agent):
+    messages = reading.said_to(agent)
+    if not messages or messages[-1] != reading.content_of(agent):
         return None  # something was said after the message, and the tracker may have read that
     # An agent that is seen for the first time in the middle of its chat may hold a belief about an earlier message.
-    return belief if memory.message is not NOTHING_YET or len(said) == 1 else None
+    return belief if memory.message is not NOTHING_YET or len(messages) == 1 else None
 
 
 def _by_belief(active: Active, belief: reading.Belief) -> Choice:
-    found = bundles.find_role(active.bundle, belief.domain)
-    return Choice(found.role, found.domain, found.reason)
+    match = bundles.find_role(active.bundle, belief.domain)
+    return Choice(match.role, match.domain, match.reason)
 
 
 def _by_message(active: Active, memory: AgentMemory) -> Choice:
@@ -99,11 +99,11 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
         if _continues(memory.task):
             return _as_before(active, memory)
         return _unsettled("there are no words to choose a role by the message")
-    found = text_index.rank_roles(active.words, memory.task)
-    if found.outcome == "role":
-        best = found.ranked[0]
+    ranking = text_index.rank_roles(active.words, memory.task)
+    if ranking.outcome == "role":
+        best = ranking.ranked[0]
         role = active.bundle.roles[active.words.roles[best.role]]
-        domain = text_index.nearest_domain(
+        domain = text_index.find_nearest_domain(
             best.evidence,
             (
                 (name, (name, *active.bundle.domains[name].triggers, *active.bundle.domains[name].examples))
@@ -112,17 +112,17 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
             ),
         )
         return Choice(role, domain, _why(role, best))
-    if found.outcome == "small_talk":
+    if ranking.outcome == "small_talk":
         return Choice(None, None, "the message is small talk")
-    if found.outcome != "close" and _continues(memory.task):
+    if ranking.outcome != "close" and _continues(memory.task):
         return _as_before(active, memory)
-    if found.outcome == "close":
-        names = " and ".join(active.words.roles[each.role] for each in found.ranked[:2])
+    if ranking.outcome == "close":
+        names = " and ".join(active.words.roles[each.role] for each in ranking.ranked[:2])
         return _unsettled(delegation.say_tie(names))
-    if found.outcome == "language":
-        reason = f"the message seems to be {found.language}, and no role has examples in this language"
+    if ranking.outcome == "language":
+        reason = f"the message seems to be {ranking.language}, and no role has examples in this language"
         advice = f"{reason[:1].upper()}{reason[1:]}. Give roles `examples` in it, and activate the organization again."
-        return _unsettled(reason, (f"No role for a message in {found.language}", advice))
+        return _unsettled(reason, (f"No role for a message in {ranking.language}", advice))
     return _unsettled("the message is about the work of no role")
 
 

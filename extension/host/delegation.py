@@ -164,8 +164,8 @@ def _named(bundle: bundles.Bundle, profile: str) -> str | None:
     if not profile or profile in bundle.roles:
         return profile or None
     ids = {role.role_name: role_id for role_id, role in bundle.roles.items()}
-    found = host_tools.meant_by(profile, [*bundle.roles, *ids])
-    return ids.get(found, found) if found is not None and ":" not in found else None
+    meant_name = host_tools.meant_by(profile, [*bundle.roles, *ids])
+    return ids.get(meant_name, meant_name) if meant_name is not None and ":" not in meant_name else None
 
 
 def _choose(
@@ -175,13 +175,13 @@ def _choose(
     if len(among) == 1:
         (only,) = among
         return only, f"{bundle.roles[only].role_name} is its only subordinate"
-    found = _rank(index, among, message)
-    if found is None or index is None or not found.ranked:
+    ranking = _rank(index, among, message)
+    if ranking is None or index is None or not ranking.ranked:
         return None, FITS_NONE
-    if found.outcome == "role":
-        return index.roles[found.ranked[0].role], text_index.say_why(found.ranked[0])
-    if found.outcome == "close":
-        names = " and ".join(bundle.roles[index.roles[each.role]].role_name for each in found.ranked[:2])
+    if ranking.outcome == "role":
+        return index.roles[ranking.ranked[0].role], text_index.say_why(ranking.ranked[0])
+    if ranking.outcome == "close":
+        names = " and ".join(bundle.roles[index.roles[each.role]].role_name for each in ranking.ranked[:2])
         return None, say_tie(names)
     return None, FITS_NONE
 
@@ -286,29 +286,29 @@ def how_to_call(active: Active, agent: Any, caller: bundles.BundleRole, role_id:
     """How an agent can call a role as its subordinate, in words. None if the call would be refused."""
     place, words = place_of(agent), f"with profile `{role_id}`"
     for more in ({}, {"reset": "true"}):
-        asked = read_call(agent, {"profile": role_id, **more})
-        if decide(active.bundle, active.words, caller, asked, place).refusal is None:
+        call = read_call(agent, {"profile": role_id, **more})
+        if decide(active.bundle, active.words, caller, call, place).refusal is None:
             return f"{words} and reset `true`" if more else words
     return None
 
 
 def hand_over(
-    memory: AgentMemory, agent: Any, call: SubordinateCall, found: Delegation, *arguments: object
+    memory: AgentMemory, agent: Any, call: SubordinateCall, delegation: Delegation, *arguments: object
 ) -> None:
     """Make the host call the role that was decided: by its profile in the call, and by what the caller remembers.
 
     Hosts run the very mappings in `arguments`. Some builds refuse a profile that they do not know; then the subordinate
     has none, and `role_below` gives it the role.
     """
-    if found.role_id is not None:
+    if delegation.role_id is not None:
         memory.handed.pop(_key(call.message), None)
-        memory.handed[_key(call.message)] = found.role_id
+        memory.handed[_key(call.message)] = delegation.role_id
         while len(memory.handed) > _MOST_HANDED:
             del memory.handed[next(iter(memory.handed))]
-    profile = found.profile
-    if profile is None and found.role_id is not None and call.profile == found.role_id:
-        profile = found.role_id  # under whichever name, with spaces around it or not
-    if profile and found.role_id is not None and not _accepts(agent, profile or call.profile):
+    profile = delegation.profile
+    if profile is None and delegation.role_id is not None and call.profile == delegation.role_id:
+        profile = delegation.role_id  # under whichever name, with spaces around it or not
+    if profile and delegation.role_id is not None and not _accepts(agent, profile or call.profile):
         profile = ""
     if profile is not None:
         for each in arguments:
@@ -346,8 +346,8 @@ def place_of(agent: Any, beside: int = 0) -> RunPlace:
 
 def superior_roles(active: Active, agent: Any) -> list[bundles.BundleRole]:
     """The roles of the agents above, nearest first, as far as they have one."""
-    found = [_role_of(active, each) for each in _superiors(agent)]
-    return [role for role in found if role is not None]
+    roles = [_role_of(active, each) for each in _superiors(agent)]
+    return [role for role in roles if role is not None]
 
 
 def role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles.BundleRole, str] | None:
@@ -363,9 +363,9 @@ def role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles
     handed = _memory_of(above).handed.get(_key(memory.task))
     if handed in may:
         return active.bundle.roles[handed], f"{superior.role_name} delegated this"
-    found = _rank(active.words, may, memory.task) if may else None
-    if found is not None and active.words is not None and found.outcome in ("role", "close"):
-        nearest = active.bundle.roles[active.words.roles[found.ranked[0].role]]
+    ranking = _rank(active.words, may, memory.task) if may else None
+    if ranking is not None and active.words is not None and ranking.outcome in ("role", "close"):
+        nearest = active.bundle.roles[active.words.roles[ranking.ranked[0].role]]
         return nearest, f"{superior.role_name} delegated this"
     if memory.role_id in (*may, superior.role_id):
         return active.bundle.roles[str(memory.role_id)], CONTINUES
@@ -388,12 +388,12 @@ def _depth_of(agent: Any) -> int:
 
 
 def _superiors(agent: Any) -> list[Any]:
-    found: list[Any] = []
+    superiors: list[Any] = []
     above = _superior_of(agent)
-    while above is not None and len(found) < _MOST_AGENTS:
-        found.append(above)
+    while above is not None and len(superiors) < _MOST_AGENTS:
+        superiors.append(above)
         above = _superior_of(above)
-    return found
+    return superiors
 
 
 def _superior_of(agent: Any) -> Any:
@@ -417,13 +417,13 @@ def _existing(agent: Any, arguments: Mapping[str, Any]) -> Existing | None:
     in_chats = agent.data.get("_subordinates")
     in_chats = in_chats if isinstance(in_chats, Mapping) else {}
     wanted = next((str(arguments[name]) for name in _CHAT_ARGUMENTS if arguments.get(name)), "")
-    found = in_chats.get(wanted) if wanted else agent.data.get("_subordinate")
-    if found is None and not wanted:
+    subordinate = in_chats.get(wanted) if wanted else agent.data.get("_subordinate")
+    if subordinate is None and not wanted:
         usual = [each for each in in_chats.values() if _is_usual(each)]
-        found = max(usual, key=lambda each: getattr(each.context, "created_at", 0), default=None)
-    if found is None:
+        subordinate = max(usual, key=lambda each: getattr(each.context, "created_at", 0), default=None)
+    if subordinate is None:
         return None
-    return Existing(reading.profile_of(found), _memory_of(found).role_id)
+    return Existing(reading.profile_of(subordinate), _memory_of(subordinate).role_id)
 
 
 def _is_usual(subordinate: Any) -> bool:

@@ -98,10 +98,10 @@ def _chat(agent: Any) -> _ChatEffect:
     data = getattr(agent.context, "data", None)
     if not isinstance(data, dict):  # a host that keeps no data with a chat
         data = agent.context.__dict__
-    found = data.get(KEY)
-    if not isinstance(found, _ChatEffect):
-        found = data[KEY] = _ChatEffect()
-    return found
+    chat_effect = data.get(KEY)
+    if not isinstance(chat_effect, _ChatEffect):
+        chat_effect = data[KEY] = _ChatEffect()
+    return chat_effect
 
 
 # -- telling and writing -----------------------------------------------------------------------------------------------
@@ -140,18 +140,18 @@ def of_chat(agent: Any) -> HostEffect:
     """The effect in a chat so far."""
     chat = _chat(agent)
     _look_at_calls(chat)
-    found = HostEffect()
-    found.add(chat.told)
-    found.add(chat.turn)
-    return found
+    host_effect = HostEffect()
+    host_effect.add(chat.told)
+    host_effect.add(chat.turn)
+    return host_effect
 
 
 def of_all(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
     """The effect in all chats, up to this moment for the chat of this agent. None if the file cannot be read."""
-    found, problem = of_host(folder)
+    host_effect, problem = of_host(folder)
     if problem:
         return None, problem
-    every = found or HostEffect()
+    every = host_effect or HostEffect()
     if agent is not None:
         chat = _chat(agent)
         every.add(chat.unwritten)
@@ -177,7 +177,7 @@ def _look_at_calls(chat: _ChatEffect) -> None:
         effect_counts.count_name(counts.tools, name)
         call = effect_counts.cut(f"{tool}:{action}") if action else name
         refusal = effect_counts.RefusedCall(
-            now, effect_counts.cut(role_id), call, effect_counts.touched_by(arguments), applied
+            now, effect_counts.cut(role_id), call, effect_counts.describe_touched(arguments), applied
         )
         chat.turn.refusals.append(refusal)
 

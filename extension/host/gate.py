@@ -129,13 +129,13 @@ def _out_of_file_scope(
     if not known.path_arguments:
         return f"`{tool}` is refused: {bound}, and nothing says where this tool writes. Use a tool that names a path."
     stated = [_texts(arguments[name]) for name in known.path_arguments if name in arguments]
-    found = [path for texts in stated for path in texts]
-    if not found:
+    stated_paths = [path for texts in stated for path in texts]
+    if not stated_paths:
         return f"`{tool}` is refused: {bound}, and the call names no path. Name a path there, or answer with `response`."
-    for path in found:
+    for path in stated_paths:
         if path is None or not _is_in_scope(path, role.file_scope, active.bundle.root):
-            said = f"`{path}`" if path else "the path"
-            return f"`{tool}` is refused: {bound}, and {said} is not surely in it. Write there, or answer with `response`."
+            path_text = f"`{path}`" if path else "the path"
+            return f"`{tool}` is refused: {bound}, and {path_text} is not surely in it. Write there, or answer with `response`."
     return None
 
 

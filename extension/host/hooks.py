@@ -67,10 +67,10 @@ def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) 
     """Show only the tools of the role, and add its brief."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        found = in_force(active, memory)
-        if found is None or system_prompt is None:
+        role_and_memory = in_force(active, memory)
+        if role_and_memory is None or system_prompt is None:
             return
-        role = delegation.role_in_run(active, agent, found[0])
+        role = delegation.role_in_run(active, agent, role_and_memory[0])
         if active.settings.enforcement == "observe":
             hidden = prompting.would_hide(active, memory, agent, role, system_prompt)
             saying.say_once(agent, memory, f"Would hide {hidden:,} characters of tools from {role.role_name}")
@@ -85,13 +85,13 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
     """Add the supervisor's message to this model call."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        found = in_force(active, memory)
+        role_and_memory = in_force(active, memory)
         if active.settings.enforcement == "observe" or loop_data is None:
             return
-        if found is not None:
-            role = delegation.role_in_run(active, agent, found[0])
+        if role_and_memory is not None:
+            role = delegation.role_in_run(active, agent, role_and_memory[0])
             prompting.outlast(active, memory, agent, role, getattr(loop_data, "system", None))
-            supervising.supervise_prompt(active, memory, agent, found, loop_data)
+            supervising.supervise_prompt(active, memory, agent, role_and_memory, loop_data)
         supervising.note_prompt(memory, loop_data)
 
     guarded(agent, "message_loop_prompts_after", work)
@@ -109,16 +109,16 @@ def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
         if active.settings.enforcement != "observe":
             supervising.say_role(memory, agent, switched=memory.role_id != memory.role_before)
         memory.role_before = memory.role_id
-        found = in_force(active, memory)
-        if found is not None:
-            role = delegation.role_in_run(active, agent, found[0])
+        role_and_memory = in_force(active, memory)
+        if role_and_memory is not None:
+            role = delegation.role_in_run(active, agent, role_and_memory[0])
             prompting.report_change(active, memory, agent, role, getattr(loop_data, "system", None))
-            own = found[1]
+            own = role_and_memory[1]
             own.turns += 1
             own.turns_without_progress += 1
             if own.tokens_at_start is None:
                 own.tokens_at_start = reading.tokens_of(agent)
-            doctrine.report(active, memory, agent, *found)
+            doctrine.report(active, memory, agent, *role_and_memory)
         memory.new_task = False
         memory.tool = ""
 
@@ -129,9 +129,13 @@ def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
     """Let the supervisor check what happened."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        found = in_force(active, memory)
-        if found is not None and memory.state != "complete" and active.settings.enforcement != "observe":
-            supervising.supervise_end(active, memory, agent, found)
+        role_and_memory = in_force(active, memory)
+        if (
+            role_and_memory is not None
+            and memory.state != "complete"
+            and active.settings.enforcement != "observe"
+        ):
+            supervising.supervise_end(active, memory, agent, role_and_memory)
 
     guarded(agent, "message_loop_end", work)
 
@@ -140,10 +144,10 @@ def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
     """Report an answered task. The main agent tells the user the effect of the turn."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        found = in_force(active, memory)
-        if found is not None:
+        role_and_memory = in_force(active, memory)
+        if role_and_memory is not None:
             if memory.state == "complete":
-                doctrine.report(active, memory, agent, *found)
+                doctrine.report(active, memory, agent, *role_and_memory)
             doctrine.finish_reports(memory, agent)
         if getattr(agent, "number", 0) == 0:
             names = {role.role_id: role.role_name for role in active.bundle.roles.values()}
@@ -170,6 +174,6 @@ def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     memory.heard = None
     activation.put_in_force(active, memory, agent, choice)
     memory.message, memory.prepared = message, True
-    found = in_force(active, memory)
-    if found is not None:
-        doctrine.apply_pace(active, memory, agent, *found)
+    role_and_memory = in_force(active, memory)
+    if role_and_memory is not None:
+        doctrine.apply_pace(active, memory, agent, *role_and_memory)

@@ -90,19 +90,19 @@ def meant_by(name: str, tools: Iterable[str]) -> str | None:
     Case, hyphens and spaces do not matter, nor does one wrong letter. A method may follow after a dot or a colon.
     """
     plain = {tool: _plain(tool) for tool in tools}
-    asked = _plain(name)
+    plain_name = _plain(name)
     for tool, known in plain.items():
-        if known == asked:
+        if known == plain_name:
             return tool
     stem, mark, method = name.partition(":") if ":" in name else name.rpartition(".")
     if mark and (tool_of_method := meant_by(stem, plain)) is not None:
         return f"{tool_of_method}:{method}" if method else tool_of_method
-    if len(asked) >= _LEAST_TO_COMPLETE:
-        longer = [tool for tool, known in plain.items() if known.startswith(asked)]
+    if len(plain_name) >= _LEAST_TO_COMPLETE:
+        longer = [tool for tool, known in plain.items() if known.startswith(plain_name)]
         if len(longer) == 1:
             return longer[0]
-    if len(asked) >= _LEAST_TO_CORRECT:
-        return next((tool for tool, known in plain.items() if _differs_in_one(asked, known)), None)
+    if len(plain_name) >= _LEAST_TO_CORRECT:
+        return next((tool for tool, known in plain.items() if _differs_in_one(plain_name, known)), None)
     return None
 
 

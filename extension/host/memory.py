@@ -123,8 +123,8 @@ class AgentMemory:
 
 def memory_of(agent: Any) -> AgentMemory:
     """The record of an agent. A new one if it has none."""
-    found = agent.data.get(KEY)
-    if not isinstance(found, AgentMemory):
-        found = AgentMemory()
-        agent.data[KEY] = found
-    return found
+    memory = agent.data.get(KEY)
+    if not isinstance(memory, AgentMemory):
+        memory = AgentMemory()
+        agent.data[KEY] = memory
+    return memory

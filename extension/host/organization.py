@@ -144,7 +144,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
     settings, remarks = read_settings(document.get(written.SETTINGS))
     name = settings.bundle or f"{places.BUNDLES}/{org_id}.json"
     bundle, problem = _read_bundle(folder, name, org_id, stamps)
-    profiles = _read_profiles(folder, written.roles_of(document), settings.kept_roles, stamps)
+    profiles = _read_profiles(folder, written.list_written_roles(document), settings.kept_roles, stamps)
     changed = written.find_changed(bundle, document, profiles) if bundle is not None else []
     compiled = bundle is not None and not changed
     if bundle is None or changed:
@@ -187,7 +187,7 @@ def _read_profiles(
     folder: str, role_ids: list[str], kept: tuple[str, ...], stamps: dict[str, tuple[int, int, int] | None]
 ) -> dict[str, object]:
     """The role files that are there, by role. One that cannot be read yields its error."""
-    found: dict[str, object] = {}
+    profiles: dict[str, object] = {}
     left = _MOST_BYTES
     for role_id in role_ids:
         path = os.path.join(folder, places.ROLES, f"{role_id}.json")
@@ -197,11 +197,11 @@ def _read_profiles(
         if stamps[path] is None:
             continue
         try:
-            found[role_id] = read_json(path, min(left, _MOST_BYTES_OF_ROLE))
+            profiles[role_id] = read_json(path, min(left, _MOST_BYTES_OF_ROLE))
             left -= os.path.getsize(path)
         except (OrganizationError, OSError) as error:
-            found[role_id] = error
-    return found
+            profiles[role_id] = error
+    return profiles
 
 
 def _compile(
@@ -215,7 +215,7 @@ def _compile(
     files: dict[str, object] = {}
     without = []
     hierarchy = document.get("hierarchy")
-    for role_id in written.roles_of(document):
+    for role_id in written.list_written_roles(document):
         compiled = old.roles.get(role_id) if old is not None else None
         if role_id in profiles:
             files[role_id] = profiles[role_id]
@@ -226,11 +226,11 @@ def _compile(
             files[role_id] = OrganizationError(f"roles/{role_id}.json is missing")
     from . import by_hand  # a quarter of what a first turn loads, and seldom needed
 
-    found, remarks = by_hand.build_bundle(document, files, old or _words(folder, stamps))
+    bundle, remarks = by_hand.build_bundle(document, files, old or _words(folder, stamps))
     if without:
         text = f"There is no file in roles/ for {', '.join(without[:6])}."
         remarks = (*remarks, f"{len(without)} roles have the profile they were compiled with\n{text}")
-    return found, remarks
+    return bundle, remarks
 
 
 def _is_same_role(hierarchy: object, role_id: str, compiled: bundles.BundleRole) -> bool:

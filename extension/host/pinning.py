@@ -53,8 +53,8 @@ def release(context: Any) -> None:
 
 def pinned(context: Any) -> str | None:
     """The id of the pinned role."""
-    found = context.get_data(KEY)
-    return found if isinstance(found, str) else None
+    role_id = context.get_data(KEY)
+    return role_id if isinstance(role_id, str) else None
 
 
 def role_of(active: Active, agent: Any) -> bundles.BundleRole | None:
@@ -90,8 +90,8 @@ def obey(active: Active, agent: Any, message: str) -> str | None:
         return rest[word.end() :].lstrip(" \t:,.\n")
     named = _find(active, rest)
     if len(named.roles) != 1:
-        said = rest.split("\n")[0] if word is None else word[0]
-        problem = _problem(active, said, named.roles)
+        name_text = rest.split("\n")[0] if word is None else word[0]
+        problem = _problem(active, name_text, named.roles)
         say(agent, "No role was pinned", content=f"{problem[:1].upper()}{problem[1:]}", kind="warning")
         return rest
     role = named.roles[0]
@@ -122,10 +122,12 @@ def _find(active: Active, text: str, *, whole: bool = False) -> _Named:
     titles = [(role, (_words(role.role_id), _words(role.role_name))) for role in roles]
     for fits in (_is_all, _is_part):
         for number in range(len(words), 0, -1):
-            said = [word[0].casefold() for word in words[:number]]
-            found = [role for role, names in titles if any(fits(said, name) for name in names)]
-            if found:
-                return _Named(found, words[number - 1].end())
+            first_words = [word[0].casefold() for word in words[:number]]
+            matching_roles = [
+                role for role, names in titles if any(fits(first_words, name) for name in names)
+            ]
+            if matching_roles:
+                return _Named(matching_roles, words[number - 1].end())
             if whole:
                 break
     return _Named((), 0)
@@ -135,30 +137,30 @@ def _words(name: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(name)]
 
 
-def _is_all(said: Sequence[str], name: Sequence[str]) -> bool:
-    return said == name
+def _is_all(words: Sequence[str], name: Sequence[str]) -> bool:
+    return words == name
 
 
-def _is_part(said: Sequence[str], name: Sequence[str]) -> bool:
+def _is_part(words: Sequence[str], name: Sequence[str]) -> bool:
     """Whether each word begins a word of the name, in order."""
     left = iter(name)
-    return all(len(word) >= _LEAST_PART and any(each.startswith(word) for each in left) for word in said)
+    return all(len(word) >= _LEAST_PART and any(each.startswith(word) for each in left) for word in words)
 
 
-def _problem(active: Active, said: str, found: Sequence[bundles.BundleRole]) -> str:
-    said = " ".join(said.split())[:_LONGEST]
-    if found:
-        return f"`{said}` fits {_list(found)}. Name one of them."
+def _problem(active: Active, name_text: str, roles: Sequence[bundles.BundleRole]) -> str:
+    name_text = " ".join(name_text.split())[:_LONGEST]
+    if roles:
+        return f"`{name_text}` fits {_list(roles)}. Name one of them."
     known: dict[str, dict[str, bundles.BundleRole]] = {}
     for role in active.bundle.roles.values():
         for name in (role.role_id, role.role_name, *_words(role.role_name)):
             known.setdefault(name.casefold(), {})[role.role_id] = role
-    near = get_close_matches(said.casefold(), known, n=3, cutoff=0.7)
+    near = get_close_matches(name_text.casefold(), known, n=3, cutoff=0.7)
     meant = {role_id: role for name in near for role_id, role in known[name].items()}.values()
     suggested = (
         f" Did you mean {_list(meant)}?" if meant else f" Roles: {_list(active.bundle.roles.values())}."
     )
-    return f"`{said}` is no role of {active.bundle.org_id}.{suggested}"
+    return f"`{name_text}` is no role of {active.bundle.org_id}.{suggested}"
 
 
 def _list(roles: Iterable[bundles.BundleRole]) -> str:

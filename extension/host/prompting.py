@@ -168,8 +168,8 @@ def _report_left(
 
 def _is_clean(results: dict[str, Trimmed], *, whole: bool = True) -> bool:
     """Whether the files explain the entries. `whole` if one of the entries has to be the tool section."""
-    found = not whole or any(each.recognized for each in results.values())
-    return found and not any(each.left for each in results.values())
+    has_section = not whole or any(each.recognized for each in results.values())
+    return has_section and not any(each.left for each in results.values())
 
 
 def _question(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
@@ -251,21 +251,21 @@ def _trim_all(
 def _trim_remote(entry: str, allowed: Callable[[str], bool]) -> str:
     """The entry about remote tools, with only the allowed ones. Empty if no tool is left."""
     servers = set(_MCP_SERVER.findall(entry))
-    heads = [found for found in _MCP_TOOL.finditer(entry) if found[1] in servers]
+    heads = [match for match in _MCP_TOOL.finditer(entry) if match[1] in servers]
     # The block of a tool ends where the next tool or server begins.
     borders = sorted(
         {
-            *(found.start() for found in heads),
-            *(found.start() for found in _MCP_SERVER.finditer(entry)),
+            *(match.start() for match in heads),
+            *(match.start() for match in _MCP_SERVER.finditer(entry)),
             len(entry),
         }
     )
     kept, place, shown = [], 0, 0
-    for found in heads:
-        end = next(border for border in borders if border > found.start())
-        if allowed(f"{found[1]}.{found[2]}"):
+    for match in heads:
+        end = next(border for border in borders if border > match.start())
+        if allowed(f"{match[1]}.{match[2]}"):
             shown += 1
         else:
-            kept.append(entry[place : found.start()])
+            kept.append(entry[place : match.start()])
             place = end
     return "".join((*kept, entry[place:])) if shown or not heads else ""

@@ -60,10 +60,10 @@ def finish(seconds: float = 2.0) -> str:
 
 
 def _writer() -> _Writer:
-    found = _writers.get(os.getpid())
-    if found is None:
-        found = _writers.setdefault(os.getpid(), _Writer())
-    return found
+    writer = _writers.get(os.getpid())
+    if writer is None:
+        writer = _writers.setdefault(os.getpid(), _Writer())
+    return writer
 
 
 def _take_problem(writer: _Writer) -> str:

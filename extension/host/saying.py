@@ -44,11 +44,11 @@ def say_once(agent: Any, memory: AgentMemory, heading: str, *, content: str = ""
 
 def say_trouble(agent: Any, text: str) -> None:
     """Log an error once in each chat, as a warning."""
-    told = (str(getattr(agent.context, "id", "")), text)
-    if told not in _told:
+    key = (str(getattr(agent.context, "id", "")), text)
+    if key not in _told:
         if len(_told) >= _MOST_TOLD:
             _told.clear()
-        _told.add(told)
+        _told.add(key)
         say(agent, text, kind="warning")
 
 

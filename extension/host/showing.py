@@ -80,11 +80,11 @@ def _effect(active: Active | None, agent: Any) -> dict[str, Any]:
     names = (
         {role.role_id: role.role_name for role in active.bundle.roles.values()} if active is not None else {}
     )
-    found: dict[str, Any] = {"chat": None}
+    effects: dict[str, Any] = {"chat": None}
     if agent is not None:
-        found["chat"] = _in_words(effect.of_chat(agent), names)
+        effects["chat"] = _in_words(effect.of_chat(agent), names)
     every, problem = effect.of_all(agent)
-    return found | {"all": _in_words(every, names) if every is not None else None, "problem": problem}
+    return effects | {"all": _in_words(every, names) if every is not None else None, "problem": problem}
 
 
 def _in_words(counted: effect_counts.HostEffect, names: dict[str, str]) -> dict[str, Any]:

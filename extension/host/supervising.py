@@ -44,23 +44,23 @@ def supervise_prompt(
     active: Active,
     memory: AgentMemory,
     agent: Any,
-    found: tuple[bundles.BundleRole, RoleMemory],
+    role_and_memory: tuple[bundles.BundleRole, RoleMemory],
     loop_data: Any,
 ) -> None:
     """Check before the model is called, and put the supervisor's message into this prompt.
 
     If another layer has warned since the last prompt, the message waits: for this turn, not longer.
     """
-    _supervise(active, memory, agent, found, at_once=memory.waited)
+    _supervise(active, memory, agent, role_and_memory, at_once=memory.waited)
     if memory.steering is not None:
         loop_data.extras_temporary["org_supervisor"], memory.steering = memory.steering, None
 
 
 def supervise_end(
-    active: Active, memory: AgentMemory, agent: Any, found: tuple[bundles.BundleRole, RoleMemory]
+    active: Active, memory: AgentMemory, agent: Any, role_and_memory: tuple[bundles.BundleRole, RoleMemory]
 ) -> None:
     """Check what followed from the model call, and keep the supervisor's message for the next prompt."""
-    _supervise(active, memory, agent, found)
+    _supervise(active, memory, agent, role_and_memory)
 
 
 def note_prompt(memory: AgentMemory, loop_data: Any) -> None:
@@ -73,11 +73,11 @@ def _supervise(
     active: Active,
     memory: AgentMemory,
     agent: Any,
-    found: tuple[bundles.BundleRole, RoleMemory],
+    role_and_memory: tuple[bundles.BundleRole, RoleMemory],
     *,
     at_once: bool = False,
 ) -> None:
-    role, own = found
+    role, own = role_and_memory
     decision: pace.PaceDecision | None = own.decision
     if memory.steering is not None or decision is None:
         return
@@ -129,12 +129,12 @@ def _build_post(active: Active, role: bundles.BundleRole) -> steering_words.Post
 
 def _stores(agent: Any, warnings: list[str]) -> dict[str, object]:
     """The values that neighbors store, and the warnings since the last prompt."""
-    found: dict[str, object] = {
+    stored_values: dict[str, object] = {
         name: getattr(agent, name) for name in neighbors.AGENT_ATTRIBUTES if hasattr(agent, name)
     }
-    found.update({name: agent.data[name] for name in neighbors.AGENT_DATA if name in agent.data})
-    found[neighbors.WARNINGS] = warnings
-    return found
+    stored_values.update({name: agent.data[name] for name in neighbors.AGENT_DATA if name in agent.data})
+    stored_values[neighbors.WARNINGS] = warnings
+    return stored_values
 
 
 def _warnings(memory: AgentMemory, agent: Any) -> list[str]:
@@ -156,13 +156,13 @@ def _reports_of(active: Active, role: bundles.BundleRole) -> list[Mapping[str, A
     if active.bundle.organization.get("mode") != "macrocosm":
         return []
     folder = os.path.join(places.ORGANIZATIONS, places.REPORTS)
-    found = []
+    reports = []
     for role_id in role.subordinates:
-        path = os.path.join(folder, report_files.latest_name(role_id))
+        path = os.path.join(folder, report_files.build_latest_name(role_id))
         stamp = places.stamp(path)
         if path not in _reports or _reports[path][0] != stamp:
             _reports[path] = (stamp, report_files.read_latest(folder, role_id)[0] if stamp else None)
         report = _reports[path][1]
         if report is not None:
-            found.append(report)
-    return found
+            reports.append(report)
+    return reports

@@ -52,36 +52,38 @@ def trim_section(
     if not any(text.keys[0] in entry for text in texts):
         return Trimmed(entry)
     lines = entry.splitlines(keepends=True)
-    found = [_Line(key, number) for number, line in enumerate(lines) if (key := key_of(line))]
-    blocks = sorted(_claim(found, texts), key=lambda block: block[0])
+    keyed_lines = [_Line(key, number) for number, line in enumerate(lines) if (key := key_of(line))]
+    blocks = sorted(_claim(keyed_lines, texts), key=lambda block: block[0])
     if not blocks:
         return Trimmed(entry)
     cut = {first: last for first, last, text in blocks if not any(map(allowed, text.tools))}
     foreign = {name for name in known if not allowed(name)}
-    cut |= {place: place for place in tuple(_stray(found, cut, foreign))}
-    left, characters = _left(found, cut, known, allowed)
-    return Trimmed(_without(entry, lines, found, cut), True, left, characters)
+    cut |= {place: place for place in tuple(_stray(keyed_lines, cut, foreign))}
+    left, characters = _left(keyed_lines, cut, known, allowed)
+    return Trimmed(_without(entry, lines, keyed_lines, cut), True, left, characters)
 
 
-def _claim(found: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
+def _claim(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
     """Each place where a whole file stands. A text inside the text of a longer file belongs to that file."""
     places: dict[str, list[int]] = {}
-    for place, line in enumerate(found):
+    for place, line in enumerate(keyed_lines):
         places.setdefault(line.key, []).append(place)
     for text in texts:
         count = len(text.keys)
         for place in places.get(text.keys[0], ()):
-            lines = found[place : place + count]
+            lines = keyed_lines[place : place + count]
             if tuple(line.key for line in lines) == text.keys and not any(line.owner for line in lines):
                 for line in lines:
                     line.owner = text
                 yield place, place + count - 1, text
 
 
-def _stray(found: list[_Line], cut: dict[int, int], foreign: Collection[str]) -> Iterator[int]:
+def _stray(keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[str]) -> Iterator[int]:
     """Lines of a menu that name a tool of another role, and headings of files that are cut."""
     named = {
-        place: name for place, line in enumerate(found) if not line.owner and (name := _NAMED.match(line.key))
+        place: name
+        for place, line in enumerate(keyed_lines)
+        if not line.owner and (name := _NAMED.match(line.key))
     }
     for place, name in named.items():
         if name["name"] not in foreign:
@@ -96,12 +98,12 @@ def _stray(found: list[_Line], cut: dict[int, int], foreign: Collection[str]) ->
 
 
 def _left(
-    found: list[_Line], cut: dict[int, int], known: Collection[str], allowed: Callable[[str], bool]
+    keyed_lines: list[_Line], cut: dict[int, int], known: Collection[str], allowed: Callable[[str], bool]
 ) -> tuple[tuple[str, ...], int]:
     """The tools of other roles that lines of no file still describe, and the length of these lines."""
     names: dict[str, None] = {}
     characters = 0
-    for place, line in enumerate(found):
+    for place, line in enumerate(keyed_lines):
         if line.owner or place in cut:
             continue
         characters += len(line.key)
@@ -112,18 +114,18 @@ def _left(
     return tuple(name for name in names if not allowed(name)), characters
 
 
-def _without(entry: str, lines: list[str], found: list[_Line], cut: dict[int, int]) -> str:
+def _without(entry: str, lines: list[str], keyed_lines: list[_Line], cut: dict[int, int]) -> str:
     """The entry without the lines of the blocks that begin and end at these places."""
     if not cut:
         return entry
     gone: set[int] = set()
     for first, last in cut.items():
-        end = found[last + 1].number if last + 1 < len(found) else len(lines)
-        stop = found[last].number + 1
+        end = keyed_lines[last + 1].number if last + 1 < len(keyed_lines) else len(lines)
+        stop = keyed_lines[last].number + 1
         # What closes the block goes with it. What stands after the last blank line opens the next one.
         blank = [number for number in range(stop, end) if not lines[number].strip()]
-        stop = end if last + 1 == len(found) else (blank[-1] + 1 if blank else end)
-        gone.update(range(found[first].number, stop))
+        stop = end if last + 1 == len(keyed_lines) else (blank[-1] + 1 if blank else end)
+        gone.update(range(keyed_lines[first].number, stop))
     shown = "".join(line for number, line in enumerate(lines) if number not in gone)
     if len(lines) - 1 in gone:
         shown = shown.rstrip("\n") + entry[len(entry.rstrip("\n")) :]

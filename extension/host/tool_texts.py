@@ -60,7 +60,7 @@ def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
     `known` are the tools in the catalogs. A file that cannot be read is not in the host's prompt either.
     """
     extra = agent.data.get("_tool_prompt_kwargs")
-    found = []
+    tool_texts = []
     for name in _names(agent):
         arguments = extra.get(name, {}) if isinstance(extra, Mapping) else {}
         try:
@@ -69,8 +69,8 @@ def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
             continue
         keys = tuple(filter(None, map(key_of, text.splitlines()))) if isinstance(text, str) else ()
         if keys:
-            found.append(ToolText(name, keys, served_by(name, text, known)))
-    return sorted(found, key=lambda each: -len(each.keys))
+            tool_texts.append(ToolText(name, keys, served_by(name, text, known)))
+    return sorted(tool_texts, key=lambda each: -len(each.keys))
 
 
 def served_by(name: str, text: str, known: Collection[str]) -> frozenset[str]:

@@ -33,7 +33,7 @@ def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Sai
             body = await take_body(receive) if read_head(scope).has_body else b""
             if body is None:
                 return  # the client is gone: nobody to answer
-            said = await answer(scope, body)
+            evaluation = await answer(scope, body)
         except RequestRefused as error:
             response = refusal_response(error)
         except OrgkernelError as error:
@@ -41,10 +41,14 @@ def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Sai
         except Exception:
             response = answer_fault(scope)
         else:
-            headers, place = _headers_of(said.snapshot)
-            headers = [*headers[:place], (b"content-length", b"%d" % len(said.body)), *headers[place + 1 :]]
+            headers, place = _headers_of(evaluation.snapshot)
+            headers = [
+                *headers[:place],
+                (b"content-length", b"%d" % len(evaluation.body)),
+                *headers[place + 1 :],
+            ]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await send({"type": "http.response.body", "body": said.body})
+            await send({"type": "http.response.body", "body": evaluation.body})
             return
         await StandardHeaders(response)(scope, receive, send)
 

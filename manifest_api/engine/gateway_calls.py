@@ -34,20 +34,20 @@ class PlainCall(NamedTuple):
 
 def read_plain_call(headers: list[tuple[bytes, bytes]], body: bytes) -> PlainCall | None:
     """The call in a request; None if the SDK has to look at it."""
-    said: dict[bytes, bytes] = {}
+    header_values: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in _ONCE:
-            if name in said:
+            if name in header_values:
                 return None
-            said[name] = value.strip(b" \t")
+            header_values[name] = value.strip(b" \t")
         elif name.startswith((b"mcp-", b"x-mcp-")):
             return None
-    accepts = said.get(b"accept", b"")
+    accepts = header_values.get(b"accept", b"")
     if b"application/json" not in accepts or b"text/event-stream" not in accepts:
         return None
-    if said.get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
+    if header_values.get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
         return None
-    version = said.get(b"mcp-protocol-version", b"")
+    version = header_values.get(b"mcp-protocol-version", b"")
     is_modern = version == _MODERN
     if not is_modern and version not in _HANDSHAKE:
         return None
@@ -56,25 +56,25 @@ def read_plain_call(headers: list[tuple[bytes, bytes]], body: bytes) -> PlainCal
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     call = _call_in(message, is_modern)
-    if call is None or (is_modern and not _is_routed(said, call)):
+    if call is None or (is_modern and not _is_routed(header_values, call)):
         return None
     return call
 
 
 def encode_result(call: PlainCall, result: Mapping[str, Any]) -> bytes:
     """The answer to a call."""
-    said = dict(result)
+    call_result = dict(result)
     if call.is_modern:
-        said["resultType"] = "complete"
-        meta = said.get("_meta")
+        call_result["resultType"] = "complete"
+        meta = call_result.get("_meta")
         stamp = f"{_PREFIX}serverInfo"
         if meta is None:
-            said["_meta"] = {stamp: _SERVER}
+            call_result["_meta"] = {stamp: _SERVER}
         elif isinstance(meta, dict) and meta.get(stamp) is None:
-            said["_meta"] = {**meta, stamp: _SERVER}
-    elif "structuredContent" in said and not isinstance(said["structuredContent"], dict):
-        del said["structuredContent"]  # before 2026-07-28 it is an object
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": call.id, "result": said})
+            call_result["_meta"] = {**meta, stamp: _SERVER}
+    elif "structuredContent" in call_result and not isinstance(call_result["structuredContent"], dict):
+        del call_result["structuredContent"]  # before 2026-07-28 it is an object
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": call.id, "result": call_result})
 
 
 def _call_in(message: Any, is_modern: bool) -> PlainCall | None:
@@ -110,9 +110,11 @@ def _is_plain(meta: dict[str, Any], is_modern: bool) -> bool:
     return info is None or (isinstance(info, dict) and {"name", "version"} >= info.keys() and len(info) == 2)
 
 
-def _is_routed(said: dict[bytes, bytes], call: PlainCall) -> bool:
+def _is_routed(header_values: dict[bytes, bytes], call: PlainCall) -> bool:
     """Whether the headers say the same as the body."""
-    name = said.get(b"mcp-name", b"")
+    name = header_values.get(b"mcp-name", b"")
     return (
-        said.get(b"mcp-method") == b"tools/call" and name == call.name.encode() and not name.startswith(b"=?")
+        header_values.get(b"mcp-method") == b"tools/call"
+        and name == call.name.encode()
+        and not name.startswith(b"=?")
     )

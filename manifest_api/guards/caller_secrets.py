@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Receive, Scope, Send
 
 from manifest_api.guards.middleware import HttpMiddleware
-from orgkernel.runtime.secret_shapes import secrets_of
+from orgkernel.runtime.secret_shapes import map_secrets
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]{6,}")
 _MOST: Final = 256 * 1024
@@ -49,8 +49,8 @@ class CallerSecrets(HttpMiddleware):
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body"):
-                    asked = [*_lines_of_address(scope), *_lines_of(bytes(sent))]
-                    secrets = await _find_secrets("\n".join(asked)[:_MOST], body)
+                    request_lines = [*_lines_of_address(scope), *_lines_of(bytes(sent))]
+                    secrets = await _find_secrets("\n".join(request_lines)[:_MOST], body)
                     await _send_without(secrets, start, body, send)
 
         await self._app(scope, receive_noticing, send_without)
@@ -85,17 +85,17 @@ def _lines_of(body: bytes) -> Iterator[str]:
         yield body.decode("utf-8", "replace")
 
 
-def secrets_of_request(asked: str, answer: bytes) -> dict[str, str]:
+def secrets_of_request(request_text: str, answer: bytes) -> dict[str, str]:
     """The secrets of a request, if a word of it is in the answer at all."""
-    said = answer.decode("utf-8", "replace")
-    repeated = any(word in said for word in set(_WORD.findall(asked)))
-    return secrets_of(asked) if repeated else {}
+    answer_text = answer.decode("utf-8", "replace")
+    repeated = any(word in answer_text for word in set(_WORD.findall(request_text)))
+    return map_secrets(request_text) if repeated else {}
 
 
-async def _find_secrets(asked: str, answer: bytes) -> dict[str, str]:
-    if len(asked) <= _MOST_INLINE:
-        return secrets_of_request(asked, answer)
-    return await run_in_threadpool(secrets_of_request, asked, answer)
+async def _find_secrets(request_text: str, answer: bytes) -> dict[str, str]:
+    if len(request_text) <= _MOST_INLINE:
+        return secrets_of_request(request_text, answer)
+    return await run_in_threadpool(secrets_of_request, request_text, answer)
 
 
 async def _send_without(secrets: dict[str, str], start: Message, body: bytes, send: Send) -> None:

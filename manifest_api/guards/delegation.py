@@ -24,8 +24,8 @@ _MOST: Final = 16
 
 def delegated(request: Request, subject: str) -> AccessRequest:
     """The circumstances of all questions of a request, without an action. Raises `RequestRefused`."""
-    said = read_head(request.scope).delegations
-    named, via = _listed(said, ON_BEHALF_OF), _listed(said, VIA)
+    delegation_headers = read_head(request.scope).delegations
+    named, via = _listed(delegation_headers, ON_BEHALF_OF), _listed(delegation_headers, VIA)
     if len(named) > 1:
         raise _bad(ON_BEHALF_OF, "names several subjects, and one triggers a run")
     if len(via) > _MOST:
@@ -33,15 +33,15 @@ def delegated(request: Request, subject: str) -> AccessRequest:
     return AccessRequest(subject, "", "", on_behalf_of=named[0] if named else None, via=via)
 
 
-def _listed(said: Mapping[bytes, tuple[bytes, ...]], name: bytes) -> tuple[str, ...]:
-    values = said.get(name, ())
+def _listed(delegation_headers: Mapping[bytes, tuple[bytes, ...]], name: bytes) -> tuple[str, ...]:
+    values = delegation_headers.get(name, ())
     if len(values) > 1:
         raise _bad(name, GIVEN_TWICE)
-    found = tuple(each.strip() for each in values[0].decode("latin-1").split(",")) if values else ()
-    for each in found:
+    subjects = tuple(each.strip() for each in values[0].decode("latin-1").split(",")) if values else ()
+    for each in subjects:
         if not _SUBJECT.fullmatch(each):
             raise _bad(name, "does not name subjects as `KIND:ID`")
-    return found
+    return subjects
 
 
 def _bad(name: bytes, message: str) -> RequestRefused:

@@ -91,9 +91,9 @@ _UNLESS_SAID = [
 ]
 
 
-def with_standard(said: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def with_standard(response_headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers of a response with the standard headers added."""
-    headers = [*said, *_ALWAYS]
+    headers = [*response_headers, *_ALWAYS]
     names = {name for name, _ in headers}
     return headers + [each for each in _UNLESS_SAID if each[0] not in names]
 

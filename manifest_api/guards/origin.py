@@ -13,10 +13,10 @@ from orgkernel.diagnostics.wording import quote
 
 def refuse_foreign_origin(request: Request) -> None:
     """Raise `RequestRefused` for a request from a page of another origin."""
-    said = read_head(request.scope).origin
-    if said is None:
+    origin_header = read_head(request.scope).origin
+    if origin_header is None:
         return
-    origin = said.decode("latin-1")
+    origin = origin_header.decode("latin-1")
     if urlsplit(origin).netloc != request.headers.get("host"):
         raise RequestRefused(
             FOREIGN_ORIGIN,

@@ -152,8 +152,8 @@ def _try(context: ssl.SSLContext, path: str, written: str) -> float:
     except ssl.SSLError as error:
         reason = (error.reason or str(error)).lower().replace("_", " ")
         raise UsageError(f"the certificate {quote(path)} cannot be used: {reason}") from None
-    found: Any = client.getpeercert()
-    return float(ssl.cert_time_to_seconds(found["notAfter"]))
+    peer_certificate: Any = client.getpeercert()
+    return float(ssl.cert_time_to_seconds(peer_certificate["notAfter"]))
 
 
 def days_left(expires_at: float) -> float:

@@ -52,33 +52,33 @@ class UnfitToken(Exception):
     """A token is not valid. The reason is for the log only."""
 
 
-def read_settings(said: Mapping[str, Any], folder: str) -> TokenSettings:
+def read_settings(table: Mapping[str, Any], folder: str) -> TokenSettings:
     """The token settings of a project. Raises `BadProject`."""
-    for name in said:
+    for name in table:
         if name not in _SETTINGS:
             raise BadProject(
                 f"`[oidc]`: the setting {quote(name)} is not known",
                 did_you_mean(name, _SETTINGS) or f"settings are {listing(_SETTINGS)}",
             )
     for name in ("issuer", "audience", "jwks"):
-        if not isinstance(said.get(name), str) or not said[name]:
+        if not isinstance(table.get(name), str) or not table[name]:
             raise BadProject(f"`[oidc]`: {quote(name)} is missing or not a text", f'write `{name} = "…"`')
-    jwks: str = said["jwks"]
+    jwks: str = table["jwks"]
     if "://" in jwks and not jwks.startswith("https://"):
         raise BadProject("`[oidc]`: `jwks` is not an https URL", "write an https URL, or the path of a file")
-    algorithms = said.get("algorithms", ["RS256", "ES256"])
+    algorithms = table.get("algorithms", ["RS256", "ES256"])
     if not isinstance(algorithms, list) or not algorithms or not set(algorithms) <= set(ALGORITHMS):
         raise BadProject(
             "`[oidc]`: `algorithms` is not a list of known algorithms", f"there are {listing(ALGORITHMS)}"
         )
     claims = []
     for name, default in (("agent_claim", "orgkernel_agent"), ("person_claim", "orgkernel_person")):
-        claim = said.get(name, default)
+        claim = table.get(name, default)
         if not isinstance(claim, str) or not claim:
             raise BadProject(f"`[oidc]`: {quote(name)} is not a text", f'write `{name} = "…"`')
         claims.append(claim)
     path = jwks if "://" in jwks else os.path.join(folder, jwks)
-    return TokenSettings(said["issuer"], said["audience"], path, tuple(algorithms), *claims)
+    return TokenSettings(table["issuer"], table["audience"], path, tuple(algorithms), *claims)
 
 
 class _UnknownKey(UnfitToken):
@@ -209,9 +209,9 @@ def _is_name(name: Any) -> bool:
     return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
 
 
-def _scopes_of(said: Any) -> frozenset[KeyScope]:
+def _scopes_of(claim: Any) -> frozenset[KeyScope]:
     """The scopes of the `scope` claim, which is a text of words or a list."""
-    words = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
+    words = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
     ours = {
         word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)
     }

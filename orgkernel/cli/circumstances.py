@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from orgkernel.cli.opening import with_options
-from orgkernel.decisions.access.plain_context import context_from
+from orgkernel.decisions.access.plain_context import build_context
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
@@ -35,13 +35,13 @@ def parse_context(text: str) -> AccessContext:
     if not text:
         return AccessContext()
     try:
-        said = msgspec.json.decode(text)
+        fields = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise UsageError("the context is not JSON", 'write `--context \'{"channel": "slack"}\'`') from None
-    if not isinstance(said, dict):
+    if not isinstance(fields, dict):
         raise UsageError("the context is not a JSON object", 'write `--context \'{"channel": "slack"}\'`')
-    for name in said:
+    for name in fields:
         if name not in _CIRCUMSTANCES:
             help = did_you_mean(name, _CIRCUMSTANCES) or f"known names are {listing(_CIRCUMSTANCES)}"
             raise UsageError(f"unknown name {quote(name)} in the context", help)
-    return context_from(said)
+    return build_context(fields)

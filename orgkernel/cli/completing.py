@@ -57,15 +57,15 @@ def _resources(view: OrgIndex, _: click.Context) -> Iterable[str]:
 
 
 def _actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
-    found = {action for tool in view.records.tools.values() for action in tool.record.actions}
-    return sorted({"use", "dispatch", "escalate", *found})
+    declared_actions = {action for tool in view.records.tools.values() for action in tool.record.actions}
+    return sorted({"use", "dispatch", "escalate", *declared_actions})
 
 
 def _intents(view: OrgIndex, _: click.Context) -> Iterable[str]:
     from orgkernel.graph.schema import EdgeKind
 
     of_tools = (intent for tool in view.records.tools.values() for intent in tool.record.intents)
-    return sorted({*view.targets_of(EdgeKind.SERVES_INTENT), *of_tools})
+    return sorted({*view.list_targets_of_kind(EdgeKind.SERVES_INTENT), *of_tools})
 
 
 roles = _of_index(lambda view, _: view.roles)
@@ -82,16 +82,16 @@ actions = _of_index(_actions)
 
 def templates(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Names of the templates."""
-    from orgkernel.snapshots.shipped import template_names
+    from orgkernel.snapshots.shipped import list_templates
 
-    return _matching(template_names(), incomplete)
+    return _matching(list_templates(), incomplete)
 
 
 def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Codes of the rules."""
-    from orgkernel.rules.pages import all_pages
+    from orgkernel.rules.pages import build_all_pages
 
-    return _matching(all_pages(), incomplete)
+    return _matching(build_all_pages(), incomplete)
 
 
 def _matching(words: Iterable[Any], incomplete: str) -> list[str]:

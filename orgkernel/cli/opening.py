@@ -21,9 +21,9 @@ from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.formats import FORMATS, OURS
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import Request, organization_above, shipped_request
-from orgkernel.snapshots.shipped import template_names
-from orgkernel.snapshots.snapshot import Snapshot, covers
+from orgkernel.snapshots.roots import Request, build_shipped_request, find_organization_above
+from orgkernel.snapshots.shipped import list_templates
+from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -100,11 +100,11 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
     """Print, in one line, which format of others was recognized."""
     if not request.detected:
         return
-    found = Counter(
+    counts = Counter(
         (each.format, each.kind) for each in snapshot.tree.documents if each.format and not each.context
     )
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
-        agents, skills = found[name, "role_profile"], found[name, "cognitive_skill"]
+        agents, skills = counts[name, "role_profile"], counts[name, "cognitive_skill"]
         what = [counted(agents, "agent")] if agents else []
         if skills:
             what.append(counted(skills, "skill"))
@@ -131,7 +131,7 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
     """Print which format was recognized, and what was read besides what was asked for."""
     say_format(snapshot, request)
     for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
-        if not any(covers(each, root.name) for each in request.asked):
+        if not any(does_cover_file(each, root.name) for each in request.asked):
             what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))
             click.echo(f"note: also read {_paths([root.name])} as {what}, because {where} names it", err=True)
     others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
@@ -149,7 +149,7 @@ def _paths(names: list[str]) -> str:
 def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
     """The error that there are no documents at some paths, with the organization above them, if there is one."""
     for path in paths:
-        above = organization_above(os.path.abspath(path))
+        above = find_organization_above(os.path.abspath(path))
         if above is not None:
             return NothingToRead(
                 what, f"a parent folder contains an organization: pass {quote(os.path.relpath(above))}"
@@ -203,9 +203,9 @@ def open_kernel(
     known = kernel.state.served.keys() | kernel.state.refused.keys()
     if org == ACTIVE and active is None and len(known) > 1:
         kernel.prefer(organization_here(kernel))
-    if not paths and org not in known and org in template_names():
+    if not paths and org not in known and org in list_templates():
         click.echo(f"note: there is no organization `{org}` here; using the template `{org}`", err=True)
-        kernel = Kernel(shipped_request(), active=active, severities=project.severities, cache=cache)
+        kernel = Kernel(build_shipped_request(), active=active, severities=project.severities, cache=cache)
     elif not kernel.state.latest.read_anything:
         raise nothing_here(
             f"there are no orgkernel documents in {listing(paths or project.paths)}", paths or (".",)

@@ -6,12 +6,12 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from orgkernel.runtime.secret_shapes import secrets_of
+from orgkernel.runtime.secret_shapes import map_secrets
 
 
 def without_secrets(stream: TextIO, arguments: Sequence[str]) -> TextIO:
     """The stream itself, or one that overwrites what looks like a secret in the arguments of the command."""
-    secrets = secrets_of("\n".join(arguments)) | secrets_of(" ".join(arguments))
+    secrets = map_secrets("\n".join(arguments)) | map_secrets(" ".join(arguments))
     if not secrets or not hasattr(stream, "buffer"):
         return stream
     below: Any = _Overwriting(stream.buffer, secrets)

@@ -20,7 +20,7 @@ from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import StateAt, StoreLocation, locate_store, open_store
-from orgkernel.operations.context import OPERATOR, Context, actor_named
+from orgkernel.operations.context import OPERATOR, Context, build_actor
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -119,14 +119,14 @@ def acting(
         for grant in () if kernel is None else note_vanished(state, kernel.state):
             text = f"note: grant {grant.grant_id} is asleep now, because no document declares {grant.subject}"
             click.echo(printable(text), err=True)
-        yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(actor))
+        yield Context(None if kernel is None else kernel.with_store(state), state, build_actor(actor))
 
 
 @contextmanager
 def looking(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
     """The context of a question, which writes nothing."""
     with opened(store) as state:
-        yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(OPERATOR))
+        yield Context(None if kernel is None else kernel.with_store(state), state, build_actor(OPERATOR))
 
 
 def looking_here(
@@ -140,7 +140,7 @@ def acting_alone(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
     """The context of an operation that needs the documents only to find out who acts and by which right."""
-    kernel = find_declared(paths, no_cache=no_cache) if actor_named(actor).member else None
+    kernel = find_declared(paths, no_cache=no_cache) if build_actor(actor).member else None
     return acting(actor, store, kernel, create=create)
 
 

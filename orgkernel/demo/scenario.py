@@ -28,9 +28,9 @@ from orgkernel.kernel.stored import locate_store, open_store
 from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import record_result
 from orgkernel.operations.commissions import CommissionOrder, commission_agents
-from orgkernel.operations.context import OPERATOR, Context, actor_named
+from orgkernel.operations.context import OPERATOR, Context, build_actor
 from orgkernel.operations.crew import EpisodeDraft, record_episode
-from orgkernel.snapshots.shipped import shipped_folder
+from orgkernel.snapshots.shipped import get_shipped_folder
 from orgkernel.toolbox.providers import HttpApi, McpServer
 from orgkernel.toolbox.result import ToolResult
 from orgkernel.toolbox.toolbox import Toolbox
@@ -74,7 +74,7 @@ class ScenarioOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 def add_documents(folder: str) -> list[str]:
     """Copy the starship to a folder that does not exist yet, and add what the new job needs. Returns the added files."""
-    shutil.copytree(os.path.join(shipped_folder("templates"), "starship"), folder)
+    shutil.copytree(os.path.join(get_shipped_folder("templates"), "starship"), folder)
     org = os.path.join(folder, "org.yaml")
     with open(org, encoding="utf-8") as file:
         lines = file.read().splitlines()
@@ -129,7 +129,7 @@ def run(folder: str, tell: Tell) -> ScenarioOutcome:
         findings = tuple(str(each) for each in kernel.check())
         tell("check", f"{len(findings)} findings", ())
         before = kernel.agent_manifest(ORG, AGENT)
-        context = Context(kernel, store, actor_named(OPERATOR))
+        context = Context(kernel, store, build_actor(OPERATOR))
 
         (commission,) = commission_agents(context, [CommissionOrder(agent=AGENT, role=ROLE)]).commissions
         tell("agent", f"{AGENT} is {commission.outcome}: {commission.did}", ())

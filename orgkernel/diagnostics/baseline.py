@@ -44,14 +44,19 @@ class Comparison:
     """Entries that allow more findings than there are."""
 
 
-def entry_of(found: Diagnostic, name: FindingKey) -> Entry:
+def entry_of(diagnostic: Diagnostic, name: FindingKey) -> Entry:
     """The entry a finding belongs to."""
-    return Entry(found.code, name(found.place.file), found.subject, fingerprint_message(found.message))
+    return Entry(
+        diagnostic.code,
+        name(diagnostic.place.file),
+        diagnostic.subject,
+        fingerprint_message(diagnostic.message),
+    )
 
 
 def build_baseline(diagnostics: Iterable[Diagnostic], name: FindingKey) -> dict[Entry, int]:
     """All findings, counted by entry."""
-    return dict(Counter(entry_of(found, name) for found in diagnostics))
+    return dict(Counter(entry_of(diagnostic, name) for diagnostic in diagnostics))
 
 
 def compare(
@@ -68,13 +73,13 @@ def compare(
     left = dict(baseline)
     new: list[Diagnostic] = []
     known = 0
-    for found in diagnostics:
-        entry = entry_of(found, name)
+    for diagnostic in diagnostics:
+        entry = entry_of(diagnostic, name)
         if left.get(entry, 0):
             left[entry] -= 1
             known += 1
         else:
-            new.append(found)
+            new.append(diagnostic)
     stale = tuple(sorted(entry for entry, count in left.items() if count and is_asked(entry.file)))
     return Comparison(tuple(new), known, stale)
 

@@ -84,7 +84,9 @@ class Diagnostic:
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Without repeats, in the order a reader goes through the files."""
     unique = dict.fromkeys(diagnostics)
-    return tuple(sorted(unique, key=lambda found: (found.place, found.code, found.message)))
+    return tuple(
+        sorted(unique, key=lambda diagnostic: (diagnostic.place, diagnostic.code, diagnostic.message))
+    )
 
 
 # Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word or of
@@ -99,19 +101,26 @@ def fingerprint_message(message: str) -> str:
     return _digest(_NUMBER.sub("#", _PLACE.sub(":#", message)))
 
 
-def fingerprint_finding(found: Diagnostic) -> str:
+def fingerprint_finding(diagnostic: Diagnostic) -> str:
     """Of rule, file, subject and message; two findings may share it."""
     return _digest(
-        "\0".join((found.code, found.place.file, found.subject, fingerprint_message(found.message)))
+        "\0".join(
+            (
+                diagnostic.code,
+                diagnostic.place.file,
+                diagnostic.subject,
+                fingerprint_message(diagnostic.message),
+            )
+        )
     )
 
 
 def fingerprint_each(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
     """Each finding with a fingerprint of its own: equal findings are numbered in their order."""
     seen: Counter[str] = Counter()
-    for found in diagnostics:
-        shared = fingerprint_finding(found)
-        yield found, _digest(f"{shared}\0{seen[shared]}") if seen[shared] else shared
+    for diagnostic in diagnostics:
+        shared = fingerprint_finding(diagnostic)
+        yield diagnostic, _digest(f"{shared}\0{seen[shared]}") if seen[shared] else shared
         seen[shared] += 1
 
 

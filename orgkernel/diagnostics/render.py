@@ -46,46 +46,48 @@ def find_end_column(place: Place, read_lines: ReadLines) -> int | None:
     return place.column + token_length(line, start) if 0 <= start < len(line) else None
 
 
-def sentence(found: Diagnostic) -> str:
+def sentence(diagnostic: Diagnostic) -> str:
     """What is wrong, and in parentheses what to do about it."""
-    return clean(f"{found.message} ({found.help})" if found.help else found.message)
+    return clean(f"{diagnostic.message} ({diagnostic.help})" if diagnostic.help else diagnostic.message)
 
 
-def title(found: Diagnostic) -> str:
+def title(diagnostic: Diagnostic) -> str:
     """Code and name of the rule."""
-    return clean(f"{found.code} {found.name}")
+    return clean(f"{diagnostic.code} {diagnostic.name}")
 
 
 def render_full(diagnostics: Iterable[Diagnostic], read_lines: ReadLines, paint: Paint | None = None) -> str:
     """Each finding with the line it is about, its help, and where to read more. `paint` colors what stands out."""
-    return "\n".join(_block(found, read_lines, paint or _unpainted) for found in diagnostics)
+    return "\n".join(_block(diagnostic, read_lines, paint or _unpainted) for diagnostic in diagnostics)
 
 
 def render_concise(diagnostics: Iterable[Diagnostic], paint: Paint | None = None) -> str:
     """One line for each finding."""
-    return "".join(f"{_headline(found, paint or _unpainted)}\n" for found in diagnostics)
+    return "".join(f"{_headline(diagnostic, paint or _unpainted)}\n" for diagnostic in diagnostics)
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     """A list of objects."""
-    return json.dumps([as_data(found) for found in diagnostics], indent=2, ensure_ascii=False) + "\n"
+    return (
+        json.dumps([as_data(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
+    )
 
 
-def as_data(found: Diagnostic) -> dict[str, Any]:
+def as_data(diagnostic: Diagnostic) -> dict[str, Any]:
     """A finding as plain data, for JSON."""
     return {
-        "code": found.code,
-        "name": found.name,
-        "severity": found.severity.value,
-        "message": found.message,
-        "file": found.place.file,
-        "line": found.place.line,
-        "column": found.place.column,
-        "help": found.help,
-        "subject": found.subject,
+        "code": diagnostic.code,
+        "name": diagnostic.name,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        "file": diagnostic.place.file,
+        "line": diagnostic.place.line,
+        "column": diagnostic.place.column,
+        "help": diagnostic.help,
+        "subject": diagnostic.subject,
         "related": [
             {"text": each.text, "file": each.place.file, "line": each.place.line, "column": each.place.column}
-            for each in found.related
+            for each in diagnostic.related
         ],
     }
 
@@ -94,23 +96,25 @@ def _unpainted(text: str, word: str) -> str:
     return text
 
 
-def _headline(found: Diagnostic, paint: Paint) -> str:
-    level = paint(printable(f"{found.severity.value}[{found.code}]"), found.severity.value)
-    return f"{printable(str(found.place))}: {level} {printable(f'{found.name}: {found.message}')}"
+def _headline(diagnostic: Diagnostic, paint: Paint) -> str:
+    level = paint(printable(f"{diagnostic.severity.value}[{diagnostic.code}]"), diagnostic.severity.value)
+    return (
+        f"{printable(str(diagnostic.place))}: {level} {printable(f'{diagnostic.name}: {diagnostic.message}')}"
+    )
 
 
-def _block(found: Diagnostic, read_lines: ReadLines, paint: Paint) -> str:
-    lines = [_headline(found, paint), *_excerpt(found, read_lines, paint)]
-    lines += [f"    {printable(str(each.place))}: {printable(each.text)}" for each in found.related]
-    if found.help:
-        lines.append(f"    help: {printable(found.help)}")
-    lines.append(f"    more: orgkernel rule {found.code}")
+def _block(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint) -> str:
+    lines = [_headline(diagnostic, paint), *_excerpt(diagnostic, read_lines, paint)]
+    lines += [f"    {printable(str(each.place))}: {printable(each.text)}" for each in diagnostic.related]
+    if diagnostic.help:
+        lines.append(f"    help: {printable(diagnostic.help)}")
+    lines.append(f"    more: orgkernel rule {diagnostic.code}")
     return "\n".join(lines) + "\n"
 
 
-def _excerpt(found: Diagnostic, read_lines: ReadLines, paint: Paint) -> list[str]:
-    source = read_lines(found.place.file)
-    number, column = found.place.line, found.place.column - 1
+def _excerpt(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint) -> list[str]:
+    source = read_lines(diagnostic.place.file)
+    number, column = diagnostic.place.line, diagnostic.place.column - 1
     if not 0 < number <= len(source) or not source[number - 1].strip():
         return []
     line = mask_secrets(source[number - 1].rstrip("\r\n"))
@@ -120,5 +124,5 @@ def _excerpt(found: Diagnostic, read_lines: ReadLines, paint: Paint) -> list[str
     # Characters that print as several, or as none, would shift the caret: one column each.
     shown = "".join(character if character.isprintable() else "·" for character in shown.replace("\t", " "))
     gutter = f"{number:>5} | "
-    caret = paint("^" * min(length, _WIDTH - (column - start)), found.severity.value)
+    caret = paint("^" * min(length, _WIDTH - (column - start)), diagnostic.severity.value)
     return [f"{gutter}{shown}", f"{' ' * 6}| {' ' * (column - start)}{caret}"]

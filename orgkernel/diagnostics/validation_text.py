@@ -44,36 +44,36 @@ def describe_unfit(error: Exception) -> Unfit:
     ...     print(*describe_unfit(error), sep=" | ")
     expected a whole number, got a list | [...]
     """
-    said = str(error)
-    found = _PLACE.search(said)
-    if found is None:
-        return Unfit(_in_words(said), "")
-    message = _in_words(said[: found.start()])
-    return Unfit(f"a key: {message}" if found[1] else message, found[2])
+    text = str(error)
+    match = _PLACE.search(text)
+    if match is None:
+        return Unfit(_in_words(text), "")
+    message = _in_words(text[: match.start()])
+    return Unfit(f"a key: {message}" if match[1] else message, match[2])
 
 
-def _in_words(said: str) -> str:
-    if found := _LENGTH.fullmatch(said):
-        kind, bound, length, got = found.groups()
+def _in_words(text: str) -> str:
+    if match := _LENGTH.fullmatch(text):
+        kind, bound, length, got = match.groups()
         unit = _COUNTED[kind] if length != "1" else _COUNTED[kind].replace("ies", "y").rstrip("s")
         return f"expected {_LIMITED[kind]} of {_BOUNDS[bound]} {length} {unit}" + (
             f", got {got}" if got else ""
         )
-    if found := _RANGE.fullmatch(said):
-        return f"expected a number of {_BOUNDS[found[1]]} {_plain(found[2])}"
-    if found := _MULTIPLE.fullmatch(said):
-        step = _plain(found[1])
+    if match := _RANGE.fullmatch(text):
+        return f"expected a number of {_BOUNDS[match[1]]} {_plain(match[2])}"
+    if match := _MULTIPLE.fullmatch(text):
+        step = _plain(match[1])
         return "expected a whole number" if step == "1" else f"expected a number that is a multiple of {step}"
-    if found := _PATTERN.fullmatch(said):
-        return f"expected text that matches {quote(found[1])}"
-    if found := _CHOICE.fullmatch(said):
-        return f"{quote(found[2] if found[1] else found[3])} is not one of the allowed values"
-    if found := _KIND.fullmatch(said):
-        return f"expected {_kinds(found[1])}" + (f", got {_kind_given(found[2])}" if found[2] else "")
-    if found := _FIELD.fullmatch(said):
-        verb = "lacks the" if found[1] else "has the unknown"
-        return f"{verb} field {quote(found[2])}"
-    return clean(said[:1].lower() + said[1:])
+    if match := _PATTERN.fullmatch(text):
+        return f"expected text that matches {quote(match[1])}"
+    if match := _CHOICE.fullmatch(text):
+        return f"{quote(match[2] if match[1] else match[3])} is not one of the allowed values"
+    if match := _KIND.fullmatch(text):
+        return f"expected {_kinds(match[1])}" + (f", got {_kind_given(match[2])}" if match[2] else "")
+    if match := _FIELD.fullmatch(text):
+        verb = "lacks the" if match[1] else "has the unknown"
+        return f"{verb} field {quote(match[2])}"
+    return clean(text[:1].lower() + text[1:])
 
 
 def _kinds(named: str) -> str:

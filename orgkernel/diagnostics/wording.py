@@ -45,8 +45,8 @@ def printable_lines(text: str) -> str:
     return _UNSEEN.sub(_written_out, text)
 
 
-def _written_out(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape", "surrogatepass").decode()
+def _written_out(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape", "surrogatepass").decode()
 
 
 def clean(text: str) -> str:
@@ -56,9 +56,9 @@ def clean(text: str) -> str:
 
 def listing(words: Iterable[object], count: int | None = None) -> str:
     """The first five words in backticks, then how many more; `count` is how many there are, where not all are handed in."""
-    said = tuple(words)
-    shown = ", ".join(quote(word) for word in said[:LISTED])
-    more = (len(said) if count is None else count) - LISTED
+    word_list = tuple(words)
+    shown = ", ".join(quote(word) for word in word_list[:LISTED])
+    more = (len(word_list) if count is None else count) - LISTED
     return f"{shown} and {more} more" if more > 0 else shown
 
 

@@ -17,7 +17,7 @@ AUTHZEN = "authzen"
 
 def compare_authzen(old: OrgView, new: OrgView) -> Iterator[Change]:
     """One change for every type and action with another meaning."""
-    before, after = _words(old), _words(new)
+    before, after = _map_words(old), _map_words(new)
     for section, name in sorted({*before, *after}):
         one, other = before.get((section, name)), after.get((section, name))
         if one == other:
@@ -30,19 +30,19 @@ def compare_authzen(old: OrgView, new: OrgView) -> Iterator[Change]:
             path=(AUTHZEN, f"types.{section}.{name}"),
             before=None if one is None else {"value": one},
             after=None if other is None else {"value": other},
-            why_before=_why(old, section, name, one),
-            why_after=_why(new, section, name, other),
+            why_before=_locate(old, section, name, one),
+            why_after=_locate(new, section, name, other),
             # The same question now asks for something else, which may be less or more.
             classification="unclear",
         )
 
 
-def _words(view: OrgView) -> dict[tuple[str, str], Any]:
+def _map_words(view: OrgView) -> dict[tuple[str, str], Any]:
     types: dict[str, dict[str, Any]] = to_builtins(view.records.organization.authzen.types)
     return {(section, name): value for section, named in types.items() for name, value in named.items()}
 
 
-def _why(view: OrgView, section: str, name: str, value: Any) -> tuple[Why, ...]:
+def _locate(view: OrgView, section: str, name: str, value: Any) -> tuple[Why, ...]:
     if value is None:
         return ()
     place = view.records.document.place(AUTHZEN, "types", section, name, key=True)

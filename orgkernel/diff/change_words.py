@@ -9,7 +9,7 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.diff.changes import Change
-from orgkernel.diff.normal_form import default_name
+from orgkernel.diff.normal_form import get_default_name
 from orgkernel.diff.sections import (
     ACTIONS,
     ASKED,
@@ -23,8 +23,8 @@ from orgkernel.diff.sections import (
     ROLES,
     SINGLE,
     Path,
-    address_of,
-    noun_of,
+    get_noun,
+    resolve_address,
 )
 from orgkernel.documents.role_fields import ROLE_FIELDS
 
@@ -45,20 +45,22 @@ def say_difference(field: str, before: Any, after: Any) -> str:
     if _is_words(before) and _is_words(after):
         gone = [quote(each) for each in before if each not in after]
         come = [quote(each) for each in after if each not in before]
-        said = [f"{verb} {list_words(words)}" for verb, words in (("gained", come), ("lost", gone)) if words]
+        clauses = [
+            f"{verb} {list_words(words)}" for verb, words in (("gained", come), ("lost", gone)) if words
+        ]
         return (
-            f"{field} {', '.join(said)}"
-            if said
+            f"{field} {', '.join(clauses)}"
+            if clauses
             else f"{field} now reads {list_words(list(map(quote, after)))}"
         )
-    return f"{field} is {_value(after)} instead of {_value(before)}"
+    return f"{field} is {_format_value(after)} instead of {_format_value(before)}"
 
 
 def _is_words(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None or value in ("", [], {}):
         return "nothing"
     return quote(value if isinstance(value, str) else msgspec.json.encode(value).decode())
@@ -80,64 +82,66 @@ def say_somebody(change: Change, subject: str) -> str:
         matching = (after or before)["policies"]
         matched = f", matched by {list_words(list(map(quote, matching)))}" if matching else ""
         return f"{change.org_id} {'gains' if change.kind == 'gained' else 'loses'} {who}{matched}"
-    said = [
+    clauses = [
         say_difference(field, before.get(field), after.get(field))
         for field in dict.fromkeys((*before, *after))
         if field != "policies" and before.get(field) != after.get(field)
     ]
     come = [quote(each) for each in after["policies"] if each not in before["policies"]]
     gone = [quote(each) for each in before["policies"] if each not in after["policies"]]
-    said += [f"now matched by {list_words(come)}"] if come else []
-    said += [f"no longer matched by {list_words(gone)}"] if gone else []
-    return f"{who} of {change.org_id}: {', '.join(said)}"
+    clauses += [f"now matched by {list_words(come)}"] if come else []
+    clauses += [f"no longer matched by {list_words(gone)}"] if gone else []
+    return f"{who} of {change.org_id}: {', '.join(clauses)}"
 
 
-def in_words(change: Change) -> Change:
+def describe_change(change: Change) -> Change:
     """The change with its subject and its sentence."""
-    return msgspec.structs.replace(change, subject=_subject(change.path), sentence=_sentence(change))
+    return msgspec.structs.replace(
+        change, subject=_get_subject(change.path), sentence=_write_sentence(change)
+    )
 
 
-def _subject(path: Path) -> str:
-    _, part, key, _ = address_of(path)
+def _get_subject(path: Path) -> str:
+    _, part, key, _ = resolve_address(path)
     if key is None:
         return part
     if key == ORDER:
         return f"order:{part}"
     if part == DIRECTORY:
         return key
-    noun = {"skills": "skill", "escalation": "escalation"}.get(part, noun_of(part)).replace(" ", "_").lower()
-    return f"{noun}:{_id_in(part, key)}"
+    noun = {"skills": "skill", "escalation": "escalation"}.get(part, get_noun(part)).replace(" ", "_").lower()
+    return f"{noun}:{_get_id(part, key)}"
 
 
-def _id_in(part: str, key: str) -> str:
+def _get_id(part: str, key: str) -> str:
     if part == "findings":
         return key.partition(" ")[0]
     return key.partition("@")[0] if part in MEMBERS else key
 
 
-def _sentence(change: Change) -> str:
-    role_id, part, key, field = address_of(change.path)
+def _write_sentence(change: Change) -> str:
+    role_id, part, key, field = resolve_address(change.path)
     who = role_id if role_id not in (None, EVERY_HOLDER) else change.org_id
     if part == ROLES and key != ORDER:
-        return _about_role(change)
+        return _describe_role_change(change)
     if part == DIRECTORY:
         return say_somebody(change, key or "")
     if part == "organizations":
         return f"organization {key} is {change.kind}"
     if change.kind == "moved":
-        return f"{who} moves from {_superior(change.before)} to {_superior(change.after)}"
+        return f"{who} moves from {_name_superior(change.before)} to {_name_superior(change.after)}"
     if key is None or key == ORDER:
-        return _about_part(change, who or "", part, key == ORDER)
+        return _describe_part_change(change, who or "", part, key == ORDER)
     if field is None:
-        return _about_item(change, who or "", part, key)
+        return _describe_item_change(change, who or "", part, key)
     if role_id == EVERY_HOLDER:
         count = len(change.roles)
         holders = f"for {count} role{'s' * (count != 1)}"
-        return f"{noun_of(part)} {key}: {say_difference(field, change.before, change.after)}, {holders}"
-    return _about_field(change, who or "", part, key, field)
+        return f"{get_noun(part)} {key}: {say_difference(field, change.before, change.after)}, {holders}"
+    return _describe_field_change(change, who or "", part, key, field)
 
 
-def _about_role(change: Change) -> str:
+def _describe_role_change(change: Change) -> str:
     if change.kind == "renamed":
         return f"{change.before} is renamed {change.after}"
     role: Mapping[str, Any] = change.after if change.kind == "added" else change.before
@@ -151,18 +155,18 @@ def _about_role(change: Change) -> str:
     return f"{role['role_id']} is {change.kind}: {role['role_type']}{superior}{held}"
 
 
-def _superior(member: Mapping[str, Any] | None) -> str:
+def _name_superior(member: Mapping[str, Any] | None) -> str:
     return member["id"] if member else "the top"
 
 
-def _about_part(change: Change, who: str, part: str, is_order: bool) -> str:
+def _describe_part_change(change: Change, who: str, part: str, is_order: bool) -> str:
     if is_order:
-        ids = [_id_in(part, key[0]) for key in change.after]
+        ids = [_get_id(part, key[0]) for key in change.after]
         shown = [quote(each) if part in _TEXTS else each for each in ids]
         return f"{who}: the order of {part.replace('_', ' ')} is now {list_words(shown)}"
     before, after = change.before, change.after
     if part in SINGLE and part != "mode":
-        noun = noun_of(part)
+        noun = get_noun(part)
         if before is None or after is None:
             return f"{who} {'gains' if before is None else 'loses'} {noun} {(after or before)['id']}"
         if before["id"] != after["id"]:
@@ -171,14 +175,14 @@ def _about_part(change: Change, who: str, part: str, is_order: bool) -> str:
     if part == "mode":
         before, after = before["value"], after["value"]
     if part == "role_name":
-        before, after = (each or default_name(who) for each in (before, after))
+        before, after = (each or get_default_name(who) for each in (before, after))
     return f"{who}: {say_difference(part, before, after)}"
 
 
-def _about_item(change: Change, who: str, part: str, key: str) -> str:
+def _describe_item_change(change: Change, who: str, part: str, key: str) -> str:
     item = change.after if change.kind == "gained" else change.before
     verb = "gains" if change.kind == "gained" else "loses"
-    name = _id_in(part, key)
+    name = _get_id(part, key)
     if part == "findings":
         return f"{who} {verb} finding {item['id']} {item['name']}: {item['message']}"
     if "value" in item:
@@ -186,19 +190,19 @@ def _about_item(change: Change, who: str, part: str, key: str) -> str:
         return f"{who}: {say_difference(f'{part}.{name}', *values)}"
     if part in _TEXTS:
         name = quote(name)
-    if part == "domains" and address_of(change.path).role_id is None:
+    if part == "domains" and resolve_address(change.path).role_id is None:
         taker = f", which goes to {item['role_id']}" if item["role_id"] else ", which goes to no role"
         return f"{who} {verb} domain {name}{taker}"
     more = _MORE.get(part)
-    return f"{who} {verb} {noun_of(part)} {name}{more(item) if more else ''}"
+    return f"{who} {verb} {get_noun(part)} {name}{more(item) if more else ''}"
 
 
-def _tool_words(item: Mapping[str, Any]) -> str:
+def _describe_tool(item: Mapping[str, Any]) -> str:
     level = f" at level {item['level']}" if item["level"] != "full" else ""
     return f"{level}{' (destructive)' if item['side_effects'] == 'destructive' else ''}"
 
 
-def _plan_words(item: Mapping[str, Any]) -> str:
+def _describe_plan(item: Mapping[str, Any]) -> str:
     if item["runnable"]:
         return ""
     lacks = f": it lacks {list_words(item['missing_tools'])}" if item["missing_tools"] else ""
@@ -206,9 +210,9 @@ def _plan_words(item: Mapping[str, Any]) -> str:
 
 
 _MORE: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "tools": _tool_words,
-    "essential_tools": _tool_words,
-    "plans": _plan_words,
+    "tools": _describe_tool,
+    "essential_tools": _describe_tool,
+    "plans": _describe_plan,
     "may_grant": lambda item: f" up to level {item['level']}",
     "skills": lambda item: f" ({'optional, ' * item['optional']}at least {item['min_proficiency']})",
     "peers": lambda item: f" on channel {item['channel']}",
@@ -216,20 +220,20 @@ _MORE: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def _about_field(change: Change, who: str, part: str, key: str, field: str) -> str:
-    name, before, after = _id_in(part, key), change.before, change.after
+def _describe_field_change(change: Change, who: str, part: str, key: str, field: str) -> str:
+    name, before, after = _get_id(part, key), change.before, change.after
     if field in ELEMENTS:
         if change.kind == "changed":
-            return f"{who}: the order of {field.replace('_', ' ')} of {noun_of(part)} {name} is now {list_words(after)}"
+            return f"{who}: the order of {field.replace('_', ' ')} of {get_noun(part)} {name} is now {list_words(after)}"
         gained = change.kind == "gained"
         actions = after if gained else before
         if field not in (ACTIONS, ASKED, DEPENDING):
             verb = field if gained else f"no longer {field}"
-            return f"{who}: {noun_of(part)} {name} {'now ' * gained}{verb} {list_words(actions)}"
+            return f"{who}: {get_noun(part)} {name} {'now ' * gained}{verb} {list_words(actions)}"
         if field == ASKED:
-            word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
+            word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {get_noun(part)} {name}"
             return f"{who} {'may now ask' if gained else 'no longer asks'} for {word}"
-        word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {noun_of(part)} {name}"
+        word = f"action{'s' * (len(actions) != 1)} {list_words(actions)} of {get_noun(part)} {name}"
         if field == DEPENDING:
             return f"{who}: {word} {'now depends' if gained else 'no longer depends'} on circumstances"
         return f"{who} {'may now' if gained else 'may no longer'} use {word}"
@@ -241,13 +245,13 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
         return f"{who}: {say_difference(name if part == 'identity' else f'{part}.{name}', before, after)}"
     if field == "conditional":
         now, was = (set(each.split("; ")) if each else set() for each in (after, before))
-        said = [f"now depends on {list_words(sorted(now - was))}"] if now - was else []
-        said += [f"no longer depends on {list_words(sorted(was - now))}"] if was - now else []
-        return f"{who}: {noun_of(part)} {name} {' and '.join(said) or 'depends on the same conditions in another order'}"
+        clauses = [f"now depends on {list_words(sorted(now - was))}"] if now - was else []
+        clauses += [f"no longer depends on {list_words(sorted(was - now))}"] if was - now else []
+        return f"{who}: {get_noun(part)} {name} {' and '.join(clauses) or 'depends on the same conditions in another order'}"
     if field == "level" and part == "may_grant":
         return f"{who} may grant {name} up to level {after} instead of {before}"
     if field == "level":
-        return f"{who} holds {noun_of(part)} {name} at level {after['level']} instead of {before['level']}"
+        return f"{who} holds {get_noun(part)} {name} at level {after['level']} instead of {before['level']}"
     if field == "runnable":
         if before["runnable"] != after["runnable"]:
             lacks = f": it lacks {list_words(after['missing_tools'])}" if after["missing_tools"] else ""
@@ -258,12 +262,12 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
             f"{each[field]} ({each['proficiency_name'] or 'unnamed'})" for each in (before, after)
         )
     if field == "member":
-        return f"{who}: {noun_of(part)} {name} changes in {list_words(_differing(before, after))}"
+        return f"{who}: {get_noun(part)} {name} changes in {list_words(_list_differing(before, after))}"
     if field == "role_id":
         return f"domain {name} of {who} goes to {after or 'no role'} instead of {before or 'no role'}"
-    return f"{who}: {noun_of(part)} {name}: {say_difference(field, before, after)}"
+    return f"{who}: {get_noun(part)} {name}: {say_difference(field, before, after)}"
 
 
-def _differing(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Sequence[str]:
+def _list_differing(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Sequence[str]:
     one, other = before or {}, after or {}
     return [field.replace("_", " ") for field in ECHO if one.get(field) != other.get(field)]

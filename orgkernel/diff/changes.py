@@ -62,10 +62,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 def sort_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Sort by organization, then changes of the whole organization, then by role."""
-    return tuple(sorted(changes, key=_rank))
+    return tuple(sorted(changes, key=_get_sort_key))
 
 
-def _rank(change: Change) -> tuple[object, ...]:
+def _get_sort_key(change: Change) -> tuple[object, ...]:
     path = tuple(map(str, change.path))
     return change.org_id, change.role_id or "", path[:1] == (ROLES,), path, change.kind
 

@@ -12,8 +12,8 @@ import msgspec
 
 from orgkernel.decisions.reasons import Why
 from orgkernel.diff.changes import Change, Kind
-from orgkernel.diff.effects import effect_of
-from orgkernel.diff.normal_form import plain, plain_item, without_why
+from orgkernel.diff.effects import compute_effect
+from orgkernel.diff.normal_form import get_plain_item, get_plain_value, remove_why
 from orgkernel.diff.renames import RoleNames
 from orgkernel.diff.sections import (
     ACTIONS,
@@ -25,12 +25,12 @@ from orgkernel.diff.sections import (
     SINGLE,
     UNORDERED,
     Path,
-    address_of,
-    group_of,
+    get_group,
     is_item_list,
-    keys_of,
+    list_item_keys,
     numbered,
     read_field,
+    resolve_address,
 )
 from orgkernel.manifest.why import Places
 from orgkernel.prepared_types import prepared
@@ -53,50 +53,50 @@ class Side:
         """Every role by its id."""
         return {role["role_id"]: role for role in self.form[ROLES]}
 
-    def why_part(self, role_id: str | None, part: str) -> tuple[Why, ...]:
+    def locate_part(self, role_id: str | None, part: str) -> tuple[Why, ...]:
         """The lines of a plain part; where nobody writes it, those of the role or the organization."""
         if role_id is None:
-            return self.places("organization", self.form["org_id"], part) or why_of(self.form)
-        return self.places("role", self.own_names.get(role_id, role_id), part) or why_of(self.roles[role_id])
+            return self.places("organization", self.form["org_id"], part) or get_why(self.form)
+        return self.places("role", self.own_names.get(role_id, role_id), part) or get_why(self.roles[role_id])
 
     def why_item(self, role_id: str | None, part: str, item: _Item) -> tuple[Why, ...]:
         """The lines of an item; where it has none, those of the part it stands in."""
-        return why_of(item) or self.why_part(role_id, part)
+        return get_why(item) or self.locate_part(role_id, part)
 
 
-def why_of(item: _Item) -> tuple[Why, ...]:
+def get_why(item: _Item) -> tuple[Why, ...]:
     """The reasons an item carries."""
     return msgspec.convert(item.get("why", ()), prepared(tuple[Why, ...]))
 
 
-def causes_of(
+def locate_causes(
     side: Side, other: Side, role_id: str | None, part: str, items: tuple[_Item, _Item], field: str
 ) -> tuple[Why, ...]:
     """The lines of one side behind a field of an item that differs; `items` are the item here and there."""
     here, there = items
-    found: list[Why] = []
+    causes: list[Why] = []
     if part in CATALOG and role_id is not None:
         kind, fields = CATALOG[part]
         if field in fields:
             return side.places(kind, here["id"], field) or side.why_item(role_id, part, here)
         if field == ACTIONS and here["level"] == there["level"]:
-            found += side.places(kind, here["id"], "actions")
+            causes += side.places(kind, here["id"], "actions")
         if field == "runnable":
-            found += _of_tools(side, other, role_id, here, there)
-            found = found or [*side.places(kind, here["id"], "tools")]
-    return tuple(dict.fromkeys((*found, *side.why_item(role_id, part, here))))
+            causes += _locate_tools(side, other, role_id, here, there)
+            causes = causes or [*side.places(kind, here["id"], "tools")]
+    return tuple(dict.fromkeys((*causes, *side.why_item(role_id, part, here))))
 
 
-def _of_tools(side: Side, other: Side, role_id: str, here: _Item, there: _Item) -> Iterator[Why]:
+def _locate_tools(side: Side, other: Side, role_id: str, here: _Item, there: _Item) -> Iterator[Why]:
     """The tools this side has and the other lacks for the plan."""
     lacking = set(there["missing_tools"]) - set(here["missing_tools"])
-    theirs = {item["id"] for item in tools_in(other.roles[role_id])}
-    for item in tools_in(side.roles[role_id]):
+    theirs = {item["id"] for item in list_tools_in(other.roles[role_id])}
+    for item in list_tools_in(side.roles[role_id]):
         if item["id"] in lacking - theirs:
-            yield from why_of(item)
+            yield from get_why(item)
 
 
-def tools_in(role: Mapping[str, Any]) -> Iterable[_Item]:
+def list_tools_in(role: Mapping[str, Any]) -> Iterable[_Item]:
     """The tools a role is equipped with, and those it always has."""
     return (*role["tools"], *role["essential_tools"])
 
@@ -123,7 +123,7 @@ def compare_forms(old: Side, new: Side) -> Iterator[Change]:
                 shared.append(change)
             else:
                 yield change
-    yield from _together(shared)
+    yield from _merge_catalog_changes(shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Comparison:
             if part in ("why", "role_id", ROLES):
                 continue
             one, other = before.get(part), after.get(part)
-            if plain(part, one) == plain(part, other):
+            if get_plain_value(part, one) == get_plain_value(part, other):
                 continue
             if is_item_list(one) and is_item_list(other):
                 yield from self.items((*path, part), one, other)
@@ -149,13 +149,13 @@ class _Comparison:
     def items(self, path: Path, before: Sequence[_Item], after: Sequence[_Item]) -> Iterator[Change]:
         """A list of items; the roles themselves are one, and what is in them is compared elsewhere."""
         part, role_id = str(path[-1]), str(path[1]) if len(path) > 1 else None
-        old_keys, new_keys = keys_of(part, before), keys_of(part, after)
+        old_keys, new_keys = list_item_keys(part, before), list_item_keys(part, after)
         old_items, new_items = (
             dict(zip(old_keys, before, strict=True)),
             dict(zip(new_keys, after, strict=True)),
         )
         lists = _compare_lists(old_keys, new_keys)
-        strip = without_why if part == ROLES else plain_item
+        strip = remove_why if part == ROLES else get_plain_item
         ordered = part not in UNORDERED
         gone, come = _CAME_AND_GONE[part == ROLES]
         for number in lists.lost:
@@ -184,7 +184,7 @@ class _Comparison:
 
     def _part(self, path: Path, part: str, before: Any, after: Any) -> Change:
         role_id = str(path[1]) if len(path) > 1 else None
-        moved = part == "superior" and _id_of(before) != _id_of(after)
+        moved = part == "superior" and _get_id(before) != _get_id(after)
         single = part in SINGLE
         kind: Kind = "changed"
         if moved:
@@ -194,13 +194,13 @@ class _Comparison:
         elif single and after is None:
             kind = "lost"
         return self._change(
-            kind, path, before=plain(part, before), after=plain(part, after),
-            why_before=(why_of(before) if before and single else self.old.why_part(role_id, part)),
-            why_after=(why_of(after) if after and single else self.new.why_part(role_id, part)),
+            kind, path, before=get_plain_value(part, before), after=get_plain_value(part, after),
+            why_before=(get_why(before) if before and single else self.old.locate_part(role_id, part)),
+            why_after=(get_why(after) if after and single else self.new.locate_part(role_id, part)),
         )  # fmt: skip
 
     def _fields(self, path: Path, part: str, before: _Item, after: _Item) -> Iterator[Change]:
-        for field in dict.fromkeys(group_of(part, field) for field in (*before, *after)):
+        for field in dict.fromkeys(get_group(part, field) for field in (*before, *after)):
             one, other = read_field(part, before, field), read_field(part, after, field)
             if field == "why" or one == other:
                 continue
@@ -235,24 +235,24 @@ class _Comparison:
     def _why(
         self, path: Path, part: str, before: _Item, after: _Item, field: str
     ) -> tuple[tuple[Why, ...], tuple[Why, ...]]:
-        role_id = address_of(path).role_id
+        role_id = resolve_address(path).role_id
         return (
-            causes_of(self.old, self.new, role_id, part, (before, after), field),
-            causes_of(self.new, self.old, role_id, part, (after, before), field),
+            locate_causes(self.old, self.new, role_id, part, (before, after), field),
+            locate_causes(self.new, self.old, role_id, part, (after, before), field),
         )
 
     def _change(self, kind: Kind, path: Path, **said: Any) -> Change:
-        role_id = address_of(path).role_id
+        role_id = resolve_address(path).role_id
         if path[0] == ROLES and len(path) == 2 and path[1] != ORDER:
             role_id = str(path[1])
         change = Change(org_id=self.new.form["org_id"], role_id=role_id, kind=kind, path=path, **said)
         sides: tuple[_Item | None, _Item | None] = (self.old.form, self.new.form)
         if role_id:
             sides = (self.old.roles.get(role_id), self.new.roles.get(role_id))
-        return msgspec.structs.replace(change, classification=effect_of(change, *sides))
+        return msgspec.structs.replace(change, classification=compute_effect(change, *sides))
 
 
-def _id_of(member: _Item | None) -> str | None:
+def _get_id(member: _Item | None) -> str | None:
     return member["id"] if member else None
 
 
@@ -267,11 +267,11 @@ def _compare_lists(before: Sequence[Path], after: Sequence[Path]) -> _Lists:
 
 
 def _is_of_catalog(path: Path) -> bool:
-    role_id, part, _, field = address_of(path)
+    role_id, part, _, field = resolve_address(path)
     return role_id is not None and part in CATALOG and field in CATALOG[part][1]
 
 
-def _together(changes: Iterable[Change]) -> Iterator[Change]:
+def _merge_catalog_changes(changes: Iterable[Change]) -> Iterator[Change]:
     """What a catalog says differently, once for all roles in whose manifests it shows."""
     groups: dict[object, list[Change]] = defaultdict(list)
     for change in changes:
@@ -282,10 +282,14 @@ def _together(changes: Iterable[Change]) -> Iterator[Change]:
             role_id=None,
             roles=tuple(sorted(str(change.role_id) for change in group)),
             path=(ROLES, EVERY_HOLDER, *group[0].path[2:]),
-            why_before=tuple(sorted({why for change in group for why in change.why_before}, key=_place)),
-            why_after=tuple(sorted({why for change in group for why in change.why_after}, key=_place)),
+            why_before=tuple(
+                sorted({why for change in group for why in change.why_before}, key=_get_place_key)
+            ),
+            why_after=tuple(
+                sorted({why for change in group for why in change.why_after}, key=_get_place_key)
+            ),
         )
 
 
-def _place(why: Why) -> tuple[str, int, str]:
+def _get_place_key(why: Why) -> tuple[str, int, str]:
     return why.file, why.line, why.text

@@ -15,16 +15,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from orgkernel.diff.authzen_effects import compare_authzen
-from orgkernel.diff.change_words import in_words
+from orgkernel.diff.change_words import describe_change
 from orgkernel.diff.changes import Change, sort_changes
-from orgkernel.diff.comparison import Side, compare_forms, why_of
+from orgkernel.diff.comparison import Side, compare_forms, get_why
 from orgkernel.diff.directory_effects import compare_directories
-from orgkernel.diff.normal_form import normalize, working_form
-from orgkernel.diff.renames import both_ways, find_renames, swap_organization
+from orgkernel.diff.normal_form import build_working_form, normalize
+from orgkernel.diff.renames import find_renames, swap_names, swap_organization
 from orgkernel.diff.sections import ROLES
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest.v1 import OrganizationManifest
-from orgkernel.manifest.why import Places, no_places
+from orgkernel.manifest.why import Places, locate_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class OrganizationVersion:
     """An organization on one side of a comparison: the manifest of all its roles, and where its documents say what."""
 
     manifest: OrganizationManifest
-    places: Places = no_places
+    places: Places = locate_nothing
     view: OrgView | None = None
     """Who is outside the crew, whom no manifest names; where it is left out, they are not compared."""
 
@@ -53,11 +53,13 @@ def compare_versions(
             roles = (unread or {}).get(org_id, frozenset())
             changes += _compare(old[org_id], new[org_id], roles)
         else:
-            changes.append(_whole(org_id, old.get(org_id), new.get(org_id)))
-    return sort_changes(map(in_words, changes))
+            changes.append(_build_whole_change(org_id, old.get(org_id), new.get(org_id)))
+    return sort_changes(map(describe_change, changes))
 
 
-def _whole(org_id: str, old: OrganizationVersion | None, new: OrganizationVersion | None) -> Change:
+def _build_whole_change(
+    org_id: str, old: OrganizationVersion | None, new: OrganizationVersion | None
+) -> Change:
     return Change(
         org_id=org_id,
         role_id=None,
@@ -72,9 +74,9 @@ def _whole(org_id: str, old: OrganizationVersion | None, new: OrganizationVersio
 
 
 def _compare(old: OrganizationVersion, new: OrganizationVersion, unread: frozenset[str]) -> Iterator[Change]:
-    before, after = working_form(old.manifest, unread), working_form(new.manifest, unread)
+    before, after = build_working_form(old.manifest, unread), build_working_form(new.manifest, unread)
     renamed = find_renames(before, after)
-    names = both_ways(renamed)
+    names = swap_names(renamed)
     old_side = Side(swap_organization(before, names), old.places, names)
     new_side = Side(after, new.places, {})
     for old_id, new_id in renamed.items():
@@ -85,8 +87,8 @@ def _compare(old: OrganizationVersion, new: OrganizationVersion, unread: frozens
             path=(ROLES, new_id),
             before=old_id,
             after=new_id,
-            why_before=why_of(old_side.roles[new_id]),
-            why_after=why_of(new_side.roles[new_id]),
+            why_before=get_why(old_side.roles[new_id]),
+            why_after=get_why(new_side.roles[new_id]),
         )
     yield from compare_forms(old_side, new_side)
     if old.view is not None and new.view is not None:

@@ -16,7 +16,7 @@ from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diff.changes import Change, ChangeEffect
-from orgkernel.diff.policy_effects import EFFECT_OF, Direction, added, times
+from orgkernel.diff.policy_effects import EFFECT_OF, Direction, combine_directions, multiply_direction
 from orgkernel.diff.sections import DIRECTORY
 from orgkernel.documents.records import Person
 from orgkernel.graph.questions import OrgView
@@ -27,14 +27,14 @@ _Entries = Mapping[str, Definition[Any]]
 
 def compare_directories(old: OrgView, new: OrgView) -> Iterator[Change]:
     """One change for every entry that differs."""
-    before, after = _entries(old), _entries(new)
+    before, after = _map_entries(old), _map_entries(new)
     tables = [PolicyTable.of(view.records.policies.values()) for view in (old, new)]
     for subject in sorted({*before, *after}):
         one, other = before.get(subject), after.get(subject)
-        said = [{} if each is None else _said(each) for each in (one, other)]
-        if one and other and said[0] == said[1]:
+        contents = [{} if each is None else _get_content(each) for each in (one, other)]
+        if one and other and contents[0] == contents[1]:
             continue
-        identities = [{*each.get("identities", ())} for each in said]
+        identities = [{*each.get("identities", ())} for each in contents]
         senders = sorted(identities[0] ^ identities[1])
         subjects = (subject, *(f"sender:{each}" for each in senders))
         yield Change(
@@ -42,15 +42,15 @@ def compare_directories(old: OrgView, new: OrgView) -> Iterator[Change]:
             role_id=None,
             kind="gained" if one is None else "lost" if other is None else "changed",
             path=(DIRECTORY, subject),
-            before=_with_policies(one, said[0], old, subject, tables),
-            after=_with_policies(other, said[1], new, subject, tables),
+            before=_add_policies(one, contents[0], old, subject, tables),
+            after=_add_policies(other, contents[1], new, subject, tables),
             why_before=_why(subject, one),
             why_after=_why(subject, other),
-            classification=_effect(old, new, subjects, tables),
+            classification=_compute_effect(old, new, subjects, tables),
         )
 
 
-def _entries(view: OrgView) -> _Entries:
+def _map_entries(view: OrgView) -> _Entries:
     records = view.records
     kinds: dict[str, _Entries] = {
         "person": records.people,
@@ -60,21 +60,21 @@ def _entries(view: OrgView) -> _Entries:
     return {f"{kind}:{name}": each for kind, those in kinds.items() for name, each in those.items()}
 
 
-def _said(entry: Definition[Any]) -> dict[str, Any]:
+def _get_content(entry: Definition[Any]) -> dict[str, Any]:
     """The content of an entry. The order of tags and identities does not count."""
     record = entry.record
-    said: dict[str, Any] = to_builtins(record)
+    content: dict[str, Any] = to_builtins(record)
     if isinstance(record, Person):
-        said["tags"] = sorted(set(record.tags))
-        said["identities"] = sorted(
+        content["tags"] = sorted(set(record.tags))
+        content["identities"] = sorted(
             f"{each.platform}/{each.space or ''}/{each.id}" for each in record.identities
         )
-    return said
+    return content
 
 
-def _with_policies(
+def _add_policies(
     entry: Definition[Any] | None,
-    said: Mapping[str, Any],
+    content: Mapping[str, Any],
     view: OrgView,
     subject: str,
     tables: Iterable[PolicyTable],
@@ -82,38 +82,40 @@ def _with_policies(
     if entry is None:
         return None
     identity = identify(view, subject)
-    matching = {policy.id for table in tables for policy in _matching(table, identity)}
-    return {"id": subject, **said, "policies": sorted(matching)}
+    matching = {policy.id for table in tables for policy in _find_matching(table, identity)}
+    return {"id": subject, **content, "policies": sorted(matching)}
 
 
 def _why(subject: str, entry: Definition[Any] | None) -> tuple[Why, ...]:
     return () if entry is None else (why_place(f"{subject} is declared", entry.place()),)
 
 
-def _effect(
+def _compute_effect(
     old: OrgView, new: OrgView, subjects: Iterable[str], tables: Iterable[PolicyTable]
 ) -> ChangeEffect:
     directions = [
-        _direction(table, identify(old, subject), identify(new, subject))
+        _compute_direction(table, identify(old, subject), identify(new, subject))
         for table in tables
         for subject in subjects
     ]
-    return EFFECT_OF[added(directions)]
+    return EFFECT_OF[combine_directions(directions)]
 
 
-def _direction(
+def _compute_direction(
     table: PolicyTable, before: SubjectIdentity | None, after: SubjectIdentity | None
 ) -> Direction:
     """Whether somebody may do more as the second than as the first; nobody declares the one that is None."""
     if before is None or after is None:
-        gives = any(each.gives for each in _matching(table, before or after))
+        gives = any(each.gives for each in _find_matching(table, before or after))
         return (1 if before is None else -1) if gives else 0
-    was, now = set(_matching(table, before)), set(_matching(table, after))
-    directions = [times(_gives(policy), 1 if policy in now else -1) for policy in was ^ now]
+    was, now = set(_find_matching(table, before)), set(_find_matching(table, after))
+    directions = [
+        multiply_direction(_get_policy_direction(policy), 1 if policy in now else -1) for policy in was ^ now
+    ]
     fallbacks = [policy for policy in was | now if policy.fallback]
     # What gives keeps fallbacks from giving and from taking away. What takes away keeps them from giving only.
     for does, effects in ((1, ("allow", "deny", "ask")), (-1, ("allow",))):
-        concerned = [policy for policy in fallbacks if _gives(policy) in (does, None)]
+        concerned = [policy for policy in fallbacks if _get_policy_direction(policy) in (does, None)]
         silenced = [
             {policy for policy in side if policy.silences and policy.effect in effects} for side in (was, now)
         ]
@@ -122,15 +124,15 @@ def _direction(
         if any(policy.conditions for policy in was | now):
             directions += [None] * bool(concerned)
         elif bool(silenced[0]) != bool(silenced[1]):
-            directions += [times(does, -1 if silenced[1] else 1) for _ in concerned]
-    return added(directions)
+            directions += [multiply_direction(does, -1 if silenced[1] else 1) for _ in concerned]
+    return combine_directions(directions)
 
 
-def _matching(table: PolicyTable, identity: SubjectIdentity | None) -> tuple[AccessPolicy, ...]:
+def _find_matching(table: PolicyTable, identity: SubjectIdentity | None) -> tuple[AccessPolicy, ...]:
     return () if identity is None else table.matching(identity)
 
 
-def _gives(policy: AccessPolicy) -> Direction:
+def _get_policy_direction(policy: AccessPolicy) -> Direction:
     """What a policy does to whom it matches: gives, takes, or both."""
     if policy.gives:
         return None if policy.ceiling or policy.denied else 1

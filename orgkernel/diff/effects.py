@@ -24,8 +24,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgkernel.diff.changes import Change, ChangeEffect
-from orgkernel.diff.policy_effects import effect_of_policy
-from orgkernel.diff.sections import ACTIONS, ASKED, COGNITIVE_SKILLS, DEPENDING, ORDER, ROLES, address_of
+from orgkernel.diff.policy_effects import compute_policy_effect
+from orgkernel.diff.sections import ACTIONS, ASKED, COGNITIVE_SKILLS, DEPENDING, ORDER, ROLES, resolve_address
 from orgkernel.documents.records import LEVELS
 from orgkernel.documents.role_fields import ROLE_FIELDS
 
@@ -56,78 +56,82 @@ _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
 }
 
 
-def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None) -> ChangeEffect:
+def compute_effect(change: Change, old: _Role | None = None, new: _Role | None = None) -> ChangeEffect:
     """The effect of a change; `old` and `new` are the role or the organization it is about, on both sides."""
-    role_id, part, key, field = address_of(change.path)
+    role_id, part, key, field = resolve_address(change.path)
     if change.kind in ("renamed", "moved"):
         return "neutral"
     if part in _TOOLS and key is not None and old is not None and new is not None:
         if field == ACTIONS:
-            return _presence(change)
+            return _compute_presence_effect(change)
         if field in (ASKED, DEPENDING):
-            return _asked(change, old, new, key)
+            return _compute_ask_effect(change, old, new, key)
         if field == "conditional":
-            return _conditions(change, old, new, part, key)
+            return _compute_condition_effect(change, old, new, part, key)
         if field != "capped_by":
-            levels = _level_of(old, key), _level_of(new, key)
-            return _compared(*levels) if field in (None, "level") else "neutral"
+            levels = _get_level(old, key), _get_level(new, key)
+            return _compare(*levels) if field in (None, "level") else "neutral"
     if part in _TOOLS and field == "capped_by":
-        return _compared(-len(change.before), -len(change.after))
+        return _compare(-len(change.before), -len(change.after))
     if part == "policies" and role_id is None and key != ORDER:
         assert key is not None
-        return effect_of_policy(change, field, key, _policies(old), _policies(new))
+        return compute_policy_effect(change, field, key, _map_policies(old), _map_policies(new))
     if field is None and part in _GIVES and (part != "domains" or role_id is not None):
-        return _presence(change)
+        return _compute_presence_effect(change)
     if part in _LEVELED and field == "level":
-        return _compared(_step(LEVELS, change.before), _step(LEVELS, change.after))
+        return _compare(_get_step(LEVELS, change.before), _get_step(LEVELS, change.after))
     if field is None and part == "file_scope" and old is not None and new is not None:
-        return _file_scope(change, old, new)
+        return _compute_file_scope_effect(change, old, new)
     if part == COGNITIVE_SKILLS and field == "min_proficiency":
-        return _compared(-_number(change.before), -_number(change.after))
+        return _compare(-_parse_number(change.before), -_parse_number(change.after))
     if part == COGNITIVE_SKILLS and field in _GATES:
         # It stays open to the role; who else passes depends on ranks and departments.
         return "unclear"
     if part == "plans" and field in (None, "runnable"):
-        return _compared(_is_runnable(change.before), _is_runnable(change.after))
+        return _compare(_is_runnable(change.before), _is_runnable(change.after))
     if (part, key) == ("limits", "workspace_root"):
         # Every relative path means another one.
         return "unclear"
-    if field == "value" and (part, key) in _OF_DISPATCH and not (_dispatches(old) or _dispatches(new)):
+    if field == "value" and (part, key) in _OF_DISPATCH and not (_may_dispatch(old) or _may_dispatch(new)):
         return "neutral"
     if field == "value" and (part, key) in _GROWS:
-        return _compared(_number(change.before), _number(change.after))
+        return _compare(_parse_number(change.before), _parse_number(change.after))
     ladder = _LADDERS.get((part, key)) if field == "value" else None
     return (
-        "neutral" if ladder is None else _compared(_step(ladder, change.before), _step(ladder, change.after))
+        "neutral"
+        if ladder is None
+        else _compare(_get_step(ladder, change.before), _get_step(ladder, change.after))
     )
 
 
-def _policies(organization: _Role | None) -> Mapping[str, _Role]:
+def _map_policies(organization: _Role | None) -> Mapping[str, _Role]:
     return {} if organization is None else {each["id"]: each for each in organization["policies"]}
 
 
-def _dispatches(organization: _Role | None) -> bool:
+def _may_dispatch(organization: _Role | None) -> bool:
     """Whether a role may dispatch another one. What is not known counts as yes."""
     return organization is None or any(role["dispatch_targets"] for role in organization[ROLES])
 
 
-def _compared(before: float, after: float) -> ChangeEffect:
+def _compare(before: float, after: float) -> ChangeEffect:
     if before == after:
         return "neutral"
     return "widened" if after > before else "narrowed"
 
 
-def _presence(change: Change) -> ChangeEffect:
-    return _compared(change.kind in ("lost", "removed"), change.kind in ("gained", "added"))
+def _compute_presence_effect(change: Change) -> ChangeEffect:
+    return _compare(change.kind in ("lost", "removed"), change.kind in ("gained", "added"))
 
 
-def _level_of(role: _Role, tool: str) -> int:
+def _get_level(role: _Role, tool: str) -> int:
     """The level of a tool, listed or essential: a tool that only changes from one to the other gives nothing."""
-    levels = [_step(LEVELS, item["level"]) for part in _TOOLS for item in role[part] if item["id"] == tool]
+    levels = [
+        _get_step(LEVELS, item["level"]) for part in _TOOLS for item in role[part] if item["id"] == tool
+    ]
     return max(levels, default=0)
 
 
-def _asked(change: Change, old: _Role, new: _Role, tool: str) -> ChangeEffect:
+def _compute_ask_effect(change: Change, old: _Role, new: _Role, tool: str) -> ChangeEffect:
     """Asking is more than nothing and less than being allowed, so the other side of the change decides."""
     gained = change.kind == "gained"
     actions, other = (change.after, old) if gained else (change.before, new)
@@ -143,21 +147,21 @@ def _asked(change: Change, old: _Role, new: _Role, tool: str) -> ChangeEffect:
     less = [action in allowed for action in actions]
     if any(less) and not all(less):
         return "unclear"
-    return _compared(gained, not gained) if any(less) else _compared(not gained, gained)
+    return _compare(gained, not gained) if any(less) else _compare(not gained, gained)
 
 
-def _conditions(change: Change, old: _Role, new: _Role, part: str, tool: str) -> ChangeEffect:
+def _compute_condition_effect(change: Change, old: _Role, new: _Role, part: str, tool: str) -> ChangeEffect:
     """Conditions on an allowed tool narrow it; conditions under which a refused tool would be allowed widen it."""
     allowed = {
         bool(item["allowed_actions"]) for role in (old, new) for item in role[part] if item["id"] == tool
     }
     if len(allowed) != 1:
         return "neutral"  # the gained or lost actions are changes of their own
-    more = _compared(_many(change.before), _many(change.after))
+    more = _compare(_count_conditions(change.before), _count_conditions(change.after))
     return _INVERSE[more] if allowed.pop() else more
 
 
-def _many(conditions: str | None) -> int:
+def _count_conditions(conditions: str | None) -> int:
     return len(conditions.split("; ")) if conditions else 0
 
 
@@ -168,7 +172,7 @@ _INVERSE: Mapping[ChangeEffect, ChangeEffect] = {
 }
 
 
-def _file_scope(change: Change, old: _Role, new: _Role) -> ChangeEffect:
+def _compute_file_scope_effect(change: Change, old: _Role, new: _Role) -> ChangeEffect:
     """Without a file scope nothing is limited, so gaining the first path narrows, and losing the last one widens."""
     if change.kind == "gained":
         return "widened" if old["file_scope"] else "narrowed"
@@ -181,9 +185,9 @@ def _is_runnable(plan: Any) -> bool:
     return isinstance(plan, Mapping) and bool(plan.get("runnable"))
 
 
-def _number(value: Any) -> float:
+def _parse_number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0
 
 
-def _step(ladder: tuple[object, ...], value: object) -> int:
+def _get_step(ladder: tuple[object, ...], value: object) -> int:
     return ladder.index(value) if value in ladder else 0

@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from orgkernel.diff.sections import ECHO, MEMBERS, ROLES, SINGLE, is_item_list, key_of
+from orgkernel.diff.sections import ECHO, MEMBERS, ROLES, SINGLE, get_item_key, is_item_list
 from orgkernel.manifest.v1 import OrganizationManifest, encode
 
 _VERSION = ("_schema", "_version", "manifest_of", "snapshot", "state_version")
@@ -35,10 +35,12 @@ _PLACE = ("file", "line", "column")
 
 def normalize(manifest: OrganizationManifest) -> dict[str, Any]:
     """The normal form as plain data."""
-    return without_why(working_form(manifest))
+    return remove_why(build_working_form(manifest))
 
 
-def working_form(manifest: OrganizationManifest, unread: frozenset[str] = frozenset()) -> dict[str, Any]:
+def build_working_form(
+    manifest: OrganizationManifest, unread: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """The normal form with every `why` still in it. Roles in `unread` are left out, and what is said of them."""
     organization: dict[str, Any] = msgspec.json.decode(encode(manifest))
     roles = organization[ROLES]
@@ -58,34 +60,34 @@ def working_form(manifest: OrganizationManifest, unread: frozenset[str] = frozen
         _reduce_role(role, echoes, takers, departments)
     superiors = {role["role_id"]: role["superior"] for role in roles}
     for role in roles:
-        if role["chain"] == _chain_above(role["role_id"], superiors):
+        if role["chain"] == _list_chain_above(role["role_id"], superiors):
             role["chain"] = None
     organization[ROLES] = [role for role in roles if role["role_id"] not in unread]
     return organization
 
 
-def without_why(record: Mapping[str, Any]) -> dict[str, Any]:
+def remove_why(record: Mapping[str, Any]) -> dict[str, Any]:
     """An organization or a role without its reasons."""
     return {
-        field: [without_why(role) for role in value] if field == ROLES else plain(field, value)
+        field: [remove_why(role) for role in value] if field == ROLES else get_plain_value(field, value)
         for field, value in record.items()
         if field != "why"
     }
 
 
-def plain(part: str, value: Any) -> Any:
+def get_plain_value(part: str, value: Any) -> Any:
     """The value of a part without its reasons."""
     if part in SINGLE:
-        return None if value is None else plain_item(value)
-    return [plain_item(item) for item in value] if is_item_list(value) else value
+        return None if value is None else get_plain_item(value)
+    return [get_plain_item(item) for item in value] if is_item_list(value) else value
 
 
-def plain_item(item: Mapping[str, Any]) -> dict[str, Any]:
+def get_plain_item(item: Mapping[str, Any]) -> dict[str, Any]:
     """An item without its reasons."""
     return {field: value for field, value in item.items() if field != "why"}
 
 
-def default_name(role_id: str) -> str:
+def get_default_name(role_id: str) -> str:
     """What a role is called whose profile does not say."""
     return role_id.replace("_", " ").title()
 
@@ -99,7 +101,7 @@ def _reduce_findings(record: dict[str, Any]) -> None:
     for finding in record["findings"]:
         for field in _PLACE:
             del finding[field]
-    record["findings"].sort(key=partial(key_of, "findings"))
+    record["findings"].sort(key=partial(get_item_key, "findings"))
 
 
 def _reduce_role(
@@ -111,7 +113,7 @@ def _reduce_role(
     role_id = role["role_id"]
     for field in _VERSION:
         del role[field]
-    if role["role_name"] == default_name(role_id):
+    if role["role_name"] == get_default_name(role_id):
         role["role_name"] = None
     _reduce_findings(role)
     role["requestable_tools"] = []
@@ -126,7 +128,7 @@ def _reduce_role(
             for field in ECHO:
                 del member[field]
     role["superior"] = chain[0] if chain else None
-    role["chain"] = [plain_item(member) for member in chain]
+    role["chain"] = [get_plain_item(member) for member in chain]
     for domain in role["domains"]:
         if domain["id"] in takers and domain["chosen"] == (takers[domain["id"]] == role_id):
             domain["chosen"] = None
@@ -141,13 +143,13 @@ def _reduce_role(
         del department["name"]
 
 
-def _chain_above(role_id: str, superiors: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The superiors as `OrgView.chain_above` finds them, from the direct one of each role."""
+def _list_chain_above(role_id: str, superiors: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The superiors as `OrgView.list_chain_above` finds them, from the direct one of each role."""
     chain: list[dict[str, Any]] = []
     seen = {role_id}
     member = superiors[role_id]
     while member is not None:
-        chain.append(plain_item(member))
+        chain.append(get_plain_item(member))
         if member["id"] in seen or member.get("external"):
             break
         seen.add(member["id"])

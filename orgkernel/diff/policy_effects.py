@@ -36,65 +36,67 @@ _CAN_BE: Mapping[str, frozenset[str]] = {
 _ONE_OF = ("relationship", "person_id", "system", "webhook", "agent")
 
 
-def times(direction: Direction, sign: Direction) -> Direction:
+def multiply_direction(direction: Direction, sign: Direction) -> Direction:
     """A direction turned round, or kept, by a sign."""
     return direction * sign if direction and sign else (0 if 0 in (direction, sign) else None)
 
 
-def added(directions: Iterable[Direction]) -> Direction:
+def combine_directions(directions: Iterable[Direction]) -> Direction:
     """The combined direction. More and less together are unknown."""
-    found = {each for each in directions if each != 0}
-    return 0 if not found else found.pop() if len(found) == 1 else None
+    signs = {each for each in directions if each != 0}
+    return 0 if not signs else signs.pop() if len(signs) == 1 else None
 
 
-def said_of(record: Any) -> Mapping[str, Any]:
+def get_written_fields(record: Any) -> Mapping[str, Any]:
     """What a record says, without what it leaves out."""
-    said = record if isinstance(record, Mapping) else {}
-    return {name: value for name, value in said.items() if value is not None and value not in ([], ())}
+    fields = record if isinstance(record, Mapping) else {}
+    return {name: value for name, value in fields.items() if value is not None and value not in ([], ())}
 
 
-def effect_of_policy(
+def compute_policy_effect(
     change: Change, field: str | None, policy_id: str, before: _Policies, after: _Policies
 ) -> ChangeEffect:
     """What a change of one policy does, by itself and through the fallbacks it silences."""
     old, new = before.get(policy_id), after.get(policy_id)
     reach = None if old is None or new is None else _reach(old, new)
     fallbacks = (
-        (each, _direction_of(each))
+        (each, _get_policy_direction(each))
         for side in (before, after)
         for each in side.values()
         if each["fallback"] and each["id"] != policy_id
     )
-    directions = through_fallbacks(change, field, (old, new), fallbacks, reach)
-    return EFFECT_OF[added((_by_itself(change, field, old, new), *directions))]
+    directions = find_fallback_directions(change, field, (old, new), fallbacks, reach)
+    return EFFECT_OF[combine_directions((_compute_own_direction(change, field, old, new), *directions))]
 
 
-def _by_itself(change: Change, field: str | None, old: _Policy | None, new: _Policy | None) -> Direction:
+def _compute_own_direction(
+    change: Change, field: str | None, old: _Policy | None, new: _Policy | None
+) -> Direction:
     if old is None or new is None:
         policy = new or old
         sign = 1 if old is None else -1
-        return 0 if policy is None else times(_direction_of(policy), sign)
+        return 0 if policy is None else multiply_direction(_get_policy_direction(policy), sign)
     if field in ("effect", "ceiling", "fallback"):
-        return _of_kind(field, change, old, new)
+        return _compute_field_direction(field, change, old, new)
     if field in ELEMENTS:
         more = 1 if change.kind == "gained" else -1
         return more if field in ("allows", "spares") else -more
-    does = _direction_of(old), _direction_of(new)
+    does = _get_policy_direction(old), _get_policy_direction(new)
     if field != "match" or does == (0, 0):
         return 0
     if any(old[name] != new[name] for name in ("effect", "ceiling", "fallback")):
         return None
     reach = _reach(old, new)
-    return None if reach is None else times(reach, does[1] if reach > 0 else does[0])
+    return None if reach is None else multiply_direction(reach, does[1] if reach > 0 else does[0])
 
 
 def _reach(old: _Policy, new: _Policy) -> Direction:
     """Whether a policy now matches more."""
     before, after = old["match"], new["match"]
-    return _compared(_reaches(after, before), _reaches(before, after))
+    return _compared(_does_reach(after, before), _does_reach(before, after))
 
 
-def _of_kind(field: str, change: Change, old: _Policy, new: _Policy) -> Direction:
+def _compute_field_direction(field: str, change: Change, old: _Policy, new: _Policy) -> Direction:
     if field == "effect":
         before, after = (_EFFECTS.index(each) for each in (change.before, change.after))
         return (after > before) - (after < before)
@@ -102,18 +104,18 @@ def _of_kind(field: str, change: Change, old: _Policy, new: _Policy) -> Directio
     if field == "ceiling":
         return -less
     # A fallback says less: what it gives is given less often, and so is what it stops.
-    does = _direction_of(new)
-    if old["effect"] != new["effect"] or does != _direction_of(old):
+    does = _get_policy_direction(new)
+    if old["effect"] != new["effect"] or does != _get_policy_direction(old):
         return None
-    return times(does, -less)
+    return multiply_direction(does, -less)
 
 
-def _direction_of(policy: _Policy) -> Direction:
+def _get_policy_direction(policy: _Policy) -> Direction:
     """What it does to be there: give, take, or both."""
     takes = _is_bounding(policy) or bool(policy["denies"])
     if policy["effect"] != "allow":
         return -1 if takes or policy["asks"] else 0
-    principal = said_of(policy["match"].get("principal"))
+    principal = get_written_fields(policy["match"].get("principal"))
     if any(name in principal for name in _CREW):  # whom only roles give anything
         return -1 if takes else 0
     return None if takes else 1
@@ -126,19 +128,21 @@ def _is_bounding(policy: _Policy) -> bool:
     )
 
 
-def _reaches(wide: Mapping[str, Any], narrow: Mapping[str, Any]) -> bool:
+def _does_reach(wide: Mapping[str, Any], narrow: Mapping[str, Any]) -> bool:
     """Whether one match holds wherever another does."""
-    if not _asks_no_more(wide.get("principal"), narrow.get("principal")):
+    if not _does_ask_no_more(wide.get("principal"), narrow.get("principal")):
         return False
     conditions, others = wide.get("conditions") or (), narrow.get("conditions") or ()
     if not conditions:
         return True
-    return bool(others) and all(any(_asks_no_more(each, other) for each in conditions) for other in others)
+    return bool(others) and all(
+        any(_does_ask_no_more(each, other) for each in conditions) for other in others
+    )
 
 
-def _asks_no_more(less: Any, more: Any) -> bool:
-    asked = said_of(more)
-    return all(_is_met(value, asked.get(name)) for name, value in said_of(less).items())
+def _does_ask_no_more(less: Any, more: Any) -> bool:
+    demands = get_written_fields(more)
+    return all(_is_met(value, demands.get(name)) for name, value in get_written_fields(less).items())
 
 
 def _is_met(wanted: Any, given: Any) -> bool:
@@ -154,7 +158,7 @@ def _compared(grows: bool, shrinks: bool) -> Direction:
     return 1 if grows else -1 if shrinks else None
 
 
-def through_fallbacks(
+def find_fallback_directions(
     change: Change,
     field: str | None,
     policies: tuple[_Policy | None, _Policy | None],
@@ -172,12 +176,12 @@ def through_fallbacks(
         if any(policy is not None and _may_meet(policy["match"], fallback["match"]) for policy in policies)
     ]
     for aspect, effects in ((1, ("allow", "deny", "ask")), (-1, ("allow",))):
-        silences = _times_more(change, field, policies, reach, effects)
+        silences = _compute_silencing_direction(change, field, policies, reach, effects)
         if silences != 0 and any(does in (aspect, None) for does in met):
-            yield times(aspect, None if silences is None else -silences)
+            yield multiply_direction(aspect, None if silences is None else -silences)
 
 
-def _times_more(
+def _compute_silencing_direction(
     change: Change,
     field: str | None,
     policies: tuple[_Policy | None, _Policy | None],
@@ -195,8 +199,8 @@ def _times_more(
 
 def _may_meet(one: Any, other: Any) -> bool:
     """Whether somebody can be whom both speak of; circumstances are not looked at."""
-    principals = said_of(one.get("principal")), said_of(other.get("principal"))
-    if not _subjects(principals[0]) & _subjects(principals[1]):
+    principals = get_written_fields(one.get("principal")), get_written_fields(other.get("principal"))
+    if not _list_subjects(principals[0]) & _list_subjects(principals[1]):
         return False
     for name in _ONE_OF:
         named = [principal.get(name) for principal in principals]
@@ -205,10 +209,10 @@ def _may_meet(one: Any, other: Any) -> bool:
     return True
 
 
-def _subjects(principal: Mapping[str, Any]) -> frozenset[str]:
-    found = _SUBJECTS
+def _list_subjects(principal: Mapping[str, Any]) -> frozenset[str]:
+    kinds = _SUBJECTS
     for name in principal:
-        found &= _CAN_BE.get(name, _SUBJECTS)
+        kinds &= _CAN_BE.get(name, _SUBJECTS)
     if "unknown" in principal:
-        found &= {"unknown"} if principal["unknown"] else _SUBJECTS - {"unknown"}
-    return found
+        kinds &= {"unknown"} if principal["unknown"] else _SUBJECTS - {"unknown"}
+    return kinds

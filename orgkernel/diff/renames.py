@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from orgkernel.diff.normal_form import without_why
+from orgkernel.diff.normal_form import remove_why
 from orgkernel.diff.sections import (
     ACTIONS,
     CATALOG,
@@ -22,8 +22,8 @@ from orgkernel.diff.sections import (
     ROLES,
     SINGLE,
     UNORDERED,
+    get_item_key,
     is_item_list,
-    key_of,
 )
 
 RoleNames = Mapping[str, str]
@@ -51,8 +51,8 @@ def find_renames(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[st
     """Old role id to new one. Of several that say the same, those with the same superior belong together, then the first."""
     old = {role["role_id"]: role for role in before[ROLES]}
     new = {role["role_id"]: role for role in after[ROLES]}
-    removed = {role_id: _profile(role) for role_id, role in old.items() if role_id not in new}
-    added = {role_id: _profile(role) for role_id, role in new.items() if role_id not in old}
+    removed = {role_id: _encode_profile(role) for role_id, role in old.items() if role_id not in new}
+    added = {role_id: _encode_profile(role) for role_id, role in new.items() if role_id not in old}
     renamed: dict[str, str] = {}
 
     def pair(key_of_old: Callable[[str], object], key_of_new: Callable[[str], object]) -> None:
@@ -73,7 +73,7 @@ def find_renames(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[st
     return renamed
 
 
-def both_ways(renamed: Mapping[str, str]) -> RoleNames:
+def swap_names(renamed: Mapping[str, str]) -> RoleNames:
     """For swapping the ids."""
     return {**renamed, **{new: old for old, new in renamed.items()}}
 
@@ -100,7 +100,7 @@ def swap_part(part: str, value: Any, names: RoleNames) -> Any:
         return None if value is None else swap_item(part, value, names)
     if part in _NAMING and is_item_list(value):
         swapped = [swap_item(part, item, names) for item in value]
-        return sorted(swapped, key=partial(key_of, part)) if part in UNORDERED else swapped
+        return sorted(swapped, key=partial(get_item_key, part)) if part in UNORDERED else swapped
     return value
 
 
@@ -124,21 +124,21 @@ def _swap_ids(value: Any, names: RoleNames) -> Any:
     return [_swap_ids(each, names) for each in value] if isinstance(value, list) else value
 
 
-def _profile(role: Mapping[str, Any]) -> bytes:
+def _encode_profile(role: Mapping[str, Any]) -> bytes:
     """What makes a role the same under another id."""
-    said: dict[str, Any] = {}
-    for part, value in without_why(role).items():
+    parts: dict[str, Any] = {}
+    for part, value in remove_why(role).items():
         if part in _NOT_OF_THE_PROFILE:
             continue
         if is_item_list(value):
             apart = CATALOG.get(part, ("", frozenset()))[1] | _DERIVED.get(part, set())
-            said[part] = [_without(item, apart) for item in value]
+            parts[part] = [_drop_fields(item, apart) for item in value]
         else:
-            said[part] = value
-    return msgspec.json.encode(said, order="sorted")
+            parts[part] = value
+    return msgspec.json.encode(parts, order="sorted")
 
 
-def _without(item: Mapping[str, Any], fields: Iterable[str]) -> dict[str, Any]:
+def _drop_fields(item: Mapping[str, Any], fields: Iterable[str]) -> dict[str, Any]:
     return {field: value for field, value in item.items() if field not in fields}
 
 

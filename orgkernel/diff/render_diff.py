@@ -33,21 +33,21 @@ def render_summary(changes: Sequence[Change]) -> str:
     """One line of counts."""
     if not changes:
         return "no change"
-    found = summarize(changes)
-    where = f"{_count(found.organizations, 'organization')}, {_count(found.roles, 'role')}"
-    may = f"{found.unclear:,} may widen, " if found.unclear else ""
-    what = f"{found.widened:,} widened, {may}{found.narrowed:,} narrowed, {found.neutral:,} neutral"
-    return f"{_count(found.changes, 'change')} in {where}: {what}"
+    summary = summarize(changes)
+    where = f"{_count(summary.organizations, 'organization')}, {_count(summary.roles, 'role')}"
+    may = f"{summary.unclear:,} may widen, " if summary.unclear else ""
+    what = f"{summary.widened:,} widened, {may}{summary.narrowed:,} narrowed, {summary.neutral:,} neutral"
+    return f"{_count(summary.changes, 'change')} in {where}: {what}"
 
 
 def render_text(changes: Sequence[Change]) -> str:
     """Grouped by organization and role: `+` gives, `-` takes, `?` may give, `~` is neutral. At most 100 columns wide."""
     lines = []
-    for (org_id, role_id), group in _groups(changes):
+    for (org_id, role_id), group in _group_changes(changes):
         lines.append(org_id if role_id is None else f"{org_id}/{role_id}")
         for change in group:
-            said = f"{change.sentence} {_places(change)}".rstrip()
-            lines += _wrapped(_shown(said), f"  {_SIGNS[change.classification]} ", "      ")
+            text = f"{change.sentence} {_format_places(change)}".rstrip()
+            lines += _wrap(_escape_text(text), f"  {_SIGNS[change.classification]} ", "      ")
         lines.append("")
     return "".join(f"{line}\n" for line in (*lines, render_summary(changes)))
 
@@ -59,17 +59,21 @@ def render_markdown(changes: Sequence[Change]) -> str:
     others = [change for change in changes if change.classification not in _FLAGGED]
     if widened:
         lines += ["| organization | role | widened | where |", "|---|---|---|---|"]
-        for change in _ordered(widened)[:_LISTED]:
-            said = change.sentence if change.classification == "widened" else f"may widen: {change.sentence}"
-            cells = (change.org_id, change.role_id or "", said, _places(change).strip("()"))
-            lines.append(f"| {' | '.join(map(_escaped, cells))} |")
-        lines += [*_more(len(widened), "widened"), ""]
+        for change in _sort_changes(widened)[:_LISTED]:
+            sentence = (
+                change.sentence if change.classification == "widened" else f"may widen: {change.sentence}"
+            )
+            cells = (change.org_id, change.role_id or "", sentence, _format_places(change).strip("()"))
+            lines.append(f"| {' | '.join(map(_escape_markdown, cells))} |")
+        lines += [*_render_rest(len(widened), "widened"), ""]
     if others:
         lines += [f"<details><summary>{_count(len(others), 'other change')}</summary>", ""]
-        for change in _ordered(others)[:_LISTED]:
+        for change in _sort_changes(others)[:_LISTED]:
             sign = "narrowed: " if change.classification == "narrowed" else ""
-            lines.append(f"- {sign}{_escaped(f'{change.sentence} {_places(change)}'.rstrip())}")
-        lines += [*_more(len(others), "other"), "", "</details>", ""]
+            lines.append(
+                f"- {sign}{_escape_markdown(f'{change.sentence} {_format_places(change)}'.rstrip())}"
+            )
+        lines += [*_render_rest(len(others), "other"), "", "</details>", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -77,10 +81,10 @@ def render_github(changes: Sequence[Change]) -> str:
     """Workflow commands that mark lines of the new tree: a warning where something is widened, a notice where a role
     moves or is renamed.
     """
-    return "".join(f"{line}\n" for change in _ordered(changes) for line in _annotation(change))
+    return "".join(f"{line}\n" for change in _sort_changes(changes) for line in _render_annotation(change))
 
 
-def _annotation(change: Change) -> Iterator[str]:
+def _render_annotation(change: Change) -> Iterator[str]:
     if change.classification in _FLAGGED:
         level, title = "warning", _FLAGGED[change.classification]
     elif change.kind in ("moved", "renamed"):
@@ -92,7 +96,7 @@ def _annotation(change: Change) -> Iterator[str]:
         first = change.why_after[0]
         properties = {"file": first.file, "line": str(first.line), **properties}
     listed = ",".join(f"{name}={_command(value, ':,')}" for name, value in properties.items())
-    yield f"::{level} {listed}::{_command(_shown(change.sentence))}"
+    yield f"::{level} {listed}::{_command(_escape_text(change.sentence))}"
 
 
 def _command(text: str, more: str = "") -> str:
@@ -102,12 +106,12 @@ def _command(text: str, more: str = "") -> str:
     return text
 
 
-def _groups(changes: Iterable[Change]) -> Iterator[tuple[tuple[str, str | None], list[Change]]]:
-    for key, group in groupby(_ordered(changes), key=lambda change: (change.org_id, change.role_id)):
+def _group_changes(changes: Iterable[Change]) -> Iterator[tuple[tuple[str, str | None], list[Change]]]:
+    for key, group in groupby(_sort_changes(changes), key=lambda change: (change.org_id, change.role_id)):
         yield key, list(group)
 
 
-def _ordered(changes: Iterable[Change]) -> list[Change]:
+def _sort_changes(changes: Iterable[Change]) -> list[Change]:
     """By organization and role; of a role first what happened to it as a whole, then what gives, then what takes."""
     return sorted(
         changes,
@@ -120,7 +124,7 @@ def _ordered(changes: Iterable[Change]) -> list[Change]:
     )
 
 
-def _places(change: Change) -> str:
+def _format_places(change: Change) -> str:
     """The line on the new side, and that on the old one if it is called otherwise."""
     new, old = _place(change.why_after), _place(change.why_before)
     if not new or not old or new == old:
@@ -132,40 +136,40 @@ def _place(why: Sequence[Why]) -> str:
     return f"{why[0].file}:{why[0].line}" if why else ""
 
 
-def _shown(text: str) -> str:
+def _escape_text(text: str) -> str:
     return mask_secrets(printable(text))
 
 
-def _escaped(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Text that Markdown and a table's cell show as it is, and in which nobody is mentioned."""
-    return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", _shown(text))
+    return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", _escape_text(text))
 
 
-def _more(count: int, what: str) -> list[str]:
+def _render_rest(count: int, what: str) -> list[str]:
     return ["", f"And {count - _LISTED:,} {what} more: `--format text` lists all."] if count > _LISTED else []
 
 
-def _wrapped(text: str, first: str, later: str) -> Iterator[str]:
+def _wrap(text: str, first: str, later: str) -> Iterator[str]:
     """Lines of at most 100 columns, broken at spaces, and inside of words only where one is longer than a line."""
     line = first
     empty = True
     for word in text.split(" "):
         piece = word if empty else f" {word}"
-        if _columns(line + piece) > WIDTH and not empty:
+        if _measure_width(line + piece) > WIDTH and not empty:
             yield line
             line, piece = later, word
         line += piece
         empty = False
-        while _columns(line) > WIDTH:
+        while _measure_width(line) > WIDTH:
             end = len(line)
-            while _columns(line[:end]) > WIDTH:
+            while _measure_width(line[:end]) > WIDTH:
                 end -= 1
             yield line[:end]
             line = later + line[end:]
     yield line
 
 
-def _columns(text: str) -> int:
+def _measure_width(text: str) -> int:
     """How wide a terminal shows a text; a character of unclear width counts as wide."""
     return sum(1 + (east_asian_width(character) in "WFA") for character in text)
 

@@ -92,7 +92,7 @@ class Address(NamedTuple):
     field: str | None
 
 
-def address_of(path: Path) -> Address:
+def resolve_address(path: Path) -> Address:
     """What a path leads to."""
     in_role = path[0] == ROLES and len(path) > 2
     role_id = str(path[1]) if in_role else None
@@ -101,7 +101,7 @@ def address_of(path: Path) -> Address:
     return Address(role_id, str(part), steps[0] if steps else None, steps[1] if len(steps) > 1 else None)
 
 
-def key_of(part: str, item: Mapping[str, Any]) -> str:
+def get_item_key(part: str, item: Mapping[str, Any]) -> str:
     """What an item is told apart by; items with the same key are numbered."""
     if part == ROLES:
         return str(item["role_id"])
@@ -114,19 +114,19 @@ def key_of(part: str, item: Mapping[str, Any]) -> str:
     return f"{item['id']}@{item[qualifier]}" if qualifier else str(item["id"])
 
 
-def keys_of(part: str, items: Sequence[Mapping[str, Any]]) -> list[Path]:
+def list_item_keys(part: str, items: Sequence[Mapping[str, Any]]) -> list[Path]:
     """Every item's steps in a path: its key, and from the second with that key on a number."""
-    return numbered(key_of(part, item) for item in items)
+    return numbered(get_item_key(part, item) for item in items)
 
 
 def numbered(keys: Iterable[str]) -> list[Path]:
     """Keys with the repeated ones told apart."""
     seen: Counter[str] = Counter()
-    found: list[Path] = []
+    paths: list[Path] = []
     for key in keys:
-        found.append((key, seen[key]) if seen[key] else (key,))
+        paths.append((key, seen[key]) if seen[key] else (key,))
         seen[key] += 1
-    return found
+    return paths
 
 
 def is_item_list(value: Any) -> TypeGuard[list[dict[str, Any]]]:
@@ -134,7 +134,7 @@ def is_item_list(value: Any) -> TypeGuard[list[dict[str, Any]]]:
     return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
-def group_of(part: str, field: str) -> str:
+def get_group(part: str, field: str) -> str:
     """The name under which a field of an item is compared, with those that say one thing with it."""
     groups = GROUPS.get(part, {})
     return next((name for name, fields in groups.items() if field in fields), field)
@@ -148,6 +148,6 @@ def read_field(part: str, item: Mapping[str, Any], field: str) -> Any:
     return {each: item[each] for each in fields if each in item} or None
 
 
-def noun_of(part: str) -> str:
+def get_noun(part: str) -> str:
     """What one item of a part is called."""
     return _NOUNS.get(part, part.removesuffix("s").replace("_", " "))

@@ -79,7 +79,7 @@ def _entities(view: OrgView) -> Iterator[CatalogEntity]:
     )
     for role_id, name in roles.items():
         profile = records.posts[role_id].profile
-        superior = view.superior_of(role_id)
+        superior = view.get_superior(role_id)
         spec: CatalogEntity = {
             "type": "role",
             "profile": {"displayName": profile.name},
@@ -115,12 +115,12 @@ def _skills(
     for skill_id, plain in skills.items():
         name = f"{plain[: _LONGEST - 6]}-skill" if plain.lower() in taken else plain
         skill = view.records.cognitive_skills[skill_id].record
-        agents = [roles[each] for each in view.sources_to(EdgeKind.KNOWS, skill_id) if each in roles]
+        agents = [roles[each] for each in view.list_sources_to(EdgeKind.KNOWS, skill_id) if each in roles]
         spec: CatalogEntity = {"type": "skill", "lifecycle": _LIFECYCLE, "owner": owner, "system": system}
         spec |= {"agents": list(dict.fromkeys(agents))} if agents else {}
-        for key, said in (("license", skill.license), ("compatibility", skill.compatibility), ("allowedTools", skill.allowed_tools)):  # fmt: skip
-            if said:
-                spec[key] = said
+        for key, field_text in (("license", skill.license), ("compatibility", skill.compatibility), ("allowedTools", skill.allowed_tools)):  # fmt: skip
+            if field_text:
+                spec[key] = field_text
         yield _entity("AiResource", name, skill_id, skill.name, skill.description, spec)
 
 

@@ -17,9 +17,9 @@ from orgkernel.documents.records import PREFIX, Document, StandingOrder
 from orgkernel.exchange.agents.pages import At, Line, page, quoted, text_lines, yaml_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.graph.records import Definition, OrgRecords
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.skill_files import list_files
-from orgkernel.loading.sources import SourceDocument, name_of_skill
+from orgkernel.loading.sources import SourceDocument, get_skill_name
 
 _SECTIONS = {"tool_catalog": ("tools", "tools.yaml"), "procedure_catalog": ("procedures", "procedures.yaml")}
 _MARKDOWN = ("cognitive_skill", "standing_order")
@@ -48,7 +48,7 @@ def as_documents(records: OrgRecords, source: str) -> Export:
             files[_order_name(order.record)] = _order(order, order.record.body)
     for skill in records.cognitive_skills.values():
         if skill.document.format:
-            files[f"skills/{name_of_skill(skill.document.path)}/SKILL.md"] = page(_skill(skill))
+            files[f"skills/{get_skill_name(skill.document.path)}/SKILL.md"] = page(_skill(skill))
     return Export(
         {name: text for name, (text, _) in files.items()},
         ("roles", "hierarchy", "tools", "standing orders", "skills"),
@@ -95,10 +95,10 @@ def _delegating(records: OrgRecords, role_id: str) -> dict[str, str]:
 def _values(document: SourceDocument) -> Mapping[str, Any]:
     """What a document says, without what every document has, each value with its place."""
     record = msgspec.structs.replace(document.record, suppressions=())
-    said: Mapping[str, Any] = msgspec.to_builtins(record)
+    fields: Mapping[str, Any] = msgspec.to_builtins(record)
     return {
         key: At(_placed(value, document, (key,)), document.place(key))
-        for key, value in said.items()
+        for key, value in fields.items()
         if key not in ("_schema", "_version") and (value != {} or key == "hierarchy")
     }
 
@@ -127,8 +127,8 @@ def _catalog(
         )
     yield f"{section}:", None
     for each in sorted(definitions, key=lambda each: each.id):
-        said = _placed(msgspec.to_builtins(each.record), each.document, (section, each.id))
-        yield from yaml_lines({each.id: At(said, each.place())}, each.place(), 2)
+        fields = _placed(msgspec.to_builtins(each.record), each.document, (section, each.id))
+        yield from yaml_lines({each.id: At(fields, each.place())}, each.place(), 2)
     yield from _foot()
 
 
@@ -146,10 +146,10 @@ def _order(document: SourceDocument, body: str) -> tuple[str, tuple[Place | None
 
 def _skill(skill: Definition[Any]) -> Iterator[Line]:
     document = skill.document
-    said = dict(_values(document))
-    body = said.pop("body", At("", None)).value
+    fields = dict(_values(document))
+    body = fields.pop("body", At("", None)).value
     yield "---", None
-    yield from yaml_lines(said, document.place())
+    yield from yaml_lines(fields, document.place())
     yield "---", None
     yield from ((line, document.place("body")) for line in body.split("\n"))
 
@@ -172,7 +172,7 @@ def _lost(documents: Iterable[SourceDocument]) -> Iterator[Loss]:
         word not in part.record.capabilities.tools_primary  # type: ignore[attr-defined]
         for part in parts
         if part.kind == "role_profile"
-        for word in words_in(part).get("tools", ())
+        for word in get_list_words(part).get("tools", ())
         if word != "*"
     )
     if words:

@@ -47,19 +47,21 @@ class ExportComparison:
     """Files where those of the format stand that nobody exported from this organization."""
 
 
-def compare_export(export: Export, found: Mapping[str, str | None], mark: Mark) -> ExportComparison:
+def compare_export(export: Export, current_files: Mapping[str, str | None], mark: Mark) -> ExportComparison:
     """What differs between an export and files; None is a file that cannot be read as text."""
     drifted = []
     for path, text in export.files.items():
         places = export.places.get(path, ())
-        if path not in found:
+        if path not in current_files:
             declared = next((each for each in places if each is not None), None)
             drifted.append(DriftedFile(path, "missing", place=declared))
-        elif found[path] != text:
-            drifted.append(DriftedFile(path, "changed", tuple(_differences(found[path] or "", text, places))))
+        elif current_files[path] != text:
+            drifted.append(
+                DriftedFile(path, "changed", tuple(_differences(current_files[path] or "", text, places)))
+            )
     foreign = []
-    for path in sorted(set(found) - set(export.files)):
-        if find_mark(found[path] or "") == mark:
+    for path in sorted(set(current_files) - set(export.files)):
+        if find_mark(current_files[path] or "") == mark:
             drifted.append(DriftedFile(path, "surplus"))
         else:
             foreign.append(path)

@@ -134,11 +134,11 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
             clashes.append(_clash_of_whole(path, before, mine, places))
             continue
         text, conflicts = merge(before, mine, now)
-        found = [
+        file_clashes = [
             Clash(path, each.mine, each.has, _place(places, each.theirs), each.says) for each in conflicts
         ] or list(_unreadable(path, text))
-        clashes += found
-        if not found and text != mine:
+        clashes += file_clashes
+        if not file_clashes and text != mine:
             written[path] = text
             merged.add(path)
     return ImportPlan(written, frozenset(merged), tuple(removed), tuple(clashes))

@@ -31,7 +31,7 @@ def mark_of(org_id: str, target: str) -> str:
 def find_mark(text: str) -> Mark | None:
     """The mark of a file; None if it has none."""
     for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT]:
-        found = _MARK.match(line)
-        if found is not None:
-            return Mark(found[1], found[2])
+        match = _MARK.match(line)
+        if match is not None:
+            return Mark(match[1], match[2])
     return None

@@ -64,7 +64,7 @@ def _server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> str:
     if 0 < len(tool.name) <= _LONGEST_TEXT:
         server["title"] = tool.name
     digest = hashlib.sha256(json.dumps(server, sort_keys=True).encode()).hexdigest()[:12]
-    said = {
+    document = {
         "_meta": {
             _PUBLISHER: {"$comment": mark_of(view.org_id, TARGET), "tools": [each for each, _ in tools]}
         },
@@ -72,7 +72,7 @@ def _server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> str:
         **server,
         "version": f"1.0.0+{digest}",
     }
-    return json.dumps(said, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def _losses(view: OrgView, lacking: list[str], servers: dict[str, list[tuple[str, Tool]]]) -> Iterator[Loss]:

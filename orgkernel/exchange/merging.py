@@ -76,10 +76,10 @@ def _paired(own: list[_Change], other: list[_Change]) -> Iterator[tuple[list[_Ch
         moved = True
         while moved:
             moved = False
-            for found, listed in ((own, taken[0]), (other, taken[1])):
-                while found and _touch(found[0], first.start, end):
-                    end = max(end, found[0].end)
-                    listed.append(found.pop(0))
+            for changes, listed in ((own, taken[0]), (other, taken[1])):
+                while changes and _touch(changes[0], first.start, end):
+                    end = max(end, changes[0].end)
+                    listed.append(changes.pop(0))
                     moved = True
         yield taken
 

@@ -13,12 +13,12 @@ FactCount = Callable[[OrgView], int]
 
 
 def _edges(kind: EdgeKind) -> FactCount:
-    return lambda view: len(view.edges_of(kind))
+    return lambda view: len(view.list_edges_of_kind(kind))
 
 
 # What the organization says instead of the roles, and what it says besides them.
 _INSTEAD: Mapping[str, FactCount] = {
-    "chain of command": lambda view: sum(view.superior_of(role) is not None for role in view.roles),
+    "chain of command": lambda view: sum(view.get_superior(role) is not None for role in view.roles),
     "domains": _edges(EdgeKind.HANDLES),
     "plans": _edges(EdgeKind.FOLLOWS),
     "skills that roles require": _edges(EdgeKind.REQUIRES),

@@ -77,11 +77,11 @@ def _unwritable(folder: str, error: OSError) -> UsageError:
 
 
 def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> WrittenFiles:
-    found = _found(tree, export, exporter)
-    ours = {path for path, text in found.items() if find_mark(text or "") == mark}
+    current_files = _found(tree, export, exporter)
+    ours = {path for path, text in current_files.items() if find_mark(text or "") == mark}
     if ours & set(export.files):
         ours |= export.unmarked
-    wanted = {path: text for path, text in export.files.items() if found.get(path, ...) != text}
+    wanted = {path: text for path, text in export.files.items() if current_files.get(path, ...) != text}
     others = [
         path
         for path in wanted
@@ -92,7 +92,7 @@ def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, f
             f"not exported from this organization: {listing(others)}",
             "export into another folder, move the files away, or replace them with `--force`",
         )
-    surplus = sorted(path for path in ours if path in found and path not in export.files)
+    surplus = sorted(path for path in ours if path in current_files and path not in export.files)
     stage(tree, {path: text.encode() for path, text in wanted.items()})
     for pattern in exporter.places:
         for path in _matching(tree, "", f"{pattern}{STAGED}".split("/")):

@@ -17,7 +17,7 @@ from msgspec.msgpack import encode
 
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Organization, RoleProfile
-from orgkernel.graph.governance import govern, layers_by_role
+from orgkernel.graph.governance import apply_governance, map_roles_to_layers
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.visible_documents import Duplicate, Group, Visibility, VisibleDocuments
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
@@ -35,11 +35,11 @@ class Including:
     @cached_property
     def by_role(self) -> Mapping[str, list[str]]:
         """Role id to ids of organizations, in their order."""
-        found: dict[str, list[str]] = defaultdict(list)
+        org_ids_by_role: dict[str, list[str]] = defaultdict(list)
         for org_id, role_ids in self._organizations():
             for role_id in role_ids:
-                found[role_id].append(org_id)
-        return dict(found)
+                org_ids_by_role[role_id].append(org_id)
+        return dict(org_ids_by_role)
 
 
 class Elsewhere(Mapping[str, tuple[str, ...]]):
@@ -85,12 +85,14 @@ class Assembly(msgspec.Struct, frozen=True):
 
 def assemble(tree: Tree) -> Assembly:
     """Resolve every organization of a tree."""
-    org_documents, duplicates = _organizations(tree)
+    org_documents, duplicates = _find_organizations(tree)
     visibility = Visibility(tree)
-    included = {document.path: _included(_organization(document)) for document in org_documents}
+    included = {
+        document.path: _find_included_roles(_get_organization(document)) for document in org_documents
+    }
     uses: dict[int, int] = defaultdict(int)
     including = Including(
-        lambda: [(_organization(each).org_id, included[each.path]) for each in org_documents]
+        lambda: [(_get_organization(each).org_id, included[each.path]) for each in org_documents]
     )
     for document in org_documents:
         visible = visibility.of(os.path.dirname(document.path))
@@ -113,14 +115,14 @@ def assemble(tree: Tree) -> Assembly:
     return Assembly(
         organizations,
         tuple(dict.fromkeys([*duplicates, *visibility.duplicates()])),
-        None if organizations else _loose_catalogs(tree),
+        None if organizations else _collect_loose_catalogs(tree),
         tuple(document for document in stray if not _is_overlay(document)),
         tuple(document for document in stray if _is_overlay(document) and id(document) not in laid_over),
         bool(organizations) and not unread_organization,
     )
 
 
-def _organization(document: SourceDocument) -> Organization:
+def _get_organization(document: SourceDocument) -> Organization:
     assert isinstance(document.record, Organization)
     return document.record
 
@@ -133,7 +135,7 @@ def _is_copy(document: SourceDocument | BrokenDocument) -> bool:
     return os.path.basename(document.path) == ACTIVE_COPY
 
 
-def _organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
+def _find_organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
     """The document of each organization to be answered for, and second declarations of one id.
 
     The copy answers only where there is no original; one that could not be read is still the original.
@@ -142,7 +144,7 @@ def _organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
     first: dict[str, SourceDocument] = {}
     duplicates = []
     for document in declared:
-        org_id = _organization(document).org_id
+        org_id = _get_organization(document).org_id
         if _is_copy(document):
             continue
         if org_id in first:
@@ -157,12 +159,12 @@ def _organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
         for declared_id in each.declared_ids
     }
     for document in declared:
-        if _is_copy(document) and _organization(document).org_id not in unread:
-            first.setdefault(_organization(document).org_id, document)
+        if _is_copy(document) and _get_organization(document).org_id not in unread:
+            first.setdefault(_get_organization(document).org_id, document)
     return list(first.values()), duplicates
 
 
-def _included(organization: Organization) -> dict[str, tuple[str | int, ...]]:
+def _find_included_roles(organization: Organization) -> dict[str, tuple[str | int, ...]]:
     """Every role the hierarchy names, as a key or as a subordinate, and the route to where it does."""
     named: dict[str, tuple[str | int, ...]] = {
         role_id: ("hierarchy", role_id) for role_id in organization.hierarchy
@@ -180,7 +182,7 @@ def _resolve(
     uses: Mapping[int, int],
     including: Including,
 ) -> OrgRecords:
-    organization = _organization(document)
+    organization = _get_organization(document)
     posts: dict[str, RolePost] = {}
     without_profile: dict[str, Place] = {}
     superiors = {
@@ -189,7 +191,7 @@ def _resolve(
         for subordinate in post.subordinates
     }
     overrides, governance = organization.overrides, visible.definitions["governance"]
-    layers = layers_by_role(governance)
+    layers = map_roles_to_layers(governance)
     for role_id, route in included.items():
         source = visible.profile(role_id)
         if source is None:
@@ -205,7 +207,7 @@ def _resolve(
     return OrgRecords(
         organization.org_id,
         document,
-        govern(organization, governance),
+        apply_governance(organization, governance),
         posts,
         without_profile,
         excused=visible.excused,
@@ -230,11 +232,11 @@ def digest_documents(documents: Iterable[SourceDocument], organization: SourceDo
     folder it was started, comes to the same digest: approvals are bound to it.
     """
     home = os.path.join(os.path.dirname(organization.path), "")
-    lines = sorted({f"{_name_from(home, document)}\0{document.digest}\n" for document in documents})
+    lines = sorted({f"{_name_relative_to(home, document)}\0{document.digest}\n" for document in documents})
     return "sha256:" + hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _name_from(home: str, document: SourceDocument) -> str:
+def _name_relative_to(home: str, document: SourceDocument) -> str:
     """The name of a file for whoever stands in a folder. What comes with the package is installed anywhere."""
     if document.shared or document.path.startswith(_INSTALLED):
         return os.path.basename(document.path)
@@ -243,7 +245,7 @@ def _name_from(home: str, document: SourceDocument) -> str:
     return os.path.relpath(document.path, home)
 
 
-def _loose_catalogs(tree: Tree) -> OrgRecords:
+def _collect_loose_catalogs(tree: Tree) -> OrgRecords:
     """The catalogs of a tree without an organization, as one without roles would see them."""
     own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
     visible = VisibleDocuments((own, Group(each for each in tree.documents if each.shared)))

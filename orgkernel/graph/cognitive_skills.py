@@ -13,7 +13,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CognitiveSkill, RoleProfile, SkillUse
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.marks import RouteStep
-from orgkernel.loading.sources import name_of_skill
+from orgkernel.loading.sources import get_skill_name
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 PREFIXES = ("orgkernel-", "probos-")
@@ -60,17 +60,17 @@ class SkillGates(msgspec.Struct, frozen=True):
         return self.activation != "augmentation"
 
 
-def key_in(record: CognitiveSkill, key: str) -> str:
+def find_metadata_key(record: CognitiveSkill, key: str) -> str:
     """The metadata key as it is written."""
     return next((prefix + key for prefix in PREFIXES if prefix + key in record.metadata), PREFIXES[0] + key)
 
 
 def find_violations(record: CognitiveSkill, path: str) -> tuple[SkillProblem, ...]:
     """Where a SKILL.md differs from the Agent Skills standard."""
-    return tuple(_violations(record, name_of_skill(path)))
+    return tuple(_find_violations(record, get_skill_name(path)))
 
 
-def _violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProblem]:
+def _find_violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProblem]:
     name = record.name
     if not name or len(name) > LONGEST_NAME:
         yield SkillProblem(
@@ -119,10 +119,10 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
             problems.append(
                 SkillProblem(route, f"has two values of `{key}`", f"write `{PREFIXES[0]}{key}` only once")
             )
-    lists = {key: _words(values.get(key, "")) for key in ("department", "intents", "triggers")}
+    lists = {key: _split_words(values.get(key, "")) for key in ("department", "intents", "triggers")}
 
     def refuse(key: str, text: str, help: str) -> None:
-        problems.append(SkillProblem(("metadata", key_in(record, key)), text, help))
+        problems.append(SkillProblem(("metadata", find_metadata_key(record, key)), text, help))
 
     for intent in lists["intents"]:
         if not _ID.match(intent):
@@ -160,7 +160,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
     )  # fmt: skip
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _split_words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in _SEPARATORS.split(text) if word))
 
 
@@ -168,24 +168,26 @@ def find_unknown_names(
     records: OrgRecords, definition: Definition[CognitiveSkill], gates: SkillGates
 ) -> tuple[SkillProblem, ...]:
     """Names in the metadata that the organization does not declare. Each closes the skill here."""
-    return tuple(_unknown_names(records, definition.record, gates))
+    return tuple(_find_unknown_names(records, definition.record, gates))
 
 
-def _unknown_names(records: OrgRecords, record: CognitiveSkill, gates: SkillGates) -> Iterator[SkillProblem]:
+def _find_unknown_names(
+    records: OrgRecords, record: CognitiveSkill, gates: SkillGates
+) -> Iterator[SkillProblem]:
     departments = records.organization.departments
     for name in gates.departments:
         if name not in departments:
             help = did_you_mean(name, departments)
-            route = ("metadata", key_in(record, "department"))
+            route = ("metadata", find_metadata_key(record, "department"))
             yield SkillProblem(route, f"is for the department {quote(name)}, which is not declared", help)
     ranks = [rank.id for rank in records.ranks]
     if gates.min_rank and gates.min_rank not in ranks:
         help = did_you_mean(gates.min_rank, ranks)
-        route = ("metadata", key_in(record, "min-rank"))
+        route = ("metadata", find_metadata_key(record, "min-rank"))
         yield SkillProblem(route, f"needs the rank {quote(gates.min_rank)}, which is not declared", help)
     if gates.skill_id and gates.skill_id not in records.skills:
         help = did_you_mean(gates.skill_id, records.skills)
-        route = ("metadata", key_in(record, "skill-id"))
+        route = ("metadata", find_metadata_key(record, "skill-id"))
         yield SkillProblem(route, f"needs the skill {quote(gates.skill_id)}, which is not declared", help)
 
 
@@ -205,7 +207,7 @@ def has_cognitive_skill(profile: RoleProfile, gates: SkillGates) -> bool:
     """Whether a role has a skill that nothing closes: its department fits, and it requires the declared skill."""
     if not is_for_department(profile, gates):
         return False
-    return not gates.skill_id or gates.skill_id in required_skills(profile)
+    return not gates.skill_id or gates.skill_id in list_required_skills(profile)
 
 
 def is_for_department(profile: RoleProfile, gates: SkillGates) -> bool:
@@ -213,7 +215,7 @@ def is_for_department(profile: RoleProfile, gates: SkillGates) -> bool:
     return not gates.departments or profile.department in gates.departments
 
 
-def required_skills(profile: RoleProfile) -> frozenset[str]:
+def list_required_skills(profile: RoleProfile) -> frozenset[str]:
     """The declared skills that a role requires, without those that are optional."""
     return frozenset(
         each.skill if isinstance(each, SkillUse) else each

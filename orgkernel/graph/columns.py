@@ -78,22 +78,26 @@ class EdgeColumns:
         kinds, sources, targets = array("B"), array("I"), array("I")
         attributes, places = array("I"), array("Q")
         for kind, source, ends, attribute, file, marks in runs:
-            in_file, start, said = number_of(file) << _FILE_SHIFT, number_of(source), number_of(attribute)
+            in_file, start, attribute_number = (
+                number_of(file) << _FILE_SHIFT,
+                number_of(source),
+                number_of(attribute),
+            )
             if len(ends) == 1:
                 kinds.append(_NUMBER_OF_KIND[kind])
                 sources.append(start)
                 targets.append(number_of(ends[0]))
-                attributes.append(said)
+                attributes.append(attribute_number)
             else:
                 count = len(ends)
                 kinds.extend([_NUMBER_OF_KIND[kind]] * count)
                 sources.extend([start] * count)
                 targets.extend(map(number_of, ends))
-                attributes.extend([said] * count)
+                attributes.extend([attribute_number] * count)
             if max(marks) < _BEYOND:
                 places.extend([in_file | mark >> STYLE_BITS for mark in marks])
             else:
-                places.extend([in_file | _position(mark) for mark in marks])
+                places.extend([in_file | _unpack_position(mark) for mark in marks])
         self._kind, self._source, self._target = kinds, sources, targets
         self._attribute, self._place = attributes, places
         self._words = tuple(numbers)
@@ -123,7 +127,7 @@ class EdgeColumns:
     def __iter__(self) -> Iterator[Edge]:
         return map(self.edge, range(len(self._kind)))
 
-    def numbers_of(self, kind: EdgeKind) -> array[int]:
+    def find_edges_of_kind(self, kind: EdgeKind) -> array[int]:
         """The positions of the edges of a kind."""
         together = _RUNS_OF_KIND[kind].finditer(self._kind)
         return array("I", chain.from_iterable(range(*run.span()) for run in together))
@@ -136,10 +140,10 @@ class EdgeColumns:
         first, beyond = kinds.find(wanted), kinds.rfind(wanted) + 1
         if not beyond or word not in self._words:
             return ()
-        met = _positions_of(column, self._words.index(word), first, beyond)
+        met = _find_positions(column, self._words.index(word), first, beyond)
         return tuple(at for at in met if kinds[at] == wanted)
 
-    def by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
+    def group_by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that start at each node, nodes in the order of their first edge."""
         groups: dict[str, tuple[int, ...]] = {}
         # The edges of a node mostly stand together.
@@ -148,7 +152,7 @@ class EdgeColumns:
             groups[word] = groups[word] + positions if word in groups else positions
         return groups
 
-    def by_target(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
+    def group_by_target(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """Those of the positions that end at each node, nodes in the order of their first edge."""
         groups: defaultdict[int, list[int]] = defaultdict(list)
         target = self._target
@@ -169,15 +173,15 @@ class EdgeColumns:
         """The attribute of the edge at a position."""
         return self._words[self._attribute[number]]
 
-    def sources_at(self, numbers: Iterable[int]) -> Iterator[str]:
+    def iterate_sources(self, numbers: Iterable[int]) -> Iterator[str]:
         """Where the edges at these positions start."""
         return map(self._words.__getitem__, map(self._source.__getitem__, numbers))
 
-    def targets_at(self, numbers: Iterable[int]) -> Iterator[str]:
+    def iterate_targets(self, numbers: Iterable[int]) -> Iterator[str]:
         """Where the edges at these positions end."""
         return map(self._words.__getitem__, map(self._target.__getitem__, numbers))
 
-    def attributes_at(self, numbers: Iterable[int]) -> Iterator[str]:
+    def iterate_attributes(self, numbers: Iterable[int]) -> Iterator[str]:
         """The attributes of the edges at these positions."""
         return map(self._words.__getitem__, map(self._attribute.__getitem__, numbers))
 
@@ -199,7 +203,7 @@ class EdgeColumns:
         )
 
 
-def _positions_of(column: array[int], number: int, first: int, beyond: int) -> Iterator[int]:
+def _find_positions(column: array[int], number: int, first: int, beyond: int) -> Iterator[int]:
     """Where a number stands in a part of a column, without a table.
 
     Looking through the bytes takes a twentieth of looking at each number.
@@ -213,6 +217,6 @@ def _positions_of(column: array[int], number: int, first: int, beyond: int) -> I
         at = content.find(wanted, at + 1, end)
 
 
-def _position(mark: int) -> int:
+def _unpack_position(mark: int) -> int:
     line, column = unpack_mark(mark)
     return min(line, _MASK) << _COLUMN_BITS | min(column, _MASK)

@@ -32,32 +32,34 @@ if TYPE_CHECKING:
 def build_networkx(records: OrgRecords, edges: Iterable[Edge]) -> MultiDiGraph[str]:
     """A new graph, which nobody else holds."""
     graph: MultiDiGraph[str] = networkx.MultiDiGraph()
-    for kind, id, name, place in _declared(records):
-        graph.add_node(_name(kind, id), kind=kind.value, id=id, name=name or id, **_where(place))
+    for kind, id, name, place in _list_declared(records):
+        graph.add_node(
+            _name_node(kind, id), kind=kind.value, id=id, name=name or id, **_describe_place(place)
+        )
     for edge in edges:
         row = SCHEMA[edge.kind]
         for kind, id in ((row.source, edge.source), (row.target, edge.target)):
-            if _name(kind, id) not in graph:
-                graph.add_node(_name(kind, id), kind=kind.value, id=id, name=id)
+            if _name_node(kind, id) not in graph:
+                graph.add_node(_name_node(kind, id), kind=kind.value, id=id, name=id)
         graph.add_edge(
-            _name(row.source, edge.source),
-            _name(row.target, edge.target),
+            _name_node(row.source, edge.source),
+            _name_node(row.target, edge.target),
             kind=edge.kind.value,
             **row.read_attribute(edge.attribute),
-            **_where(edge.place),
+            **_describe_place(edge.place),
         )
     return graph
 
 
-def _name(kind: NodeKind, id: str) -> str:
+def _name_node(kind: NodeKind, id: str) -> str:
     return f"{kind.value}:{id}"
 
 
-def _where(place: Place) -> dict[str, Any]:
+def _describe_place(place: Place) -> dict[str, Any]:
     return {"file": place.file, "line": place.line, "column": place.column}
 
 
-def _declared(records: OrgRecords) -> Iterator[tuple[NodeKind, str, str, Place]]:
+def _list_declared(records: OrgRecords) -> Iterator[tuple[NodeKind, str, str, Place]]:
     """What the organization declares or sees: kind, id, name and place."""
     organization, document = records.organization, records.document
     yield NodeKind.ORGANIZATION, records.org_id, organization.name, document.place("org_id")

@@ -22,11 +22,16 @@ from orgkernel.documents.records import (
     ToolNeed,
     ToolRules,
 )
-from orgkernel.graph.cognitive_skills import is_for_department, key_in, open_skills, required_skills
+from orgkernel.graph.cognitive_skills import (
+    find_metadata_key,
+    is_for_department,
+    list_required_skills,
+    open_skills,
+)
 from orgkernel.graph.columns import EdgeRun, run_of
 from orgkernel.graph.records import Definition, OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind, NodeKind
-from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
+from orgkernel.loading.marks import Marks, RouteStep, find_item_marks, find_mark, get_children
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
@@ -36,25 +41,25 @@ _Marked = tuple[Sequence[str], Sequence[int]]
 
 def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
     """Every edge of an organization, in the order of declaration; ids that nothing declares are kept as written."""
-    yield from _hierarchy(records)
+    yield from _extract_hierarchy(records)
     overridden = records.organization.overrides
     for role_id, post in records.posts.items():
         document, profile = post.document, post.profile
         parts = document.parts
         for part in parts:
-            able = profile.capabilities if len(parts) == 1 else _said_in(part, document)
-            yield from _capabilities(role_id, able, part.name, part.marks)
+            able = profile.capabilities if len(parts) == 1 else _select_capabilities(part, document)
+            yield from _extract_capabilities(role_id, able, part.name, part.marks)
         alone = len(parts) == 1 and role_id not in overridden
-        yield from _relations(records, post, profile, document.marks if alone else None)
-    yield from _channels(records)
-    yield from _catalogs(records)
+        yield from _extract_relations(records, post, profile, document.marks if alone else None)
+    yield from _extract_channels(records)
+    yield from _extract_catalogs(records)
     yield from map(run_of, extract_access_edges(records))
-    by_skill = _roles_by_skill(records) if records.cognitive_skills or records.procedures else {}
-    yield from _cognitive_skills(records, by_skill)
-    yield from _procedures(records, by_skill)
+    by_skill = _group_roles_by_skill(records) if records.cognitive_skills or records.procedures else {}
+    yield from _extract_cognitive_skills(records, by_skill)
+    yield from _extract_procedures(records, by_skill)
 
 
-def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
+def _extract_hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
     document, hierarchy = records.document, records.organization.hierarchy
     commanded: dict[str, tuple[str, int]] = {}
     reporting = []
@@ -62,25 +67,25 @@ def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
         if post.subordinates:
             route = ("hierarchy", superior, "subordinates")
             part = document.part(route)
-            found = find_item_marks(part.marks, route)
-            for subordinate, mark in zip(post.subordinates, found, strict=True):
+            item_marks = find_item_marks(part.marks, route)
+            for subordinate, mark in zip(post.subordinates, item_marks, strict=True):
                 commanded.setdefault(subordinate, (part.name, mark))
                 reporting.append(
                     EdgeRun(EdgeKind.REPORTS_TO, subordinate, (superior,), "hierarchy", part.name, (mark,))
                 )
-    yield from _including(records, commanded)
+    yield from _extract_inclusions(records, commanded)
     yield from reporting
     for role_id, role_post in records.posts.items():
         if role_id in commanded:
             continue
         reports_to = role_post.profile.chain_of_command.reports_to
         if reports_to is not None:
-            yield _single(
+            yield _build_single_edge(
                 role_post, EdgeKind.REPORTS_TO, reports_to, "profile", ("chain_of_command", "reports_to")
             )
 
 
-def _including(records: OrgRecords, commanded: Mapping[str, tuple[str, int]]) -> Iterator[EdgeRun]:
+def _extract_inclusions(records: OrgRecords, commanded: Mapping[str, tuple[str, int]]) -> Iterator[EdgeRun]:
     """The roles that the hierarchy names, or the sources of the organization have."""
     document, hierarchy = records.document, records.organization.hierarchy
     by_file: dict[str, dict[str, int]] = {}
@@ -95,10 +100,10 @@ def _including(records: OrgRecords, commanded: Mapping[str, tuple[str, int]]) ->
         yield EdgeRun(EdgeKind.INCLUDES, records.org_id, tuple(named), "", file, tuple(named.values()))
 
 
-def _said_in(part: SourceDocument, document: SourceDocument) -> Capabilities:
+def _select_capabilities(part: SourceDocument, document: SourceDocument) -> Capabilities:
     """What one of the files that a role is made of says about its abilities, and no other file of it says first."""
-    said, merged = part.record, document.record
-    assert isinstance(said, RoleProfile)
+    profile, merged = part.record, document.record
+    assert isinstance(profile, RoleProfile)
     assert isinstance(merged, RoleProfile)
     counts = {
         name: getattr(merged.capabilities, name)
@@ -108,16 +113,16 @@ def _said_in(part: SourceDocument, document: SourceDocument) -> Capabilities:
     return Capabilities(**counts)
 
 
-def _capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Iterator[EdgeRun]:
+def _extract_capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Iterator[EdgeRun]:
     # Most edges of an organization come from these lists, which no override replaces; the marks of ids are integers.
     if able == _NO_CAPABILITIES:
         return
-    written = children_of(marks, "capabilities")
+    written = get_children(marks, "capabilities")
     if able.bst_domains:
-        domains, at = _distinct(able.bst_domains, written["bst_domains"][1][1])
+        domains, at = _drop_repeats(able.bst_domains, written["bst_domains"][1][1])
         yield EdgeRun(EdgeKind.HANDLES, role, domains, "", file, at)
     if able.htn_plans:
-        plans, at = _distinct(able.htn_plans, written["htn_plans"][1][1])
+        plans, at = _drop_repeats(able.htn_plans, written["htn_plans"][1][1])
         yield EdgeRun(EdgeKind.FOLLOWS, role, plans, "", file, at)
     if able.tools_primary:
         at = written["tools_primary"][1][1]
@@ -135,11 +140,11 @@ def _capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Ite
         attribute = f"{need}:{skill.min_proficiency}"
         yield EdgeRun(EdgeKind.REQUIRES, role, (skill.skill,), attribute, file, (mark,))
     if able.intents:
-        intents, at = _distinct(able.intents, written["intents"][1][1])
+        intents, at = _drop_repeats(able.intents, written["intents"][1][1])
         yield EdgeRun(EdgeKind.SERVES_INTENT, role, intents, "", file, at)
 
 
-def _distinct(ids: Sequence[str], marks: Sequence[int]) -> _Marked:
+def _drop_repeats(ids: Sequence[str], marks: Sequence[int]) -> _Marked:
     """Each id once, with its first mark: listing something twice says nothing more."""
     if len(set(ids)) == len(ids):
         return ids, marks
@@ -149,7 +154,7 @@ def _distinct(ids: Sequence[str], marks: Sequence[int]) -> _Marked:
     return tuple(first), tuple(first.values())
 
 
-def _single(
+def _build_single_edge(
     post: RolePost, kind: EdgeKind, target: str, attribute: str, route: tuple[RouteStep, ...]
 ) -> EdgeRun:
     """The edge that one value of a post says."""
@@ -159,13 +164,13 @@ def _single(
     )
 
 
-def _relations(
+def _extract_relations(
     records: OrgRecords, post: RolePost, profile: RoleProfile, marks: Marks | None
 ) -> Iterator[EdgeRun]:
     """Edges of single values; `marks` are those of the profile where nothing of it is overridden."""
     role, file = post.role_id, post.document.name
     if profile.department is not None:
-        yield _single(post, EdgeKind.BELONGS_TO, profile.department, "", ("department",))
+        yield _build_single_edge(post, EdgeKind.BELONGS_TO, profile.department, "", ("department",))
     plan = profile.pace_plan
     if plan is not None:
         tiers = (plan.alternate, plan.contingent, plan.emergency)
@@ -174,18 +179,18 @@ def _relations(
                 continue
             if marks is None:
                 route = ("pace_plan", tier_name, "escalate_to")
-                yield _single(post, EdgeKind.ESCALATES_TO, tier.escalate_to, tier_name, route)
+                yield _build_single_edge(post, EdgeKind.ESCALATES_TO, tier.escalate_to, tier_name, route)
             else:
-                mark = children_of(marks, "pace_plan", tier_name)["escalate_to"][1]
+                mark = get_children(marks, "pace_plan", tier_name)["escalate_to"][1]
                 yield EdgeRun(EdgeKind.ESCALATES_TO, role, (tier.escalate_to,), tier_name, file, (mark,))
     if profile.entry_rank is not None:
-        yield _single(post, EdgeKind.STARTS_AT, profile.entry_rank, "", ("entry_rank",))
+        yield _build_single_edge(post, EdgeKind.STARTS_AT, profile.entry_rank, "", ("entry_rank",))
     for number, use in enumerate(profile.may_grant):
-        yield _single(post, EdgeKind.MAY_GRANT, use.tool, use.level, ("may_grant", number, "tool"))
+        yield _build_single_edge(post, EdgeKind.MAY_GRANT, use.tool, use.level, ("may_grant", number, "tool"))
     if profile.dispatch == _NO_RIGHTS:
         return
     for number, target in enumerate(profile.dispatch.may_to):
-        yield _single(post, EdgeKind.MAY_DISPATCH, target, "", ("dispatch", "may_to", number))
+        yield _build_single_edge(post, EdgeKind.MAY_DISPATCH, target, "", ("dispatch", "may_to", number))
     for number, source in enumerate(profile.dispatch.may_from):
         if source in records.posts and role in records.posts[source].profile.dispatch.may_to:
             continue  # said by both sides
@@ -194,7 +199,7 @@ def _relations(
         )
 
 
-def _channels(records: OrgRecords) -> Iterator[EdgeRun]:
+def _extract_channels(records: OrgRecords) -> Iterator[EdgeRun]:
     document = records.document
     for channel_id, channel in records.organization.communication_channels.items():
         for number, (one, other) in enumerate(channel.allowed_pairs):
@@ -202,18 +207,20 @@ def _channels(records: OrgRecords) -> Iterator[EdgeRun]:
             yield run_of(Edge(EdgeKind.SPEAKS_WITH, one, other, channel_id, place))
 
 
-def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
+def _extract_catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
     for domain in records.domains.values():
         if domain.record.broader is not None:
             mark = find_mark(domain.document.marks, ("domains", domain.id, "broader"))
-            yield _entry(
+            yield _build_entry_edges(
                 EdgeKind.NARROWER_THAN, domain.document, domain.id, (domain.record.broader,), (mark,)
             )
     for plan in records.plans.values():
         marks = plan.document.marks
         if plan.record.domains:
-            served, at = _distinct(plan.record.domains, find_item_marks(marks, ("plans", plan.id, "domains")))
-            yield _entry(EdgeKind.SERVES, plan.document, plan.id, served, at)
+            served, at = _drop_repeats(
+                plan.record.domains, find_item_marks(marks, ("plans", plan.id, "domains"))
+            )
+            yield _build_entry_edges(EdgeKind.SERVES, plan.document, plan.id, served, at)
         needed: dict[str, int] = {}
         for number, tool_id in enumerate(plan.record.tools):
             needed.setdefault(tool_id, find_mark(marks, ("plans", plan.id, "tools", number)))
@@ -222,11 +229,15 @@ def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
                 route = ("plans", plan.id, "steps", step_number, "tools", number)
                 needed.setdefault(tool_id, find_mark(marks, route))
         if needed:
-            yield _entry(EdgeKind.NEEDS, plan.document, plan.id, tuple(needed), tuple(needed.values()))
+            yield _build_entry_edges(
+                EdgeKind.NEEDS, plan.document, plan.id, tuple(needed), tuple(needed.values())
+            )
     for tool in records.tools.values():
         if tool.record.falls_back_to:
             at = find_item_marks(tool.document.marks, ("tools", tool.id, "falls_back_to"))
-            yield _entry(EdgeKind.FALLS_BACK_TO, tool.document, tool.id, tool.record.falls_back_to, at)
+            yield _build_entry_edges(
+                EdgeKind.FALLS_BACK_TO, tool.document, tool.id, tool.record.falls_back_to, at
+            )
     for skill in records.skills.values():
         for number, needed_first in enumerate(skill.record.prerequisites):
             is_plain = isinstance(needed_first, str)
@@ -239,21 +250,23 @@ def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
             )  # fmt: skip
 
 
-def _roles_by_skill(records: OrgRecords) -> dict[str, list[str]]:
+def _group_roles_by_skill(records: OrgRecords) -> dict[str, list[str]]:
     """Each required skill to the roles that require it, in their order."""
-    found: dict[str, list[str]] = {}
+    role_ids_by_skill: dict[str, list[str]] = {}
     for role_id, post in records.posts.items():
-        for skill in required_skills(post.profile):
-            found.setdefault(skill, []).append(role_id)
-    return found
+        for skill in list_required_skills(post.profile):
+            role_ids_by_skill.setdefault(skill, []).append(role_id)
+    return role_ids_by_skill
 
 
-def _cognitive_skills(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:
+def _extract_cognitive_skills(
+    records: OrgRecords, by_skill: Mapping[str, Sequence[str]]
+) -> Iterator[EdgeRun]:
     """The roles that know each skill, and the intents that they serve by it."""
     for definition, gates in open_skills(records):
         document, name = definition.document, definition.id
         known = find_mark(document.marks, ("name",))
-        served = find_mark(document.marks, ("metadata", key_in(definition.record, "intents")))
+        served = find_mark(document.marks, ("metadata", find_metadata_key(definition.record, "intents")))
         able = by_skill.get(gates.skill_id, ()) if gates.skill_id else records.posts
         for role_id in able:
             if not is_for_department(records.posts[role_id].profile, gates):
@@ -265,24 +278,24 @@ def _cognitive_skills(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]
                 yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, gates.intents, by, document.name, marks)
 
 
-def _procedures(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:
+def _extract_procedures(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:
     """The roles that perform each procedure, the intents that they serve by it, and the tools that it calls."""
     listing: dict[str, list[str]] = {}
     for role_id, post in records.posts.items():
         listed = post.profile.capabilities.procedures
         if listed:
             part = post.document.part(("capabilities", "procedures"))
-            named, at = _distinct(listed, find_item_marks(part.marks, ("capabilities", "procedures")))
+            named, at = _drop_repeats(listed, find_item_marks(part.marks, ("capabilities", "procedures")))
             for procedure_id in named:
                 listing.setdefault(procedure_id, []).append(role_id)
             yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", part.name, at)
     for procedure in records.procedures.values():
         wanted = procedure.record.skill
         skilled = by_skill.get(wanted, ()) if wanted is not None else ()
-        yield from _procedure(procedure, skilled, listing.get(procedure.id, ()))
+        yield from _extract_procedure(procedure, skilled, listing.get(procedure.id, ()))
 
 
-def _procedure(
+def _extract_procedure(
     procedure: Definition[Procedure], skilled: Sequence[str], listed_by: Sequence[str]
 ) -> Iterator[EdgeRun]:
     document, record = procedure.document, procedure.record
@@ -292,7 +305,7 @@ def _procedure(
         mark = find_mark(marks, (*route, "skill"))
         yield EdgeRun(EdgeKind.PERFORMS, role_id, (procedure.id,), record.skill or "", document.name, (mark,))
     if record.intents:
-        intents, at = _distinct(record.intents, find_item_marks(marks, (*route, "intents")))
+        intents, at = _drop_repeats(record.intents, find_item_marks(marks, (*route, "intents")))
         by = f"{NodeKind.PROCEDURE.value}:{procedure.id}"
         for role_id in dict.fromkeys((*skilled, *listed_by)):
             yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, intents, by, document.name, at)
@@ -307,7 +320,7 @@ def _procedure(
             )
 
 
-def _entry(
+def _build_entry_edges(
     kind: EdgeKind, document: SourceDocument, source: str, targets: Sequence[str], marks: Sequence[int]
 ) -> EdgeRun:
     """The edges that a list in an entry of a catalog says."""
@@ -316,35 +329,35 @@ def _entry(
 
 def extract_access_edges(records: OrgRecords) -> Iterator[Edge]:
     """In the order of declaration; ids that nothing declares are kept as written."""
-    yield from _qualifications(records)
+    yield from _extract_qualifications(records)
     for policy in records.policies.values():
-        yield from _covers(policy, records.tools)
+        yield from _extract_covered_tools(policy, records.tools)
     for agent in records.agents.values():
-        yield from _fills(records, agent)
+        yield from _extract_fills(records, agent)
 
 
-def _qualifications(records: OrgRecords) -> Iterator[Edge]:
-    said: set[tuple[str, str]] = set()
+def _extract_qualifications(records: OrgRecords) -> Iterator[Edge]:
+    pairs: set[tuple[str, str]] = set()
     for tool in records.tools.values():
         for number, qualification_id in enumerate(tool.record.qualifications):
-            if (tool.id, qualification_id) not in said:
-                said.add((tool.id, qualification_id))
+            if (tool.id, qualification_id) not in pairs:
+                pairs.add((tool.id, qualification_id))
                 place = tool.place("qualifications", number)
                 yield Edge(EdgeKind.NEEDS_QUALIFICATION, tool.id, qualification_id, "", place)
     for qualification in records.qualifications.values():
         for number, tool_id in enumerate(qualification.record.unlocks):
-            if (tool_id, qualification.id) not in said:
-                said.add((tool_id, qualification.id))
+            if (tool_id, qualification.id) not in pairs:
+                pairs.add((tool_id, qualification.id))
                 place = qualification.place("unlocks", number)
                 yield Edge(EdgeKind.NEEDS_QUALIFICATION, tool_id, qualification.id, "", place)
     for qualification in records.qualifications.values():
-        yield from _raises(qualification)
+        yield from _extract_raises(qualification)
         for number, other_id in enumerate(qualification.record.prerequisites):
             place = qualification.place("prerequisites", number)
             yield Edge(EdgeKind.BUILDS_ON, qualification.id, other_id, "", place)
 
 
-def _raises(qualification: Definition[Qualification]) -> Iterator[Edge]:
+def _extract_raises(qualification: Definition[Qualification]) -> Iterator[Edge]:
     raises = qualification.record.raises
     if isinstance(raises, dict):
         for skill_id, level in raises.items():
@@ -358,12 +371,14 @@ def _raises(qualification: Definition[Qualification]) -> Iterator[Edge]:
         yield Edge(EdgeKind.RAISES, qualification.id, skill_id, "", qualification.place("raises", number))
 
 
-def _covers(policy: Definition[Policy], tools: Mapping[str, Definition[Tool]]) -> Iterator[Edge]:
+def _extract_covered_tools(
+    policy: Definition[Policy], tools: Mapping[str, Definition[Tool]]
+) -> Iterator[Edge]:
     """One edge for each tool and word: what is denied whatever the effect is covered with `deny`."""
     record, written = policy.record, policy.record.permissions.tools
     route: tuple[str, ...] = ("permissions", "tools")
     if record.is_everything:
-        yield from _matching(policy, STAR, record.effect, policy.place("effect"), tools)
+        yield from _match_tools(policy, STAR, record.effect, policy.place("effect"), tools)
         return
     if isinstance(written, str):
         named: Iterable[tuple[str, Place]] = ((written, policy.place(*route)),)
@@ -375,34 +390,34 @@ def _covers(policy: Definition[Policy], tools: Mapping[str, Definition[Tool]]) -
             (glob, policy.place(*listed, number)) for number, glob in enumerate(record.named_tools or ())
         )
     if record.effect != "annotate":
-        yield from _covered(policy, named, record.effect, tools)
+        yield from _extract_covered_by_effect(policy, named, record.effect, tools)
     if isinstance(written, ToolRules):
         denied = (
             (glob, policy.place(*route, "deny", number))
             for number, glob in enumerate(written.deny)
             if glob in record.denied_tools
         )
-        yield from _covered(policy, denied, "deny", tools)
+        yield from _extract_covered_by_effect(policy, denied, "deny", tools)
 
 
-def _covered(
+def _extract_covered_by_effect(
     policy: Definition[Policy],
     words: Iterable[tuple[str, Place]],
     effect: str,
     tools: Mapping[str, Definition[Tool]],
 ) -> Iterator[Edge]:
     """Of several words for a tool the first counts."""
-    said: set[str] = set()
+    targets: set[str] = set()
     spared = policy.record.spared_tools
     for glob, place in words:
-        for edge in _matching(policy, glob, effect, place, tools):
+        for edge in _match_tools(policy, glob, effect, place, tools):
             left_out = glob == STAR and any(matches_glob(edge.target, each) for each in spared)
-            if edge.target not in said and not left_out:
-                said.add(edge.target)
+            if edge.target not in targets and not left_out:
+                targets.add(edge.target)
                 yield edge
 
 
-def _matching(
+def _match_tools(
     policy: Definition[Policy], glob: str, effect: str, place: Place, tools: Mapping[str, Definition[Tool]]
 ) -> Iterator[Edge]:
     if not glob.endswith(STAR):
@@ -422,17 +437,17 @@ def matches_glob(tool_id: str, glob: str) -> bool:
     return tool_id.startswith(glob[:-1]) if glob.endswith(STAR) else tool_id == glob
 
 
-def _fills(records: OrgRecords, agent: Definition[RosterMember]) -> Iterator[Edge]:
+def _extract_fills(records: OrgRecords, agent: Definition[RosterMember]) -> Iterator[Edge]:
     roster = agent.document.record
     assert isinstance(roster, CrewRoster)
-    said: set[str] = set()
+    role_ids: set[str] = set()
     for number, assignment in enumerate(agent.record.assignments):
         org_id = assignment.org or roster.org
-        if org_id not in (None, records.org_id) or assignment.role in said:
+        if org_id not in (None, records.org_id) or assignment.role in role_ids:
             continue
         is_here = assignment.role in records.posts or assignment.role in records.without_profile
         if org_id is None and not agent.own and not is_here:
             continue  # a roster shared by several organizations: another one's role
-        said.add(assignment.role)
+        role_ids.add(assignment.role)
         place = agent.place("assignments", number, "role")
         yield Edge(EdgeKind.FILLS, agent.id, assignment.role, ",".join(assignment.watches), place)

@@ -32,7 +32,7 @@ def read_governance(document: SourceDocument | None) -> Governance | None:
     return document.record
 
 
-def govern(organization: Organization, document: SourceDocument | None) -> Organization:
+def apply_governance(organization: Organization, document: SourceDocument | None) -> Organization:
     """The organization with the layers, edges and limits of a governance document in place of its own."""
     governance = read_governance(document)
     if governance is None:
@@ -51,16 +51,16 @@ def govern(organization: Organization, document: SourceDocument | None) -> Organ
     return replace(organization, **changes) if changes else organization
 
 
-def layers_by_role(document: SourceDocument | None) -> Mapping[str, LayerEntry]:
+def map_roles_to_layers(document: SourceDocument | None) -> Mapping[str, LayerEntry]:
     """Role id to the first layer that a governance document lists it in."""
     governance = read_governance(document)
-    found: dict[str, LayerEntry] = {}
+    entries_by_role: dict[str, LayerEntry] = {}
     if governance is not None and document is not None:
         for layer_id, layer in governance.layers.items():
             for number, role_id in enumerate(layer.roles):
                 entry = LayerEntry(layer_id, document, ("layers", layer_id, "roles", number))
-                found.setdefault(role_id, entry)
-    return found
+                entries_by_role.setdefault(role_id, entry)
+    return entries_by_role
 
 
 def declaring(

@@ -27,19 +27,19 @@ class OrgGraph(OrgView):
         self._graph = networkx.freeze(graph)
         self._by_kind = {kind: tuple(edges) for kind, edges in by_kind.items()}
 
-    def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
+    def list_edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         node = (SCHEMA[kind].source, source)
         return self._of_kind(
             kind, self._graph.out_edges(node, keys=True, data="edge") if node in self._graph else ()
         )
 
-    def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
+    def list_edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
         node = (SCHEMA[kind].target, target)
         return self._of_kind(
             kind, self._graph.in_edges(node, keys=True, data="edge") if node in self._graph else ()
         )
 
-    def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
+    def list_edges_of_kind(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return self._by_kind[kind]
 
     def below(self, role_ids: Iterable[str]) -> frozenset[str]:
@@ -51,6 +51,6 @@ class OrgGraph(OrgView):
         return frozenset(tops.union(*(networkx.descendants(command, top) for top in tops)))
 
     @staticmethod
-    def _of_kind(kind: EdgeKind, found: Any) -> tuple[Edge, ...]:
-        numbered = sorted((number, edge) for _, _, number, edge in found if edge.kind is kind)
+    def _of_kind(kind: EdgeKind, entries: Any) -> tuple[Edge, ...]:
+        numbered = sorted((number, edge) for _, _, number, edge in entries if edge.kind is kind)
         return tuple(edge for _, edge in numbered)

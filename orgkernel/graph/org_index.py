@@ -61,43 +61,47 @@ class OrgIndex(OrgView):
     def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)
         self._columns = columns
-        self._numbers = _Asked(columns.numbers_of)
+        self._numbers = _Asked(columns.find_edges_of_kind)
         numbers = self._numbers.__getitem__
-        self._outward = _Rows(lambda kind: columns.by_source(numbers(kind)), partial(columns.look, "source"))
-        self._inward = _Rows(lambda kind: columns.by_target(numbers(kind)), partial(columns.look, "target"))
+        self._outward = _Rows(
+            lambda kind: columns.group_by_source(numbers(kind)), partial(columns.look, "source")
+        )
+        self._inward = _Rows(
+            lambda kind: columns.group_by_target(numbers(kind)), partial(columns.look, "target")
+        )
 
-    def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
+    def list_edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._outward.find(kind, source)))
 
-    def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
+    def list_edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._inward.find(kind, target)))
 
-    def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
+    def list_ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
         target, attribute = self._columns.target, self._columns.attribute
         return tuple((target(number), attribute(number)) for number in self._outward.find(kind, source))
 
-    def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
+    def list_ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
         numbers, columns = self._inward.find(kind, target), self._columns
-        return tuple(zip(columns.sources_at(numbers), columns.attributes_at(numbers), strict=True))
+        return tuple(zip(columns.iterate_sources(numbers), columns.iterate_attributes(numbers), strict=True))
 
-    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+    def find_equipping_edges(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
         numbers, columns = self._outward.find(EdgeKind.EQUIPPED_WITH, role_id), self._columns
-        leading = map(tool_id.__eq__, columns.targets_at(numbers))
+        leading = map(tool_id.__eq__, columns.iterate_targets(numbers))
         return tuple(map(columns.edge, compress(numbers, leading)))
 
-    def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
+    def list_edges_of_kind(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return tuple(map(self._columns.edge, self._numbers[kind]))
 
-    def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
+    def list_targets_of_kind(self, kind: EdgeKind) -> tuple[str, ...]:
         return tuple(
             self._inward[kind]
             if kind in self._inward
-            else dict.fromkeys(self._columns.targets_at(self._numbers[kind]))
+            else dict.fromkeys(self._columns.iterate_targets(self._numbers[kind]))
         )
 
-    def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
+    def list_ends_of_kind(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
         numbers, columns = self._numbers[kind], self._columns
         return tuple(zip(map(columns.source, numbers), map(columns.target, numbers), strict=True))
 
-    def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
-        return tuple(self._columns.sources_at(self._inward.find(kind, target)))
+    def list_sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
+        return tuple(self._columns.iterate_sources(self._inward.find(kind, target)))

@@ -13,27 +13,27 @@ from typing import Any
 
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, Assignment, Essential, EssentialFor, RosterMember, ToolLevel
-from orgkernel.graph.records import OrgRecords, RolePost, external_ids
+from orgkernel.graph.records import OrgRecords, RolePost, list_external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.graph.structure import find_circles
 
 
-def highest_levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
+def compute_highest_levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
     """The ends of `equipped_with` edges above level `none`, each with the highest level any edge says."""
-    return {end: LEVELS[step] for end, step in _highest(ends).items()}
+    return {end: LEVELS[step] for end, step in _compute_highest(ends).items()}
 
 
-def _highest(ends: Iterable[tuple[str, str]]) -> dict[str, int]:
+def _compute_highest(ends: Iterable[tuple[str, str]]) -> dict[str, int]:
     steps: dict[str, int] = {}
     for end, attribute in ends:
-        step = _step_of(attribute)
+        step = _get_level_step(attribute)
         if step > steps.get(end, 0):
             steps[end] = step
     return steps
 
 
 @cache
-def _step_of(attribute: str) -> int:
+def _get_level_step(attribute: str) -> int:
     """The step of the level that an `equipped_with` edge says: few attributes differ."""
     level = attribute.partition(":")[2]
     return next(step for step, name in enumerate(LEVELS) if name == level)
@@ -46,47 +46,47 @@ class OrgView(ABC):
         self.records = records
         self.org_id = records.org_id
         self.digest = records.digest
-        self.external = external_ids(records)
+        self.external = list_external_ids(records)
         self.memos: dict[object, Any] = {}
         """What functions of `memo.py` worked out about this view, by function; read and written by them alone."""
         self._cycles: dict[EdgeKind, tuple[tuple[str, ...], ...]] = {}
 
     @abstractmethod
-    def edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
+    def list_edges_from(self, kind: EdgeKind, source: str) -> tuple[Edge, ...]:
         """The edges of a kind that start at a node."""
 
     @abstractmethod
-    def edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
+    def list_edges_to(self, kind: EdgeKind, target: str) -> tuple[Edge, ...]:
         """The edges of a kind that end at a node."""
 
     @abstractmethod
-    def edges_of(self, kind: EdgeKind) -> tuple[Edge, ...]:
+    def list_edges_of_kind(self, kind: EdgeKind) -> tuple[Edge, ...]:
         """All edges of a kind."""
 
-    def targets_of(self, kind: EdgeKind) -> tuple[str, ...]:
+    def list_targets_of_kind(self, kind: EdgeKind) -> tuple[str, ...]:
         """The targets of all edges of a kind, each once. Faster than the edges."""
-        return tuple(dict.fromkeys(edge.target for edge in self.edges_of(kind)))
+        return tuple(dict.fromkeys(edge.target for edge in self.list_edges_of_kind(kind)))
 
-    def ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
+    def list_ends_from(self, kind: EdgeKind, source: str) -> tuple[tuple[str, str], ...]:
         """The targets and attributes of the edges of a kind that start at a node. Faster than the edges."""
-        return tuple((edge.target, edge.attribute) for edge in self.edges_from(kind, source))
+        return tuple((edge.target, edge.attribute) for edge in self.list_edges_from(kind, source))
 
-    def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
+    def list_ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
         """The sources and attributes of the edges of a kind that end at a node. Faster than the edges."""
-        return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
+        return tuple((edge.source, edge.attribute) for edge in self.list_edges_to(kind, target))
 
-    def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
+    def list_ends_of_kind(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
         """The sources and targets of all edges of a kind. Faster than the edges."""
-        return tuple((edge.source, edge.target) for edge in self.edges_of(kind))
+        return tuple((edge.source, edge.target) for edge in self.list_edges_of_kind(kind))
 
-    def sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
+    def list_sources_to(self, kind: EdgeKind, target: str) -> tuple[str, ...]:
         """The sources of the edges of a kind that end at a node. Faster than the edges."""
-        return tuple(edge.source for edge in self.edges_to(kind, target))
+        return tuple(edge.source for edge in self.list_edges_to(kind, target))
 
-    def cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
+    def find_cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         """The cycles of edges of a kind, each as a group of nodes that begins with its first declared node."""
         if kind not in self._cycles:
-            self._cycles[kind] = find_circles(self.ends_of(kind))
+            self._cycles[kind] = find_circles(self.list_ends_of_kind(kind))
         return self._cycles[kind]
 
     # -- roles and command ------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ class OrgView(ABC):
         """Whether the organization includes the role and has its profile."""
         return role_id in self.records.posts
 
-    def names_role(self, role_id: str) -> bool:
+    def does_name_role(self, role_id: str) -> bool:
         """Whether the organization names the role, or a file that could not be read may declare it."""
         return (
             role_id in self.records.posts
@@ -124,39 +124,39 @@ class OrgView(ABC):
 
     def superior_edge_of(self, role_id: str) -> Edge | None:
         """The edge to the superior, who may be external. None at the top."""
-        edges = self.edges_from(EdgeKind.REPORTS_TO, role_id)
+        edges = self.list_edges_from(EdgeKind.REPORTS_TO, role_id)
         return edges[0] if edges else None
 
     @cached_property
     def superiors(self) -> Mapping[str, str]:
         """Every role with a superior, and its superior, who may be external."""
         superiors: dict[str, str] = {}
-        for role_id, superior in self.ends_of(EdgeKind.REPORTS_TO):
+        for role_id, superior in self.list_ends_of_kind(EdgeKind.REPORTS_TO):
             superiors.setdefault(role_id, superior)
         return superiors
 
     @cached_property
     def subordinates(self) -> Mapping[str, tuple[str, ...]]:
         """Every superior, also one outside or without a profile, with its direct subordinates."""
-        found: dict[str, list[str]] = {}
+        role_ids_by_superior: dict[str, list[str]] = {}
         for role_id, superior in self.superiors.items():
-            found.setdefault(superior, []).append(role_id)
-        return {superior: tuple(below) for superior, below in found.items()}
+            role_ids_by_superior.setdefault(superior, []).append(role_id)
+        return {superior: tuple(below) for superior, below in role_ids_by_superior.items()}
 
-    def superior_of(self, role_id: str) -> str | None:
+    def get_superior(self, role_id: str) -> str | None:
         """The superior inside the organization. None at the top."""
         superior = self.superiors.get(role_id)
         return None if superior in self.external else superior
 
-    def subordinates_of(self, role_id: str) -> tuple[Edge, ...]:
+    def list_subordinates(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from direct subordinates."""
         return tuple(
             edge
-            for edge in self.edges_to(EdgeKind.REPORTS_TO, role_id)
+            for edge in self.list_edges_to(EdgeKind.REPORTS_TO, role_id)
             if self.superior_edge_of(edge.source) == edge
         )
 
-    def chain_above(self, role_id: str) -> tuple[Edge, ...]:
+    def list_chain_above(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from the role up to the top. A cycle is followed once."""
         chain: list[Edge] = []
         seen = {role_id}
@@ -169,7 +169,7 @@ class OrgView(ABC):
             edge = self.superior_edge_of(edge.target)
         return tuple(chain)
 
-    def superiors_above(self, role_id: str) -> tuple[str, ...]:
+    def list_superiors_above(self, role_id: str) -> tuple[str, ...]:
         """The superiors up to the top, nearest first. A cycle is followed once."""
         above: dict[str, None] = {}
         superior = self.superiors.get(role_id)
@@ -202,7 +202,7 @@ class OrgView(ABC):
         inside = [pair for pair in self.superiors.items() if pair[1] not in self.external]
         order = {role: number for number, role in enumerate((*self.roles, *self.records.without_profile))}
         starts = [min(group, key=order.__getitem__) for group in find_circles(inside)]
-        return tuple(map(self.chain_above, sorted(starts, key=order.__getitem__)))
+        return tuple(map(self.list_chain_above, sorted(starts, key=order.__getitem__)))
 
     @cached_property
     def circling(self) -> frozenset[str]:
@@ -212,7 +212,7 @@ class OrgView(ABC):
     def place_of(self, role_id: str) -> Place:
         """The place of the role in the hierarchy."""
         missing = self.records.without_profile.get(role_id)
-        return self.edges_to(EdgeKind.INCLUDES, role_id)[0].place if missing is None else missing
+        return self.list_edges_to(EdgeKind.INCLUDES, role_id)[0].place if missing is None else missing
 
     # -- domains ----------------------------------------------------------------------------------------------------
 
@@ -223,73 +223,73 @@ class OrgView(ABC):
         alias = self.records.aliases.get(word)
         return alias.target if alias else None
 
-    def domain_and_broader(self, domain_id: str) -> tuple[str, ...]:
+    def list_domain_and_broader(self, domain_id: str) -> tuple[str, ...]:
         """The domain, then its broader domains, nearest first."""
         line: list[str] = []
         current: str | None = domain_id
         while current is not None and current not in line:
             line.append(current)
-            broader = self.edges_from(EdgeKind.NARROWER_THAN, current)
+            broader = self.list_edges_from(EdgeKind.NARROWER_THAN, current)
             current = broader[0].target if broader else None
         return tuple(line)
 
-    def domains_of(self, role_id: str) -> tuple[Edge, ...]:
+    def list_domains(self, role_id: str) -> tuple[Edge, ...]:
         """Domains the role handles."""
-        return self.edges_from(EdgeKind.HANDLES, role_id)
+        return self.list_edges_from(EdgeKind.HANDLES, role_id)
 
-    def handlers_of(self, domain_id: str) -> tuple[Edge, ...]:
+    def list_handlers(self, domain_id: str) -> tuple[Edge, ...]:
         """Roles that handle exactly this domain."""
-        return self.edges_to(EdgeKind.HANDLES, domain_id)
+        return self.list_edges_to(EdgeKind.HANDLES, domain_id)
 
     # -- plans, tools, skills ---------------------------------------------------------------------------------------
 
-    def plans_of(self, role_id: str) -> tuple[Edge, ...]:
+    def list_plans(self, role_id: str) -> tuple[Edge, ...]:
         """Plans the role follows."""
-        return self.edges_from(EdgeKind.FOLLOWS, role_id)
+        return self.list_edges_from(EdgeKind.FOLLOWS, role_id)
 
-    def followers_of(self, plan_id: str) -> tuple[Edge, ...]:
+    def list_followers(self, plan_id: str) -> tuple[Edge, ...]:
         """Roles that follow the plan."""
-        return self.edges_to(EdgeKind.FOLLOWS, plan_id)
+        return self.list_edges_to(EdgeKind.FOLLOWS, plan_id)
 
-    def domains_served_by(self, plan_id: str) -> tuple[Edge, ...]:
+    def list_domains_served_by(self, plan_id: str) -> tuple[Edge, ...]:
         """Domains the plan serves."""
-        return self.edges_from(EdgeKind.SERVES, plan_id)
+        return self.list_edges_from(EdgeKind.SERVES, plan_id)
 
-    def tools_needed_by(self, plan_id: str) -> tuple[Edge, ...]:
+    def list_tools_needed_by(self, plan_id: str) -> tuple[Edge, ...]:
         """Tools the plan needs."""
-        return self.edges_from(EdgeKind.NEEDS, plan_id)
+        return self.list_edges_from(EdgeKind.NEEDS, plan_id)
 
     def tools_of(self, role_id: str) -> tuple[Edge, ...]:
         """Tools the role is equipped with above level `none`, in order of preference, each once."""
         best: dict[str, Edge] = {}
-        for edge in self.edges_from(EdgeKind.EQUIPPED_WITH, role_id):
+        for edge in self.list_edges_from(EdgeKind.EQUIPPED_WITH, role_id):
             if not edge.attribute.endswith(":none"):
                 best.setdefault(edge.target, edge)
         return tuple(best.values())
 
-    def holders_of(self, tool_id: str) -> tuple[Edge, ...]:
+    def list_holders(self, tool_id: str) -> tuple[Edge, ...]:
         """Roles equipped with the tool."""
         best: dict[str, Edge] = {}
-        for edge in self.edges_to(EdgeKind.EQUIPPED_WITH, tool_id):
+        for edge in self.list_edges_to(EdgeKind.EQUIPPED_WITH, tool_id):
             if not edge.attribute.endswith(":none"):
                 best.setdefault(edge.source, edge)
         return tuple(best.values())
 
-    def tool_levels_of(self, role_id: str) -> Mapping[str, ToolLevel]:
+    def get_tool_levels(self, role_id: str) -> Mapping[str, ToolLevel]:
         """Tools the role is equipped with above level `none`, to the highest level any of its entries gives."""
-        return highest_levels(self.ends_from(EdgeKind.EQUIPPED_WITH, role_id))
+        return compute_highest_levels(self.list_ends_from(EdgeKind.EQUIPPED_WITH, role_id))
 
-    def holder_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel]:
+    def get_holder_levels(self, tool_id: str) -> Mapping[str, ToolLevel]:
         """Roles equipped with the tool, to the highest level any of their entries gives."""
-        return highest_levels(self.ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
+        return compute_highest_levels(self.list_ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
 
-    def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
+    def find_equipping_edges(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
         """The edges that equip a role with a tool, those of level `none` too."""
         return tuple(
-            edge for edge in self.edges_from(EdgeKind.EQUIPPED_WITH, role_id) if edge.target == tool_id
+            edge for edge in self.list_edges_from(EdgeKind.EQUIPPED_WITH, role_id) if edge.target == tool_id
         )
 
-    def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
+    def list_essential_tools(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
         return () if post is None else find_essential_tools(self, post, self.tools_of(role_id))
@@ -302,30 +302,30 @@ class OrgView(ABC):
 
     def missing_tools(self, role_id: str, plan_id: str) -> tuple[Edge, ...]:
         """Tools that the plan needs and that the role does not have."""
-        has = {edge.target for edge in self.tools_of(role_id)}.union(self.essential_tools_of(role_id))
-        return tuple(edge for edge in self.tools_needed_by(plan_id) if edge.target not in has)
+        has = {edge.target for edge in self.tools_of(role_id)}.union(self.list_essential_tools(role_id))
+        return tuple(edge for edge in self.list_tools_needed_by(plan_id) if edge.target not in has)
 
     def skills_of(self, role_id: str) -> tuple[Edge, ...]:
         """Skills the role requires."""
-        return self.edges_from(EdgeKind.REQUIRES, role_id)
+        return self.list_edges_from(EdgeKind.REQUIRES, role_id)
 
-    def escalations_of(self, role_id: str) -> tuple[Edge, ...]:
+    def list_escalations(self, role_id: str) -> tuple[Edge, ...]:
         """The escalation target of each PACE tier."""
-        return self.edges_from(EdgeKind.ESCALATES_TO, role_id)
+        return self.list_edges_from(EdgeKind.ESCALATES_TO, role_id)
 
     # -- access and crew --------------------------------------------------------------------------------------------
 
-    def tools_covered_by(self, policy_id: str) -> tuple[Edge, ...]:
+    def list_tools_covered_by(self, policy_id: str) -> tuple[Edge, ...]:
         """Tools that a policy covers by name or pattern, with its effect."""
-        return self.edges_from(EdgeKind.COVERS, policy_id)
+        return self.list_edges_from(EdgeKind.COVERS, policy_id)
 
-    def roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:
+    def list_roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:
         """Roles an agent fills here."""
-        return self.edges_from(EdgeKind.FILLS, agent_id)
+        return self.list_edges_from(EdgeKind.FILLS, agent_id)
 
-    def assignments_of(self, agent_id: str) -> tuple[tuple[int, Assignment], ...]:
+    def list_assignments(self, agent_id: str) -> tuple[tuple[int, Assignment], ...]:
         """The assignments by which an agent fills its roles here, each with its number in the roster."""
-        roles = {edge.target for edge in self.roles_filled_by(agent_id)}
+        roles = {edge.target for edge in self.list_roles_filled_by(agent_id)}
         if not roles:
             return ()
         member: RosterMember = self.records.agents[agent_id].record
@@ -335,14 +335,14 @@ class OrgView(ABC):
             if each.org in (None, self.org_id) and each.role in roles
         )
 
-    def watches_of(self, agent_id: str, role_id: str | None = None) -> tuple[str, ...]:
+    def list_watches(self, agent_id: str, role_id: str | None = None) -> tuple[str, ...]:
         """The watches in which an agent fills its roles here, or one of them."""
-        own = (each for _, each in self.assignments_of(agent_id) if role_id in (None, each.role))
+        own = (each for _, each in self.list_assignments(agent_id) if role_id in (None, each.role))
         return tuple(dict.fromkeys(watch for each in own for watch in each.watches))
 
-    def agents_in(self, role_id: str) -> tuple[Edge, ...]:
+    def list_agents_in(self, role_id: str) -> tuple[Edge, ...]:
         """Agents that fill the role here."""
-        return self.edges_to(EdgeKind.FILLS, role_id)
+        return self.list_edges_to(EdgeKind.FILLS, role_id)
 
 
 def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:

@@ -57,9 +57,9 @@ class Definition(msgspec.Struct, Generic[EntryT], frozen=True):
         """Where the entry, or something in it, is written."""
         return self.document.place(*self._route, *route, key=key or not route)
 
-    def item_places(self, *route: RouteStep) -> list[Place]:
+    def locate_items(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list in the entry is written."""
-        return self.document.item_places(*self._route, *route)
+        return self.document.locate_items(*self._route, *route)
 
     @property
     def _route(self) -> tuple[str, ...]:
@@ -119,14 +119,14 @@ def find_row(
         return None
     named = tool.record.rank_matrix
     if named is not None and not isinstance(named, str):
-        return _row(named, tool.place("rank_matrix"), f"tool:{tool.id}", ranks)
-    for row, place, statement in _candidates(tool, named, organization, matrices):
-        return _row(row.levels, place, statement, ranks)
+        return _build_row(named, tool.place("rank_matrix"), f"tool:{tool.id}", ranks)
+    for row, place, statement in _find_candidate_rows(tool, named, organization, matrices):
+        return _build_row(row.levels, place, statement, ranks)
     if named is not None and not is_matrix(named, matrices):
-        return _row({}, tool.place("rank_matrix"), f"tool:{tool.id}", ranks)
+        return _build_row({}, tool.place("rank_matrix"), f"tool:{tool.id}", ranks)
     wanted = organization.rank_matrix
     if named is None and wanted is not None and wanted not in matrices:
-        return _row({}, document.place("rank_matrix"), f"organization:{organization.org_id}", ranks)
+        return _build_row({}, document.place("rank_matrix"), f"organization:{organization.org_id}", ranks)
     return None
 
 
@@ -135,11 +135,13 @@ def is_matrix(name: str, matrices: Matrices) -> bool:
     return name in matrices or any(row.name == name for each in matrices.values() for row in each.record)
 
 
-def _row(declared: Mapping[str, ToolLevel], place: Place, statement: str, ranks: tuple[Rank, ...]) -> RankRow:
+def _build_row(
+    declared: Mapping[str, ToolLevel], place: Place, statement: str, ranks: tuple[Rank, ...]
+) -> RankRow:
     return RankRow(fill_upwards(declared, ranks), place, statement, declared)
 
 
-def _candidates(
+def _find_candidate_rows(
     tool: Definition[Tool], named: str | None, organization: Organization, matrices: Matrices
 ) -> Iterator[tuple[MatrixRow, Place, str]]:
     """Rows that could decide, the one that does first: a row of that name, else the first that fits in a matrix."""
@@ -155,11 +157,11 @@ def _candidates(
     if matrix_id is not None and matrix_id in matrices:
         matrix = matrices[matrix_id]
         for number, row in enumerate(matrix.record):
-            if fits(row, tool.record):
+            if does_match_tool(row, tool.record):
                 yield row, matrix.place(number), f"matrix:{matrix.id}/{row.name}"
 
 
-def fits(row: MatrixRow, tool: Tool) -> bool:
+def does_match_tool(row: MatrixRow, tool: Tool) -> bool:
     """Whether a row is for tools of this type and these side effects."""
     return (not row.types or tool.type in row.types) and (
         not row.side_effects or tool.side_effects in row.side_effects
@@ -257,15 +259,15 @@ class RolePost:
             for place, name in zip(places, names, strict=True)
         ]
 
-    def item_places(self, *route: RouteStep) -> list[Place]:
+    def locate_items(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list of the post is written."""
         document, full = self.written(route)
-        return document.item_places(*full)
+        return document.locate_items(*full)
 
-    def place_within(self, offset: int, *route: RouteStep) -> Place:
+    def locate_within(self, offset: int, *route: RouteStep) -> Place:
         """Where a character of a text of the post is written."""
         document, full = self.written(route)
-        return document.place_within(offset, *full)
+        return document.locate_within(offset, *full)
 
     def has(self, *route: RouteStep) -> bool:
         """Whether the profile, or the organization for it, writes a value at a route."""
@@ -353,20 +355,20 @@ class OrgRecords(msgspec.Struct, frozen=True):
         """Where the dispatch edges that count are written."""
         return place_of_edges(self.document, self.governance)
 
-    def rank_row_of(self, tool_id: str) -> RankRow | None:
+    def get_rank_row(self, tool_id: str) -> RankRow | None:
         """What decides each rank's level for a tool, with its place; None where no rank is capped."""
         tool = self.tools.get(tool_id)
         if tool is None:
             return None
         return find_row(tool, self.organization, self.document, self.ranks, self.matrices)
 
-    def rank_levels_of(self, tool_id: str) -> Mapping[str, ToolLevel] | None:
+    def get_rank_levels(self, tool_id: str) -> Mapping[str, ToolLevel] | None:
         """Every rank, lowest first, to its level for a tool; None where no rank is capped."""
-        row = self.rank_row_of(tool_id)
+        row = self.get_rank_row(tool_id)
         return None if row is None else row.levels
 
 
-def external_ids(records: OrgRecords) -> frozenset[str]:
+def list_external_ids(records: OrgRecords) -> frozenset[str]:
     """Ids that stand for superiors outside the organization."""
     return frozenset({USER, *records.organization.external})
 
@@ -382,14 +384,14 @@ def apply_override(
             theirs = PacePlan()
         if isinstance(ours, Record) and isinstance(theirs, Record):
             written = {each: getattr(ours, each) for each in ours.__struct_fields__ if is_written(name, each)}
-            kept = {key: each for key, each in written.items() if not _lost(key, each)}
+            kept = {key: each for key, each in written.items() if not _is_null_for_required(key, each)}
             changes[name] = replace(theirs, **kept)
-        elif not _lost(name, ours):
+        elif not _is_null_for_required(name, ours):
             changes[name] = ours
     return replace(profile, **changes)
 
 
-def _lost(name: str, value: object) -> bool:
+def _is_null_for_required(name: str, value: object) -> bool:
     """Whether `null` is written for what every role has: nothing can take its place, so it stays."""
     return value is None and name in ("doctrine", "requirements", "primary")
 

@@ -84,17 +84,17 @@ class Group:
 
     @cached_property
     def profiles(self) -> dict[str, SourceDocument]:
-        found: dict[str, SourceDocument] = {}
+        profiles: dict[str, SourceDocument] = {}
         for document in self.documents:
             if not isinstance(document.record, RoleProfile) or document.record.overlay:
                 continue
             role_id = document.record.role_id
-            first = found.setdefault(role_id, document)
+            first = profiles.setdefault(role_id, document)
             if first is not document:
                 self.duplicates.append(
                     Duplicate("role", role_id, document.place("role_id"), first.place("role_id"))
                 )
-        return found
+        return profiles
 
     @cached_property
     def catalogs(self) -> list[SourceDocument]:
@@ -103,55 +103,57 @@ class Group:
     @cached_property
     def bills(self) -> dict[str, SourceDocument]:
         """The documents of bills by slug."""
-        found: dict[str, SourceDocument] = {}
+        bills: dict[str, SourceDocument] = {}
         for document in self.catalogs:
             if isinstance(document.record, Bill):
                 slug = document.record.slug
-                first = found.setdefault(slug, document)
+                first = bills.setdefault(slug, document)
                 if first is not document:
                     self.duplicates.append(
                         Duplicate("bill", slug, document.place("slug"), first.place("slug"))
                     )
-        return found
+        return bills
 
     @cached_property
     def ladder(self) -> SourceDocument | None:
         """The first ladder that lists ranks."""
-        found = [each for each in self.catalogs if isinstance(each.record, RankLadder) and each.record.ranks]
-        self.duplicates += [
-            Duplicate("ladder", "ranks", each.place("ranks", key=True), found[0].place("ranks", key=True))
-            for each in found[1:]
+        ladders = [
+            each for each in self.catalogs if isinstance(each.record, RankLadder) and each.record.ranks
         ]
-        return found[0] if found else None
+        self.duplicates += [
+            Duplicate("ladder", "ranks", each.place("ranks", key=True), ladders[0].place("ranks", key=True))
+            for each in ladders[1:]
+        ]
+        return ladders[0] if ladders else None
 
     @cached_property
     def governance(self) -> SourceDocument | None:
         """The first governance document."""
-        found = [document for document in self.catalogs if isinstance(document.record, Governance)]
+        documents = [document for document in self.catalogs if isinstance(document.record, Governance)]
         self.duplicates += [
-            Duplicate("governance", "dispatch", each.place(), found[0].place()) for each in found[1:]
+            Duplicate("governance", "dispatch", each.place(), documents[0].place()) for each in documents[1:]
         ]
-        return found[0] if found else None
+        return documents[0] if documents else None
 
     @cached_property
     def cognitive_skills(self) -> dict[str, Definition[CognitiveSkill]]:
         """Skills by name. Each is a document of its own."""
-        found: dict[str, Definition[CognitiveSkill]] = {}
+        definitions: dict[str, Definition[CognitiveSkill]] = {}
         for document in self.catalogs:
             if isinstance(document.record, CognitiveSkill):
                 name = document.record.name
                 definition = Definition(name, document.record, document, "", self.own)
-                first = found.setdefault(name, definition)
+                first = definitions.setdefault(name, definition)
                 if first is not definition:
                     self.duplicates.append(
                         Duplicate("cognitive_skill", name, definition.place("name"), first.place("name"))
                     )
-        return found
+        return definitions
 
     @cached_property
     def orders(self) -> dict[tuple[str, str], Definition[StandingOrder]]:
         """Files of standing orders by whom they are for."""
-        found: dict[tuple[str, str], Definition[StandingOrder]] = {}
+        definitions: dict[tuple[str, str], Definition[StandingOrder]] = {}
         for document in self.catalogs:
             if not isinstance(record := document.record, StandingOrder):
                 continue
@@ -159,22 +161,22 @@ class Group:
             if record.audience in ("unknown", "federation" if self.own else "organization"):
                 continue
             definition = Definition(record.target or record.audience, record, document, "", self.own)
-            first = found.setdefault((record.audience, record.target), definition)
+            first = definitions.setdefault((record.audience, record.target), definition)
             if first is not definition:
                 what = f"{record.audience} order"
                 self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
-        return found
+        return definitions
 
     def entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
         """The entries of one section of the catalogs of a kind."""
         if section not in self._entries:
-            found = self._entries[section] = {}
+            entries = self._entries[section] = {}
             for document in self.catalogs:
                 if not isinstance(document.record, catalog):
                     continue
                 for entry_id, record in getattr(document.record, section).items():
                     definition = Definition(entry_id, record, document, section, self.own)
-                    first = found.setdefault(entry_id, definition)
+                    first = entries.setdefault(entry_id, definition)
                     # Two sources may use one server, which neither of them declares anything else about.
                     is_same = document.home and first.document.home and record == first.record
                     if first is not definition and not is_same:
@@ -197,7 +199,9 @@ class VisibleDocuments:
         self.catalogs = tuple(document for group in groups for document in group.catalogs)
 
     @classmethod
-    def of_catalogs(cls, catalogs: Sequence[SourceDocument], counts: Iterable[int]) -> VisibleDocuments:
+    def rebuild_from_catalogs(
+        cls, catalogs: Sequence[SourceDocument], counts: Iterable[int]
+    ) -> VisibleDocuments:
         """The catalogs that an organization sees, `counts` of them in each group, put together again."""
         groups, start = [], 0
         for number, count in enumerate(counts):
@@ -214,10 +218,10 @@ class VisibleDocuments:
         records = [document.record for document in self.catalogs]
         skill_catalogs = [record for record in records if isinstance(record, SkillCatalog)]
         scales = (record.proficiency_scale for record in skill_catalogs)
-        ranks, ladder, promotions = self._ladder()
+        ranks, ladder, promotions = self._find_ladder()
         return {
             "domains": self._nearest(DomainCatalog, "domains"),
-            "aliases": self._aliases(),
+            "aliases": self._collect_aliases(),
             "plans": self._nearest(PlanCatalog, "plans"),
             "tools": self._nearest(ToolCatalog, "tools"),
             "skills": self._nearest(SkillCatalog, "skills"),
@@ -238,11 +242,13 @@ class VisibleDocuments:
             "bills": {slug: bill for group in reversed(self.groups) for slug, bill in group.bills.items()},
             "procedures": self._nearest(ProcedureCatalog, "procedures"),
             "cognitive_skills": _first(group.cognitive_skills for group in self.groups),
-            "orders": _all(group.orders for group in reversed(self.groups)),
+            "orders": _take_all(group.orders for group in reversed(self.groups)),
             "governance": next((group.governance for group in self.groups if group.governance), None),
         }
 
-    def _ladder(self) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
+    def _find_ladder(
+        self,
+    ) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
         """The nearest ladder that lists ranks; the promotions of another would speak of other ranks."""
         for group in self.groups:
             if (document := group.ladder) is not None and isinstance(document.record, RankLadder):
@@ -254,21 +260,21 @@ class VisibleDocuments:
         return (), None, {}
 
     def _nearest(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
-        found: dict[str, Definition[Any]] = {}
+        definitions: dict[str, Definition[Any]] = {}
         for group in self.groups:
             for entry_id, definition in group.entries(catalog, section).items():
-                found.setdefault(entry_id, definition)
-        return found
+                definitions.setdefault(entry_id, definition)
+        return definitions
 
-    def _aliases(self) -> dict[str, AliasTarget]:
-        found: dict[str, AliasTarget] = {}
+    def _collect_aliases(self) -> dict[str, AliasTarget]:
+        targets_by_alias: dict[str, AliasTarget] = {}
         for document in self.catalogs:
             if isinstance(document.record, DomainCatalog):
                 for alias, target in document.record.aliases.items():
-                    found.setdefault(alias, AliasTarget(target, document.place("aliases", alias)))
+                    targets_by_alias.setdefault(alias, AliasTarget(target, document.place("aliases", alias)))
                 for number, alias in enumerate(document.record.unmapped):
-                    found.setdefault(alias, AliasTarget(None, document.place("unmapped", number)))
-        return found
+                    targets_by_alias.setdefault(alias, AliasTarget(None, document.place("unmapped", number)))
+        return targets_by_alias
 
     @cached_property
     def broken(self) -> list[BrokenDocument]:
@@ -277,11 +283,11 @@ class VisibleDocuments:
     @cached_property
     def declared_ids(self) -> dict[str, list[str]]:
         """Id that a file which could not be read seems to declare, to the names of such files."""
-        found: dict[str, list[str]] = defaultdict(list)
+        names_by_id: dict[str, list[str]] = defaultdict(list)
         for each in self.broken:
             for declared_id in each.declared_ids:
-                found[declared_id].append(each.name)
-        return found
+                names_by_id[declared_id].append(each.name)
+        return names_by_id
 
     @cached_property
     def excused(self) -> frozenset[str]:
@@ -299,20 +305,20 @@ class VisibleDocuments:
 
 def _first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
     """Of each key the value of the nearest group."""
-    found: dict[K, V] = {}
+    values_by_key: dict[K, V] = {}
     for group in groups:
         for key, value in group.items():
-            found.setdefault(key, value)
-    return found
+            values_by_key.setdefault(key, value)
+    return values_by_key
 
 
-def _all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
+def _take_all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
     """Of each key the values of all groups: what is ordered from farther away is not replaced from nearby."""
-    found: dict[K, tuple[V, ...]] = {}
+    values_by_key: dict[K, tuple[V, ...]] = {}
     for group in groups:
         for key, value in group.items():
-            found[key] = (*found.get(key, ()), value)
-    return found
+            values_by_key[key] = (*values_by_key.get(key, ()), value)
+    return values_by_key
 
 
 class Visibility:
@@ -358,7 +364,7 @@ class Visibility:
                 return self._visible[folder]
             named = dict.fromkeys(each.format for each in self._documents.get(folder, ()) if each.home)
             in_use = (self._of_format[each] for each in named if each in self._of_format)
-            beside = self._group_beside(os.path.dirname(folder))
+            beside = self._get_group_beside(os.path.dirname(folder))
             self._visible[folder] = VisibleDocuments((own, beside, *in_use, self._shared))
         return self._visible[folder]
 
@@ -368,7 +374,7 @@ class Visibility:
             for group in visible.groups:
                 yield from group.duplicates
 
-    def _group_beside(self, parent: str) -> Group:
+    def _get_group_beside(self, parent: str) -> Group:
         """Documents of the folder an organization lies in, without those of other organizations' folders."""
         if parent not in self._beside:
             home, inside = self._home(parent), os.path.join(parent, "")

@@ -16,7 +16,7 @@ from orgkernel.decisions.access.layers.lock import LOCKED
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, LEFT_OPEN, PART_NOT_STATED
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.graph.questions import OrgView
@@ -35,7 +35,7 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
 
     def at_this_moment(self, request: AccessRequest) -> AccessRequest:
         """A request with the time it is asked at, unless it states one, and with the recorded alert and watch."""
-        return tables_of(self.view).with_status(at_this_moment(request, self.clock), self.state)
+        return get_access_tables(self.view).with_status(at_this_moment(request, self.clock), self.state)
 
     def decide(self, request: AccessRequest) -> AccessDecision:
         """Whether somebody may do something."""
@@ -45,15 +45,15 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         """The decision, and each of its codes in words."""
         return decide_with_reasons(self.view, at_this_moment(request, self.clock), self.state)
 
-    def here_and_now(self) -> AccessContext:
+    def build_current_context(self) -> AccessContext:
         """Circumstances of which only the time is known."""
         now, offset = self.clock()
         return AccessContext(now=now, utc_offset=offset)
 
     def envelope(self, subject: str, context: AccessContext | None) -> AccessEnvelope:
         """Everything a sender gets, and where its messages go."""
-        asked = at_this_moment(AccessRequest(subject, "", "", context or AccessContext()), self.clock)
-        return decide_envelope(self.view, subject, asked.context, self.state)
+        request = at_this_moment(AccessRequest(subject, "", "", context or AccessContext()), self.clock)
+        return decide_envelope(self.view, subject, request.context, self.state)
 
     def explain(self, request: AccessRequest, counted: int = 0) -> AccessExplanation:
         """The decision with everything it rests on, and what else its first remedies would open."""
@@ -63,9 +63,9 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         self, action: str, resource: str, context: AccessContext | None, kinds: Iterable[str] | None
     ) -> tuple[AccessRow, ...]:
         """Who may do this."""
-        asked = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self.clock)
+        request = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self.clock)
         wanted = SUBJECT_KINDS if kinds is None else kinds
-        return who_can(self.view, action, resource, context=asked.context, state=self.state, kinds=wanted)
+        return who_can(self.view, action, resource, context=request.context, state=self.state, kinds=wanted)
 
     def open_to_calls(self, row: AccessRow, request: AccessRequest) -> tuple[str, ...]:
         """The actions of a row that some call could do now. Of a denied row, those for which only a lock or a path is
@@ -78,17 +78,19 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
             return row.actions if is_open else ()
         if row.code not in _WITH_A_CALL:
             return ()
-        asked = replace(request, subject=row.subject, resource=row.resource)
+        row_request = replace(request, subject=row.subject, resource=row.resource)
         return tuple(
-            action for action in row.actions if _is_open(self.decide(replace(asked, action=action)).codes)
+            action
+            for action in row.actions
+            if _is_open(self.decide(replace(row_request, action=action)).codes)
         )
 
     def what_can(
         self, subject: str, request: AccessRequest | None, kinds: Iterable[str]
     ) -> tuple[AccessRow, ...]:
         """What somebody may do."""
-        asked = at_this_moment(request or AccessRequest(subject, "", ""), self.clock)
-        return what_can(self.view, subject, request=asked, state=self.state, kinds=kinds)
+        timed_request = at_this_moment(request or AccessRequest(subject, "", ""), self.clock)
+        return what_can(self.view, subject, request=timed_request, state=self.state, kinds=kinds)
 
 
 def _is_open(codes: Collection[str]) -> bool:

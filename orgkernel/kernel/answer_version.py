@@ -64,26 +64,26 @@ class AnswerVersions:
         now, _ = (clock or read_clock)()
         if last is not None and last.holds(state, version, now):
             return last
-        ends = () if stored is None else self._ends_of(state, stored)
+        ends = () if stored is None else self._list_ends_of(state, stored)
         place = bisect_right(ends, now)
         since = ends[place - 1] if place else -_NEVER
         until = ends[place] if place < len(ends) else _NEVER
         has_skills = stored is not None and bool(stored.skills)  # which decay
-        if has_skills or any(_speaks_of_time(state)):
+        if has_skills or any(_iterate_time_dependence(state)):
             since, until = max(since, now - now % _MINUTE), min(until, now - now % _MINUTE + _MINUTE)
         self._last = AnswerVersion(state, version, since, until)
         return self._last
 
-    def _ends_of(self, state: RegistryState, stored: StateView) -> tuple[float, ...]:
+    def _list_ends_of(self, state: RegistryState, stored: StateView) -> tuple[float, ...]:
         """When something that is stored runs out, in order."""
         held, version, ends = self._ends
         if held is not state or version != stored.version:
-            ends = tuple(sorted(set(_ends(state, stored))))
+            ends = tuple(sorted(set(_iterate_ends(state, stored))))
             self._ends = (state, stored.version, ends)
         return ends
 
 
-def _ends(state: RegistryState, stored: StateView) -> Iterator[float]:
+def _iterate_ends(state: RegistryState, stored: StateView) -> Iterator[float]:
     from orgkernel.decisions.evidence.state_view import REPORT_COUNTS_FOR
 
     for grants in stored.grants.values():
@@ -105,7 +105,7 @@ def _ends(state: RegistryState, stored: StateView) -> Iterator[float]:
                     yield result.at + declared.record.expires_after_days * _DAY
 
 
-def _speaks_of_time(state: RegistryState) -> Iterator[bool]:
+def _iterate_time_dependence(state: RegistryState) -> Iterator[bool]:
     for organization in state.served.values():
         for policy in organization.snapshot.records.policies.values():
             yield any(condition.time is not None for condition in policy.record.match.conditions)

@@ -32,7 +32,7 @@ def open_cache(
         return None, ""
     if isinstance(project.cache, str) and _is_ci(environment) and _is_in_tree(folder, project.folder):
         return None, f"the cache {folder} is not used: it lies in the checked tree, and `CI` is set"
-    own = _own_folder(environment)
+    own = _find_own_folder(environment)
     if own is None:
         return None, f"the cache {folder} is not used: without `HOME` there is no place for its secret"
     try:
@@ -56,10 +56,10 @@ def find_cache_folder(project: Project, environment: Mapping[str, str]) -> str |
         return None
     if isinstance(project.cache, str):
         return os.path.join(project.folder, os.path.expanduser(project.cache))
-    return _own_folder(environment)
+    return _find_own_folder(environment)
 
 
-def _own_folder(environment: Mapping[str, str]) -> str | None:
+def _find_own_folder(environment: Mapping[str, str]) -> str | None:
     home = environment.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(home):  # the specification of base directories: ignore it then
         home = os.path.join(environment.get("HOME", ""), ".cache")
@@ -74,11 +74,11 @@ def _is_in_tree(folder: str, project: str) -> bool:
     """Whether a folder lies in the project, in the repository around it, or in the current folder."""
     real = os.path.realpath(folder)
     tops = {os.path.realpath(project), os.path.realpath(os.getcwd())}
-    tops |= {top for each in tuple(tops) if (top := _repository_of(each))}
+    tops |= {top for each in tuple(tops) if (top := _find_repository(each))}
     return any(os.path.join(real, "").startswith(os.path.join(top, "")) for top in tops)
 
 
-def _repository_of(folder: str) -> str | None:
+def _find_repository(folder: str) -> str | None:
     while not os.path.lexists(os.path.join(folder, ".git")):
         folder, inner = os.path.dirname(folder), folder
         if folder == inner:

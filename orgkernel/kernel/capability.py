@@ -75,21 +75,21 @@ def ask_orders(desk: OrganizationAccess, role: str) -> StandingOrders:
 
 def ask_skills(desk: OrganizationAccess, subject: str) -> SkillList:
     """The skills that somebody sees."""
-    return list_skills(desk.view, desk.state, subject, desk.here_and_now())
+    return list_skills(desk.view, desk.state, subject, desk.build_current_context())
 
 
 def ask_skill(desk: OrganizationAccess, subject: str, name: str) -> SkillDisclosed:
     """A skill, if somebody may activate it."""
-    found = activate_skill(desk.view, desk.state, subject, name, desk.here_and_now())
-    files = list_files(skills_of(desk.view)[name].definition.document.path) if found.card else ()
-    return SkillDisclosed(found, tuple(SkillFile(*each) for each in files))
+    activation = activate_skill(desk.view, desk.state, subject, name, desk.build_current_context())
+    files = list_files(skills_of(desk.view)[name].definition.document.path) if activation.card else ()
+    return SkillDisclosed(activation, tuple(SkillFile(*each) for each in files))
 
 
 def ask_resource(desk: OrganizationAccess, subject: str, name: str, path: str) -> SkillResource:
     """A file beside a skill, if somebody may activate the skill."""
-    found = activate_skill(desk.view, desk.state, subject, name, desk.here_and_now())
-    if found.card is None:
-        return SkillResource("deny", subject, name, path, found.reasons, "", "", "", 0, "")
+    activation = activate_skill(desk.view, desk.state, subject, name, desk.build_current_context())
+    if activation.card is None:
+        return SkillResource("deny", subject, name, path, activation.reasons, "", "", "", 0, "")
     try:
         file = read_file(skills_of(desk.view)[name].definition.document.path, path)
     except FileRefused as refused:
@@ -102,22 +102,22 @@ def ask_resource(desk: OrganizationAccess, subject: str, name: str, path: str) -
         encoding, content = "base64", base64.b64encode(file.content).decode()
     media_type = mimetypes.guess_type(path)[0] or "application/octet-stream"
     return SkillResource(
-        "allow", subject, name, path, found.reasons, media_type, encoding, content, len(file.content),
+        "allow", subject, name, path, activation.reasons, media_type, encoding, content, len(file.content),
         file.sha256,
     )  # fmt: skip
 
 
-def ask_handling(desk: OrganizationAccess, asked: HandlingRequest) -> HandlingDecision:
+def ask_handling(desk: OrganizationAccess, request: HandlingRequest) -> HandlingDecision:
     """The way in which somebody handles an intent. Raises `UsageError` for a way that cannot have failed."""
-    for way in asked.failed:
+    for way in request.failed:
         tier, _, name = way.partition(":")
         if tier not in FAILABLE or (tier == "reasoning") != (not name):
             raise UsageError(
                 f"{quote(way)} is nothing that can have failed",
                 f"write `reasoning`, or `TIER:NAME` with one of {listing(FAILABLE[:3])}",
             )
-    timed = at_this_moment(AccessRequest(asked.subject, "", "", asked.context), desk.clock)
-    return decide_handling(desk.view, desk.state, msgspec.structs.replace(asked, context=timed.context))
+    timed = at_this_moment(AccessRequest(request.subject, "", "", request.context), desk.clock)
+    return decide_handling(desk.view, desk.state, msgspec.structs.replace(request, context=timed.context))
 
 
 def ask_proposals(desk: OrganizationAccess) -> Proposals:

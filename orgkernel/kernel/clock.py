@@ -32,7 +32,7 @@ class StateHistory(StateSource, Protocol):
     def read_past(self, org_id: str, at: float) -> StateView:
         """The state of an organization at a time."""
 
-    def rank_changes(
+    def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first. `start` is the rank that the documents state."""
@@ -58,12 +58,12 @@ class PastState:
         """The state of a time that was even earlier."""
         return self._history.read_past(org_id, min(at, self._at))
 
-    def rank_changes(
+    def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to that time, oldest first."""
         until = self._at if until is None else min(until, self._at)
-        return self._history.rank_changes(org_id, agent_id, start, until)
+        return self._history.list_rank_changes(org_id, agent_id, start, until)
 
 
 def read_clock() -> tuple[float, int]:

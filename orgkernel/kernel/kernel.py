@@ -19,7 +19,7 @@ from orgkernel.kernel.answer_version import AnswerVersions
 from orgkernel.kernel.manifest_cache import ManifestCache
 from orgkernel.kernel.registry import Registry
 from orgkernel.loading.cache import Cache
-from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
+from orgkernel.snapshots.roots import Request, build_shipped_request, resolve_paths
 from orgkernel.snapshots.snapshot import require_declared_agent
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Kernel(Registry):
         'software_dev'
         """
         named = [os.fspath(path) for path in paths]
-        request = resolve_paths(named, os.getcwd()) if named else shipped_request()
+        request = resolve_paths(named, os.getcwd()) if named else build_shipped_request()
         return cls(request, active=active, store=store)
 
     def with_store(self, store: StateSource | None, clock: Clock | None = None) -> Kernel:
@@ -289,7 +289,7 @@ class Kernel(Registry):
         """
         from orgkernel.kernel.capability import ask_orders
 
-        self._snapshot_with(org, role)
+        self._get_snapshot_with(org, role)
         return ask_orders(self.access(org), role)
 
     def cognitive_skills(self, org: str, subject: str) -> SkillList:
@@ -354,7 +354,7 @@ class Kernel(Registry):
         >>> Kernel.open().access("blank").state.version
         0
         """
-        return _desk_opener()(self.organization(org).snapshot.index, self._store, self._clock)
+        return _import_desk_opener()(self.organization(org).snapshot.index, self._store, self._clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
@@ -363,12 +363,12 @@ class Kernel(Registry):
         >>> manifest.domains[0].id, manifest.domains[0].why[0].file
         ('osint', 'templates/sigint_alpha/roles/sigint_specialist.yaml')
         """
-        snapshot = self._snapshot_with(org, role)
+        snapshot = self._get_snapshot_with(org, role)
         from orgkernel.manifest.role import build_role_manifest
 
         desk = self.access(org)
-        findings = snapshot.findings_about(f"role:{role}")
-        return build_role_manifest(desk.view, role, findings, desk.state, desk.here_and_now())
+        findings = snapshot.list_findings_about(f"role:{role}")
+        return build_role_manifest(desk.view, role, findings, desk.state, desk.build_current_context())
 
     def pace(
         self,
@@ -391,7 +391,7 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.status.pace import decide_role_pace
 
-        index = self._snapshot_with(org, role).index
+        index = self._get_snapshot_with(org, role).index
         return decide_role_pace(index, role, observation, previous, new_task=new_task)
 
     def report(self, org: str, situation: Situation) -> dict[str, Any]:
@@ -404,7 +404,7 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.status.salute import report_role
 
-        return report_role(self._snapshot_with(org, situation.role_id).index, situation)
+        return report_role(self._get_snapshot_with(org, situation.role_id).index, situation)
 
     def agent_manifest(self, org: str, agent: str) -> AgentManifest:
         """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
@@ -418,12 +418,14 @@ class Kernel(Registry):
         from orgkernel.kernel.clock import StateHistory
         from orgkernel.manifest.agent import build_agent_manifest
 
-        desk = self._desk_with_agent(org, agent)
-        findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
+        desk = self._open_desk_with_agent(org, agent)
+        findings = self.organization(org).snapshot.list_findings_about(f"agent:{agent}")
         start = desk.view.records.agents[agent].record.rank
         source = self._store if isinstance(self._store, StateHistory) else None
-        promotions = () if source is None else source.rank_changes(desk.view.org_id, agent, start)
-        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now(), promotions)
+        promotions = () if source is None else source.list_rank_changes(desk.view.org_id, agent, start)
+        return build_agent_manifest(
+            desk.view, agent, findings, desk.state, desk.build_current_context(), promotions
+        )
 
     def skill_profile(self, org: str, agent: str) -> SkillProfile:
         """The skills of an agent at the level that is left of them, and what is missing for its roles and ranks.
@@ -436,8 +438,8 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.crew.skill_profile import build_skill_profile
 
-        desk = self._desk_with_agent(org, agent)
-        return build_skill_profile(desk.view, desk.state, agent, desk.here_and_now().now)
+        desk = self._open_desk_with_agent(org, agent)
+        return build_skill_profile(desk.view, desk.state, agent, desk.build_current_context().now)
 
     def promotion(self, org: str, agent: str) -> PromotionDecision:
         """Which ranks an agent could have, with each requirement met or not. Changes nothing. Raises as `agent_manifest`.
@@ -448,8 +450,8 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.crew.promotion import decide_promotion
 
-        desk = self._desk_with_agent(org, agent)
-        return decide_promotion(desk.view, desk.state, agent, desk.here_and_now().now)
+        desk = self._open_desk_with_agent(org, agent)
+        return decide_promotion(desk.view, desk.state, agent, desk.build_current_context().now)
 
     def qualification_record(self, org: str, agent: str) -> QualificationRecord:
         """Every test that the organization declares or the agent has taken: whether it counts, its baseline, its drift.
@@ -461,10 +463,10 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.evidence.qualifications import build_qualification_record
 
-        desk = self._desk_with_agent(org, agent)
-        return build_qualification_record(desk.view, desk.state, agent, desk.here_and_now().now)
+        desk = self._open_desk_with_agent(org, agent)
+        return build_qualification_record(desk.view, desk.state, agent, desk.build_current_context().now)
 
-    def _desk_with_agent(self, org: str, agent: str) -> OrganizationAccess:
+    def _open_desk_with_agent(self, org: str, agent: str) -> OrganizationAccess:
         """The desk of an organization whose roster declares the agent. Raises `UnknownAgent`."""
         desk = self.access(org)
         require_declared_agent(desk.view.records, agent)
@@ -490,7 +492,9 @@ class Kernel(Registry):
         from orgkernel.manifest.crew import AgentFilter, build_agent_list, select_agents
 
         desk = self.access(org)
-        chosen = select_agents(desk.view, desk.state, wanted or AgentFilter(), desk.here_and_now().now)
+        chosen = select_agents(
+            desk.view, desk.state, wanted or AgentFilter(), desk.build_current_context().now
+        )
         if after is not None and after not in desk.view.records.agents:
             raise UnknownAgent(f"the cursor names no agent of organization {quote(desk.view.org_id)}")
         start = 0 if after is None else bisect_right(chosen, after)
@@ -526,7 +530,9 @@ class Kernel(Registry):
 
         desk = self.access(org)
         document = _find_bill(desk.view, bill)
-        return fill_bill_roles(desk.view, desk.state, document, desk.here_and_now().now, frozenset(without))
+        return fill_bill_roles(
+            desk.view, desk.state, document, desk.build_current_context().now, frozenset(without)
+        )
 
     def next_steps(
         self, org: str, instance: BillInstance, *, context: AccessContext | None = None
@@ -540,12 +546,12 @@ class Kernel(Registry):
 
         desk = self.access(org)
         document = _find_bill(desk.view, instance.bill)
-        asked = (
-            desk.here_and_now()
+        current_context = (
+            desk.build_current_context()
             if context is None
             else desk.at_this_moment(AccessRequest("", "", "", context)).context
         )
-        return decide_next_steps(desk.view, desk.state, document, instance, asked)
+        return decide_next_steps(desk.view, desk.state, document, instance, current_context)
 
     def dispatch_permission(
         self, org: str, question: HandoverQuestion, briefs: DispatchBriefs | None = None
@@ -561,8 +567,8 @@ class Kernel(Registry):
         from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
 
         desk = self.access(org)
-        asked = _asked_now(desk, question)
-        return decide_dispatch_permission(desk.view, asked, desk.state, briefs or NO_BRIEFS)
+        current_question = _add_current_state(desk, question)
+        return decide_dispatch_permission(desk.view, current_question, desk.state, briefs or NO_BRIEFS)
 
     def decide_dispatch(
         self, org: str, question: HandoverQuestion, briefs: DispatchBriefs | None = None
@@ -577,7 +583,7 @@ class Kernel(Registry):
         from orgkernel.decisions.dispatch.permission.decide import decide_dispatch
 
         desk = self.access(org)
-        return decide_dispatch(desk.view, _asked_now(desk, question), desk.state, briefs or NO_BRIEFS)
+        return decide_dispatch(desk.view, _add_current_state(desk, question), desk.state, briefs or NO_BRIEFS)
 
     def contract_terms(self, org: str) -> ContractTerms:
         """What an organization demands of contracts besides their own rules. Raises as `dispatch`.
@@ -585,9 +591,9 @@ class Kernel(Registry):
         >>> Kernel.open().contract_terms("omega").batch_size
         4
         """
-        from orgkernel.decisions.work.contracts.terms import terms_of
+        from orgkernel.decisions.work.contracts.terms import get_contract_terms
 
-        return terms_of(self.organization(org).snapshot.index)
+        return get_contract_terms(self.organization(org).snapshot.index)
 
     def sacred_documents(self, org: str) -> list[str]:
         """The paths of the documents that say what is sacred. Raises as `dispatch`."""
@@ -630,7 +636,7 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.evidence.service_record import decide_drift
 
-        desk = self._desk_with_agent(org, agent)
+        desk = self._open_desk_with_agent(org, agent)
         return decide_drift(desk.view, agent, desk.state)
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
@@ -682,11 +688,11 @@ class Kernel(Registry):
         end = len(fitting) if limit is None else start + limit
         page = fitting[start:end]
         return build_organization_manifest(
-            snapshot.index, page, snapshot.diagnostics, desk.state, desk.here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
+            snapshot.index, page, snapshot.diagnostics, desk.state, desk.build_current_context(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
 
 
-def _asked_now(desk: OrganizationAccess, question: HandoverQuestion) -> HandoverQuestion:
+def _add_current_state(desk: OrganizationAccess, question: HandoverQuestion) -> HandoverQuestion:
     """A question about a dispatch with the time it is asked at, and with the recorded alert and watch."""
     from orgkernel.decisions.access.request import AccessRequest
 
@@ -703,7 +709,7 @@ def _find_bill(view: OrgView, bill: str) -> SourceDocument:
 
 
 @cache
-def _desk_opener() -> Callable[[OrgView, StateSource | None, Clock | None], OrganizationAccess]:
+def _import_desk_opener() -> Callable[[OrgView, StateSource | None, Clock | None], OrganizationAccess]:
     """What opens a desk: a command that asks nothing about access does not import it, and nobody imports it twice."""
     from orgkernel.kernel.access import open_desk
 

@@ -10,9 +10,9 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.kernel.registry_state import RegistryState, Reload, ServedOrganization, next_state
+from orgkernel.kernel.registry_state import RegistryState, Reload, ServedOrganization, compute_next_state
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.files import Root, documents_in
+from orgkernel.loading.files import Root, list_documents_in
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
@@ -36,7 +36,7 @@ class Registry:
         self._severities = dict(severities)
         self._loader = Loader(request, severities, cache)
         self._reloading = threading.Lock()
-        self._state = next_state(self._loader.load(), {})[0]
+        self._state = compute_next_state(self._loader.load(), {})[0]
 
     @property
     def state(self) -> RegistryState:
@@ -46,22 +46,24 @@ class Registry:
     @property
     def watched(self) -> tuple[str, ...]:
         """Files and folders whose change can change an answer, also those of other formats that are not there yet."""
-        found: list[str] = []
+        paths: list[str] = []
         sources = self._loader.sources
         for root in (*self._request.roots, *sources.roots):
             if root.areas:
-                found += _areas(root)
+                paths += _list_watched(root)
             elif root.only:  # a folder above: not all that lies below it is read
-                found += [path for path in (*root.only, *documents_in(root.path)) if os.path.exists(path)]
+                paths += [
+                    path for path in (*root.only, *list_documents_in(root.path)) if os.path.exists(path)
+                ]
             else:
-                found.append(root.path)
-        return tuple(dict.fromkeys((*found, *sources.awaited)))
+                paths.append(root.path)
+        return tuple(dict.fromkeys((*paths, *sources.awaited)))
 
     @property
     def foreign_folders(self) -> tuple[str, ...]:
         """Those among them that hold documents in the format of others."""
         roots = (*self._request.roots, *self._loader.sources.roots)
-        return tuple(path for root in roots for path in _areas(root) if os.path.isdir(path))
+        return tuple(path for root in roots for path in _list_watched(root) if os.path.isdir(path))
 
     @property
     def active(self) -> str | None:
@@ -88,7 +90,7 @@ class Registry:
         if org_id in state.served:
             return state.served[org_id]
         if org_id in state.refused:
-            errors = sum(found.severity is Severity.ERROR for found in state.refused[org_id])
+            errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in state.refused[org_id])
             raise NotServed(
                 f"organization {quote(org_id)} has {errors} error{'s' * (errors != 1)}",
                 "run `orgkernel check` to see them",
@@ -106,8 +108,8 @@ class Registry:
         """
         state = self._state
         org_id = self._resolve(org, state)
-        found = state.latest.organizations.get(org_id)
-        return found or self.organization(org).snapshot
+        snapshot = state.latest.organizations.get(org_id)
+        return snapshot or self.organization(org).snapshot
 
     def refusal(self, org: str) -> tuple[Diagnostic, ...]:
         """What keeps the latest version of an organization from answering; nothing where it answers."""
@@ -125,7 +127,7 @@ class Registry:
         """
         with self._reloading:
             latest = self._loader.load()
-            self._state, report = next_state(latest, self._state.served, self._state.latest)
+            self._state, report = compute_next_state(latest, self._state.served, self._state.latest)
             return report
 
     def draft(self, texts: Mapping[str, str]) -> Snapshot:
@@ -158,7 +160,7 @@ class Registry:
         finally:
             self._reloading.release()
 
-    def _snapshot_with(self, org: str, role: str) -> OrgSnapshot:
+    def _get_snapshot_with(self, org: str, role: str) -> OrgSnapshot:
         """The version of an organization that answers, which has this role."""
         snapshot = self.organization(org).snapshot
         snapshot.require_role(role)
@@ -180,6 +182,6 @@ class Registry:
         )
 
 
-def _areas(root: Root) -> list[str]:
+def _list_watched(root: Root) -> list[str]:
     """The files and folders of a root in the format of others."""
     return [os.path.normpath(os.path.join(root.path, each.path)) for each in root.areas]

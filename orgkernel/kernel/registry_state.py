@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, covers
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, does_cover_file
 
 
 class ServedOrganization(msgspec.Struct, frozen=True, dict=True, weakref=True):
@@ -45,7 +45,7 @@ class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
     """Whether anything differs from before, findings included."""
 
 
-def next_state(
+def compute_next_state(
     latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
 ) -> tuple[RegistryState, Reload]:
     """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
@@ -64,16 +64,22 @@ def next_state(
             continue
         file = answering.snapshot.records.document.name
         broken = [
-            each for each in latest.tree.broken if org_id in each.declared_ids or covers(each.name, file)
+            each
+            for each in latest.tree.broken
+            if org_id in each.declared_ids or does_cover_file(each.name, file)
         ]
         if broken:
             now[org_id] = ServedOrganization(answering.snapshot, stale=True)
             names = {each.name for each in broken}
             blamed |= names
-            refused[org_id] = tuple(found for found in latest.diagnostics if found.place.file in names)
-    for org_id, name in _unreadable_organizations(latest):
+            refused[org_id] = tuple(
+                diagnostic for diagnostic in latest.diagnostics if diagnostic.place.file in names
+            )
+    for org_id, name in _find_unreadable_organizations(latest):
         if org_id not in now and name not in blamed:
-            found_there = tuple(found for found in latest.diagnostics if found.place.file == name)
+            found_there = tuple(
+                diagnostic for diagnostic in latest.diagnostics if diagnostic.place.file == name
+            )
             refused.setdefault(org_id, found_there)
     report = Reload(
         tuple(
@@ -90,7 +96,7 @@ def next_state(
     return RegistryState(latest, now, refused), report
 
 
-def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
+def _find_unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
     """Organizations whose own file could not be read, by the id it seems to declare, and the names of the files.
 
     A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (docs/documents.md).

@@ -86,7 +86,7 @@ def find_project(folder: str) -> Project:
                 continue  # nobody makes this folder a part of a project by putting a file above it
             settings = _read(where, section)
             if settings is not None:
-                project = _project(here, name, settings)
+                project = _build_project(here, name, settings)
                 return replace(project, file=where, owned_by_others="" if is_own(where) else where)
         parent = os.path.dirname(here)
         if parent == here:
@@ -167,7 +167,7 @@ def is_own(path: str) -> bool:
     return all(state.st_uid in owners for state in states) and not is_writable
 
 
-def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
+def _build_project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     where = os.path.join(folder, name)
     for key in settings:
         if key not in _SETTINGS:
@@ -201,7 +201,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         raise BadProject(
             f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`'
         )
-    known = _all_codes() if severities else ()
+    known = _list_all_codes() if severities else ()
     for code in severities:
         if code not in known:
             raise BadProject(
@@ -215,10 +215,10 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         tuple(paths),
         active,
         {
-            code: None if level == "off" else _severity(where, code, level)
+            code: None if level == "off" else _parse_severity(where, code, level)
             for code, level in severities.items()
         },
-        _severity(where, "fail_on", settings.get("fail_on", "error")),
+        _parse_severity(where, "fail_on", settings.get("fail_on", "error")),
         _cache(where, settings.get("cache", True)),
         store,
         toolbox,
@@ -237,14 +237,14 @@ def _cache(where: str, value: Any) -> str | bool:
     )
 
 
-def _all_codes() -> Collection[str]:
+def _list_all_codes() -> Collection[str]:
     from orgkernel.diagnostics.catalog import ROWS
     from orgkernel.rules.catalog import all_rules  # imports every rule
 
     return {*ROWS, *(rule.code for rule in all_rules())}
 
 
-def _severity(where: str, name: str, level: Any) -> Severity:
+def _parse_severity(where: str, name: str, level: Any) -> Severity:
     if level in _LEVELS:
         return _LEVELS[level]
     allowed = listing([*_LEVELS, *([] if name == "fail_on" else ["off"])])

@@ -47,17 +47,17 @@ def locate_store(
     if option:
         return parse_location(option, here)
     place = environment.get(CHECKPOINTS)
-    if said := environment.get(VARIABLE):
-        return _with_checkpoints(parse_location(said, here), place, here)
+    if stated_location := environment.get(VARIABLE):
+        return _move_checkpoints(parse_location(stated_location, here), place, here)
     project.require_own("store")
     location = parse_location(project.store or DEFAULT, project.folder)
     if place:
-        return _with_checkpoints(location, place, here)
+        return _move_checkpoints(location, place, here)
     project.require_own("checkpoints")
-    return _with_checkpoints(location, project.checkpoints, project.folder)
+    return _move_checkpoints(location, project.checkpoints, project.folder)
 
 
-def _with_checkpoints(location: StoreLocation, place: str | None, folder: str) -> StoreLocation:
+def _move_checkpoints(location: StoreLocation, place: str | None, folder: str) -> StoreLocation:
     """The location with its checkpoints in another folder, if one is named."""
     if not place:
         return location
@@ -115,11 +115,11 @@ class StateAt:
         with open_store(self._location, create=False) as store:
             return store.read_past(org_id, at)
 
-    def rank_changes(
+    def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`."""
         if not is_there(self._location):
             return ()
         with open_store(self._location, create=False) as store:
-            return store.rank_changes(org_id, agent_id, start, until)
+            return store.list_rank_changes(org_id, agent_id, start, until)

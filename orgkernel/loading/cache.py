@@ -124,10 +124,10 @@ class Cache:
 
     def distrust(self) -> bool:
         """Delete all entries that were read so far, because one of them is wrong. Returns whether there were any."""
-        found, self._found = self._found, []
-        for key in found:
+        keys, self._found = self._found, []
+        for key in keys:
             self.discard(key)
-        return bool(found)
+        return bool(keys)
 
     def _path(self, key: str) -> str:
         return os.path.join(self.folder, key + _SUFFIX)
@@ -179,8 +179,8 @@ class Cache:
         """Delete the least recently used entries above the limit, and files that ended processes left."""
         stored: list[_Stored] = []
         now = os.stat(written).st_mtime_ns
-        with os.scandir(self.folder) as found:
-            for entry in found:
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
                 state = entry.stat(follow_symlinks=False)
                 if entry.name.endswith(_TEMPORARY) and state.st_mtime_ns < now - _ABANDONED:
                     os.unlink(entry.path)

@@ -12,7 +12,7 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.documents.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.documents.records import PREFIX, Document, ToolCatalog
-from orgkernel.loading.files import SourceText, markdown_kind
+from orgkernel.loading.files import SourceText, get_markdown_kind
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.markdown import ParsedMarkdown, parse_markdown
@@ -66,23 +66,23 @@ _MOST_CLAIMING = 2 * 1024 * 1024
 _CLAIM = lazy_pattern(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
-def says_ours(source: SourceText) -> bool:
+def is_orgkernel_document(source: SourceText) -> bool:
     """Whether a text claims to be a document of orgkernel, even if it cannot be read."""
-    return markdown_kind(source.path) is not None or _find_kind(source.text) is not None
+    return get_markdown_kind(source.path) is not None or _find_kind(source.text) is not None
 
 
 def _find_kind(text: str) -> str | None:
     """The kind that a text claims to be. Empty if the claim names no kind."""
-    for said in _SAYS.finditer(text):
-        at = said.start()
+    for match in _SAYS.finditer(text):
+        at = match.start()
         if at and text[at - 1] in "'\"":
             at -= 1
         if not at or text[at - 1] in "\r\n":
-            return said[1]
+            return match[1]
         while at and text[at - 1].isspace():
             at -= 1
         if at and text[at - 1] in "{,":
-            return said[1]
+            return match[1]
     return None
 
 
@@ -94,31 +94,31 @@ def read_documents(
     A `named` file must contain documents. A file `among_ours` must be readable, and may contain something else. Any
     other file is skipped, unless it claims to be a document of orgkernel or has the fields of one of its kinds.
     """
-    if markdown_kind(source.path) is not None:
+    if get_markdown_kind(source.path) is not None:
         return _read_markdown(source, shared, context)
     if source.refusal is not None:
-        if not (named or among_ours or says_ours(source)):
+        if not (named or among_ours or is_orgkernel_document(source)):
             return ReadFile(skipped=True)
-        return _broken(source, shared, [source.refusal])
+        return _build_broken(source, shared, [source.refusal])
     if not (named or among_ours or any(word in source.text for word in ("_schema", *_TELLING))):
         return ReadFile(skipped=True)
-    if shared and not named and _IS_JSON_SCHEMA.match(source.text) and not says_ours(source):
+    if shared and not named and _IS_JSON_SCHEMA.match(source.text) and not is_orgkernel_document(source):
         return ReadFile(skipped=True)
     if not named and _is_json_schema(source):
         return ReadFile(skipped=True)
     parsed = parse_source(source)
     if not named:
         if parsed.refusals or not _has_value(parsed):
-            ours = among_ours or says_ours(source)
+            ours = among_ours or is_orgkernel_document(source)
         else:
             ours = any(_is_ours(document, among_ours) for document in parsed.documents)
         if not ours:
             return ReadFile(skipped=True)
     if parsed.refusals:
-        return _broken(source, shared, list(parsed.refusals))
+        return _build_broken(source, shared, list(parsed.refusals))
     written = [document for document in parsed.documents if document.value is not None]
     if not written:
-        return _broken(source, shared, [Refusal(row.EMPTY, _FIRST, "the file contains no document")])
+        return _build_broken(source, shared, [Refusal(row.EMPTY, _FIRST, "the file contains no document")])
     documents: list[SourceDocument] = []
     broken: list[BrokenDocument] = []
     diagnostics: list[Diagnostic] = []
@@ -140,7 +140,7 @@ def read_documents(
 
 def _read_markdown(source: SourceText, shared: bool, context: bool) -> ReadFile:
     if source.refusal is not None:
-        return _broken(source, shared, [source.refusal])
+        return _build_broken(source, shared, [source.refusal])
     return read_parsed_markdown(source, parse_markdown(source), shared, context)
 
 
@@ -149,11 +149,11 @@ def read_parsed_markdown(
 ) -> ReadFile:
     """The document that the values of a Markdown document are."""
     if parsed.value is None:
-        return _broken(source, shared, parsed.refusals)
+        return _build_broken(source, shared, parsed.refusals)
     shape, more, unknown = validate_shape(parsed.kind, parsed.value, parsed.marks)
     refusals = [*parsed.refusals, *more]
     if shape is None:
-        return _broken(source, shared, refusals)
+        return _build_broken(source, shared, refusals)
     packed = pack(shape, parsed.marks, unknown)
     document = SourceDocument(
         source.name, source.path, parsed.kind, packed, source.digest, shared, context, format
@@ -215,7 +215,7 @@ def _read_document(parsed: Parsed) -> _Read:
         return _Read(
             None, None, [Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")]
         )
-    kind, refusal = kind_of(value, marks)
+    kind, refusal = read_kind(value, marks)
     if kind is None:
         return _Read(None, None, [refusal] if refusal else [])
     version, refusals = check_version(value, marks)
@@ -233,7 +233,7 @@ def _read_document(parsed: Parsed) -> _Read:
     return _Read(kind, packed, refusals + more, record)
 
 
-def kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
+def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
     """The kind that a document says it has, or why it has none."""
     if "_schema" not in value:
         if "$schema" in value:
@@ -282,9 +282,9 @@ def check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list
     return written, []
 
 
-def _broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> ReadFile:
-    said = _find_kind(source.text)
-    kind = markdown_kind(source.path) or (said if said in KINDS else None)
+def _build_broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> ReadFile:
+    declared_kind = _find_kind(source.text)
+    kind = get_markdown_kind(source.path) or (declared_kind if declared_kind in KINDS else None)
     return read_broken(source, kind, refusals, shared)
 
 

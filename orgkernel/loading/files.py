@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
-from orgkernel.loading.marks import LINE_BREAK, mark_after, pack_mark
+from orgkernel.loading.marks import LINE_BREAK, compute_mark_after, pack_mark
 from orgkernel.loading.parsed import Refusal, find_unprintable
 from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
@@ -97,7 +97,7 @@ class Root(msgspec.Struct, frozen=True):
         """The folders of the organizations that name it as a source."""
         return tuple(dict.fromkeys(os.path.dirname(use.file) for use in self.uses))
 
-    def enters(self, folder: str) -> bool:
+    def does_enter(self, folder: str) -> bool:
         """Whether a folder below the root is looked into."""
         inside = os.path.join(folder, "")
         return not self.only or any(
@@ -139,7 +139,7 @@ class SourceText(msgspec.Struct, frozen=True):
     refusal: Refusal | None = None
 
 
-def markdown_kind(path: str) -> str | None:
+def get_markdown_kind(path: str) -> str | None:
     """The kind of a Markdown document, by its place: `skills/NAME/SKILL.md`, `standing_orders/….md`. None for others.
 
     >>> markdown_kind("shop/skills/pricing/SKILL.md"), markdown_kind("shop/skills/pricing/references/SKILL.md")
@@ -159,7 +159,7 @@ def markdown_kind(path: str) -> str | None:
 
 def is_candidate(path: str) -> bool:
     """Whether a file of this name at this place may hold documents."""
-    return path.endswith(SUFFIXES) or markdown_kind(path) is not None
+    return path.endswith(SUFFIXES) or get_markdown_kind(path) is not None
 
 
 def find_files(root: Root) -> Iterator[tuple[str, str]]:
@@ -218,8 +218,8 @@ def _walk(
             continue
         seen.add(real)
         try:
-            with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: (entry.is_symlink(), entry.name))
+            with os.scandir(folder) as folder_entries:
+                entries = sorted(folder_entries, key=lambda entry: (entry.is_symlink(), entry.name))
         except OSError:
             yield Found(folder, name, real)
             continue
@@ -230,7 +230,7 @@ def _walk(
         for entry in entries:
             if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
                 continue
-            if root.only and _is_folder(entry) and not root.enters(entry.path):
+            if root.only and _is_folder(entry) and not root.does_enter(entry.path):
                 continue
             # A name may hold a line break, or bytes that are no text and could not be printed or hashed.
             shown = printable(entry.name)
@@ -282,10 +282,10 @@ def read_located(located: Located) -> SourceText:
         row.LINK_LEAVES, _FIRST, "the link leads out of the folders that are read",
         "name what it leads to in `paths`, allow its folder by `links` in the settings, or copy it here",
     )  # fmt: skip
-    return _refused(located.path, located.name, refusal)
+    return _build_refused(located.path, located.name, refusal)
 
 
-def stays_inside(path: str, links: Iterable[str] = ()) -> bool:
+def does_stay_inside(path: str, links: Iterable[str] = ()) -> bool:
     """Whether a path is no link, or one to its own folder, below it, or to one of the `links`, which are real paths."""
     if not os.path.islink(path):
         return True
@@ -293,7 +293,7 @@ def stays_inside(path: str, links: Iterable[str] = ()) -> bool:
     return os.path.join(os.path.realpath(path), "").startswith(tuple(os.path.join(top, "") for top in tops))
 
 
-def stays_below(path: str, top: str) -> bool:
+def does_stay_below(path: str, top: str) -> bool:
     """Whether a path really lies in a folder, or is it."""
     real = os.path.realpath(path)
     return os.path.join(real, "").startswith(os.path.join(os.path.realpath(top), ""))
@@ -312,19 +312,21 @@ def read_text(path: str, name: str) -> SourceText:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_BYTES:
-                return _too_large(path, name, size, file.read(_PEEK))
+                return _build_too_large(path, name, size, file.read(_PEEK))
             # As much memory as the size says, which costs a tenth of the limit's; the file may have grown since.
             content = file.read(size + 1)
             if len(content) > size:
                 content += file.read(MAX_BYTES + 1 - len(content))
     except NotRegular as error:
         what = "a folder that cannot be listed" if error.is_folder else "not a regular file"
-        return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the path is {what}"))
+        return _build_refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the path is {what}"))
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "it cannot be opened").lower()
-        return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the file cannot be read: {reason}"))
+        return _build_refused(
+            path, name, Refusal(row.UNREADABLE, _FIRST, f"the file cannot be read: {reason}")
+        )
     if len(content) > MAX_BYTES:
-        return _too_large(path, name, len(content), content[:_PEEK])
+        return _build_too_large(path, name, len(content), content[:_PEEK])
     return decode(path, name, content)
 
 
@@ -344,7 +346,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
-        mark = mark_after(body[: error.start].decode())
+        mark = compute_mark_after(body[: error.start].decode())
         problem = f"byte 0x{body[error.start]:02x} is not valid UTF-8"
         return SourceText(
             path, name, _guess(body), digest, Refusal(row.NOT_UTF8, mark, problem, "save the file as UTF-8")
@@ -353,7 +355,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
     is_usual = text.isascii() and not body.translate(None, _USUAL)
     if not is_usual and not name.endswith(".json") and (match := find_unprintable(text)):
         refusal = Refusal(
-            row.CHARACTER, mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
+            row.CHARACTER, compute_mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
             "remove it, or write it as an escape inside double quotes",
         )  # fmt: skip
         return SourceText(path, name, text, digest, refusal)
@@ -366,14 +368,14 @@ def _guess(body: bytes) -> str:
     return body.decode("utf-16" if utf16 else "utf-8", "replace")
 
 
-def documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
+def list_documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
     """Paths of the candidate files directly in a folder, sorted. Empty if the folder cannot be listed.
 
     Links that leave the folder are left out, unless they lead to one of the `links`, which are real paths.
     """
-    names = (name for name in names_in(folder) if name.endswith(SUFFIXES) and not name.startswith("."))
+    names = (name for name in list_names_in(folder) if name.endswith(SUFFIXES) and not name.startswith("."))
     paths = (os.path.join(folder, name) for name in names)
-    return [path for path in paths if os.path.isfile(path) and stays_inside(path, links)]
+    return [path for path in paths if os.path.isfile(path) and does_stay_inside(path, links)]
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -391,20 +393,20 @@ def is_file(path: str) -> bool:
     return os.path.isfile(path)
 
 
-def folders_in(folder: str) -> list[str]:
+def list_folders_in(folder: str) -> list[str]:
     """Paths of the folders directly in a folder, sorted, without hidden ones. Empty if it cannot be listed."""
-    names = (name for name in names_in(folder) if name[0] != "." and name not in SKIPPED_FOLDERS)
+    names = (name for name in list_names_in(folder) if name[0] != "." and name not in SKIPPED_FOLDERS)
     paths = (os.path.join(folder, name) for name in names)
     return [path for path in paths if os.path.isdir(path)]
 
 
-def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
+def list_files_in(folder: str, names: re.Pattern[str]) -> list[str]:
     """Paths of the files directly in a folder whose names match, sorted. Empty if it cannot be listed."""
-    paths = (os.path.join(folder, name) for name in names_in(folder) if names.fullmatch(name))
+    paths = (os.path.join(folder, name) for name in list_names_in(folder) if names.fullmatch(name))
     return [path for path in paths if os.path.isfile(path)]
 
 
-def names_in(folder: str) -> list[str]:
+def list_names_in(folder: str) -> list[str]:
     """What a folder holds, sorted; nothing if it cannot be listed."""
     try:
         return sorted(os.listdir(folder))
@@ -430,15 +432,15 @@ def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
     return False
 
 
-def markdown_below(folder: str, most: int = 1_000) -> list[str]:
+def list_markdown_below(folder: str, most: int = 1_000) -> list[str]:
     """The Markdown files of a folder and those below it, so many of them. None where a link leads there."""
-    found: list[str] = []
+    paths: list[str] = []
     for here, below, names in os.walk(folder) if not os.path.islink(folder) else ():
         below.sort()
-        found += (os.path.join(here, name) for name in sorted(names) if name.endswith(MARKDOWN))
-        if len(found) >= most:
+        paths += (os.path.join(here, name) for name in sorted(names) if name.endswith(MARKDOWN))
+        if len(paths) >= most:
             break
-    return found[:most]
+    return paths[:most]
 
 
 def is_beside(top: str, folder: str, name: str) -> bool:
@@ -463,9 +465,9 @@ def is_beside(top: str, folder: str, name: str) -> bool:
     return True
 
 
-def markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
+def read_markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
     """How the first Markdown files directly in a folder begin, without those whose names end like an `other` kind."""
-    names = [name for name in names_in(folder) if name.endswith(MARKDOWN) and not name.endswith(other)]
+    names = [name for name in list_names_in(folder) if name.endswith(MARKDOWN) and not name.endswith(other)]
     for name in names[:most]:
         try:
             yield read_regular(os.path.join(folder, name), size)
@@ -473,7 +475,7 @@ def markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator
             continue
 
 
-def mentions(path: str, words: str) -> bool:
+def does_mention(path: str, words: str) -> bool:
     """Whether a file contains some words. A folder or an unreadable file contains none."""
     try:
         return words.encode() in read_regular(path, MAX_BYTES)
@@ -500,11 +502,11 @@ def read_lines(path: str, digest: str) -> list[str]:
     return LINE_BREAK.split(source.text) if digest and source.digest == digest else []
 
 
-def _refused(path: str, name: str, refusal: Refusal, text: str = "") -> SourceText:
+def _build_refused(path: str, name: str, refusal: Refusal, text: str = "") -> SourceText:
     return SourceText(path, name, text, "", refusal)
 
 
-def _too_large(path: str, name: str, size: int, beginning: bytes) -> SourceText:
+def _build_too_large(path: str, name: str, size: int, beginning: bytes) -> SourceText:
     message = f"the file has {size / 2**20:.1f} MiB, more than the limit of {MAX_BYTES // 2**20} MiB"
     refusal = Refusal(row.TOO_LARGE, _FIRST, message, "split the documents into several files")
-    return _refused(path, name, refusal, _guess(beginning))
+    return _build_refused(path, name, refusal, _guess(beginning))

@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import ToolCatalog
-from orgkernel.loading.marks import Marks, find_mark, route_text
+from orgkernel.loading.marks import Marks, find_mark, format_route
 from orgkernel.loading.parsed import Refusal, describe
 
 _LONGEST_MIXED = 500
@@ -23,25 +23,25 @@ def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[Refusal]
     for tool_id, tool in catalog.tools.items():
         if tool.input_schema is None:
             continue
-        route, problem = _schema_problem(tool.input_schema)
+        route, problem = _find_schema_problem(tool.input_schema)
         if problem:
             mark = find_mark(marks, ("tools", tool_id, "input_schema", *route))
             message = f"the input schema of tool {quote(tool_id)} is not valid JSON Schema: {problem}"
             yield Refusal(row.INVALID_INPUT_SCHEMA, mark, message)
 
 
-def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
+def _find_schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
     """The place and reason why a JSON Schema is not valid. Empty if it is valid."""
     from jsonschema import Draft202012Validator  # most catalogs hold no schema
     from jsonschema.exceptions import SchemaError
 
-    if route := _mixed_list(schema, ()):
+    if route := _find_mixed_list(schema, ()):
         return route, "a long list mixes text with other values"
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         route = tuple(error.absolute_path)
-        where, shown = quote(route_text(route)) if route else "it", describe(error.instance)
+        where, shown = quote(format_route(route)) if route else "it", describe(error.instance)
         wanted: Any = error.validator_value
         if error.validator == "type":
             types = wanted if isinstance(wanted, list) else [wanted]
@@ -59,7 +59,7 @@ def _schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], s
     return (), ""
 
 
-def _mixed_list(value: Any, route: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _find_mixed_list(value: Any, route: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """A list that cannot be sorted: to tell whether its items differ, jsonschema compares each with each."""
     if isinstance(value, dict):
         below: Iterable[tuple[str | int, Any]] = value.items()
@@ -69,4 +69,6 @@ def _mixed_list(value: Any, route: tuple[str | int, ...]) -> tuple[str | int, ..
         below = enumerate(value)
     else:
         return ()
-    return next((found for step, item in below if (found := _mixed_list(item, (*route, step)))), ())
+    return next(
+        (mixed_route for step, item in below if (mixed_route := _find_mixed_list(item, (*route, step)))), ()
+    )

@@ -34,7 +34,7 @@ from orgkernel.loading.parsed import (
     ParsedText,
     Refusal,
 )
-from orgkernel.loading.scalars import NumberOutOfRange, bounded_float, bounded_integer
+from orgkernel.loading.scalars import NumberOutOfRange, parse_bounded_float, parse_bounded_integer
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _SPACE = lazy_pattern(r"[ \t\n\r]*")
@@ -147,8 +147,8 @@ class _Reader:
     def _number(self, match: re.Match[str], mark: int) -> int | float:
         try:
             if match[2] or match[3]:
-                return bounded_float(match[0])
-            return bounded_integer(match[0], 10)
+                return parse_bounded_float(match[0])
+            return parse_bounded_integer(match[0], 10)
         except NumberOutOfRange:
             self._refuse(
                 row.NUMBER, mark, f"the number {quote(match[0])} does not fit in 64 bits or is not finite"
@@ -160,7 +160,11 @@ class _Reader:
             value, end = scanstring(self._text, at + 1, True)
         except JSONDecodeError as error:
             problem, help = next(
-                (said for known, said in _STRING_PROBLEMS.items() if error.msg.startswith(known)),
+                (
+                    explanation
+                    for known, explanation in _STRING_PROBLEMS.items()
+                    if error.msg.startswith(known)
+                ),
                 (error.msg, ""),
             )
             raise self._fail(error.pos, problem, help) from None
@@ -180,7 +184,7 @@ class _Reader:
             value, value_marks, at = self._read_value(at, depth)
             values.append(value)
             marks.append(value_marks)
-            at, closed = self._next_item(at, "]")
+            at, closed = self._find_next_item(at, "]")
             if closed:
                 return tuple(values), (mark, marks), at
 
@@ -205,7 +209,7 @@ class _Reader:
             else:
                 values[key] = value
                 marks[key] = (key_mark, value_marks)
-            at, closed = self._next_item(at, "}")
+            at, closed = self._find_next_item(at, "}")
             if closed:
                 return values, (mark, marks), at
 
@@ -219,15 +223,15 @@ class _Reader:
             raise self._fail(at, f"`:` is expected after the key {quote(key)}")
         return key, self._skip(at + 1)
 
-    def _next_item(self, at: int, closing: str) -> tuple[int, bool]:
+    def _find_next_item(self, at: int, closing: str) -> tuple[int, bool]:
         """The position of the next item or of the end of the container, and whether it is the end."""
         if usual := _USUAL_COMMA.match(self._text, at):
             return usual.end(), False
         at = self._skip(at)
-        found = self._text[at : at + 1]
-        if found == closing:
+        character = self._text[at : at + 1]
+        if character == closing:
             return at + 1, True
-        if found != ",":
+        if character != ",":
             raise self._fail(at, f"`,` or `{closing}` is expected")
         at = self._skip(at + 1)
         if self._text[at : at + 1] == closing:

@@ -6,7 +6,7 @@ import re
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.json_reader import parse_json
-from orgkernel.loading.marks import mark_after
+from orgkernel.loading.marks import compute_mark_after
 from orgkernel.loading.parsed import ParsedText, Refusal
 
 _PART = re.compile(r'"(?:[^"\\]++|\\.)*+"?|//[^\r\n]*+|/\*', re.DOTALL)
@@ -18,22 +18,23 @@ def parse_jsonc(text: str) -> ParsedText:
     """The document of a JSONC text. Never raises for a bad text."""
     parts: list[str] = []
     at = 0
-    while found := _PART.search(text, at):
-        start, end = found.span()
-        if found[0] == "/*":
+    while match := _PART.search(text, at):
+        start, end = match.span()
+        if match[0] == "/*":
             closed = text.find("*/", end)
             if closed < 0:
                 problem = "not valid JSON: the comment that begins here is not closed"
                 return ParsedText(
-                    (), (Refusal(row.BAD_JSON, mark_after(text[:start]), problem, "close it with `*/`"),)
+                    (),
+                    (Refusal(row.BAD_JSON, compute_mark_after(text[:start]), problem, "close it with `*/`"),),
                 )
             end = closed + 2
-        parts += (text[at:start], found[0] if found[0][0] == '"' else _blank(text[start:end]))
+        parts += (text[at:start], match[0] if match[0][0] == '"' else _replace_by_spaces(text[start:end]))
         at = end
     parts.append(text[at:])
-    return parse_json(_TRAILING.sub(lambda found: " " if found[0] == "," else found[0], "".join(parts)))
+    return parse_json(_TRAILING.sub(lambda match: " " if match[0] == "," else match[0], "".join(parts)))
 
 
-def _blank(text: str) -> str:
+def _replace_by_spaces(text: str) -> str:
     """As many spaces, so that what follows stays where it is."""
     return _INK.sub(" ", text)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import PREFIX
-from orgkernel.loading.files import SourceText, markdown_kind
+from orgkernel.loading.files import SourceText, get_markdown_kind
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.yaml_reader import parse_yaml
@@ -38,7 +38,7 @@ class ParsedMarkdown(NamedTuple):
 
 def parse_markdown(source: SourceText) -> ParsedMarkdown:
     """The values of a Markdown document; None where it cannot be read."""
-    kind = markdown_kind(source.path)
+    kind = get_markdown_kind(source.path)
     assert kind is not None
     return _parse(source, kind)
 

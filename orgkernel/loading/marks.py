@@ -31,7 +31,7 @@ def pack_mark(line: int, column: int, style: int = PLAIN) -> int:
     return (line << COLUMN_BITS | min(column, LAST_COLUMN)) << STYLE_BITS | style
 
 
-def mark_after(text: str) -> int:
+def compute_mark_after(text: str) -> int:
     """The mark of what follows a text that stands at the beginning of a file."""
     starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
     return pack_mark(len(starts), len(text) - starts[-1] + 1)
@@ -52,7 +52,7 @@ def unpack_within(mark: int, offset: int) -> tuple[int, int]:
     return line, column if style == BLOCK else column + offset + (style == QUOTED)
 
 
-def route_text(route: Sequence[RouteStep]) -> str:
+def format_route(route: Sequence[RouteStep]) -> str:
     """A route as a reader would write it: `hierarchy.co.subordinates[0]`."""
     text = ""
     for step in route:
@@ -69,10 +69,10 @@ def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) ->
     """The mark of the value (or, with `key`, of the last key) at `route`; of the nearest container where it ends early."""
     key_mark = start_of(marks)
     for step in route:
-        found = _step(marks, step)
-        if found is None:
+        entry = _take_step(marks, step)
+        if entry is None:
             break
-        key_mark, marks = found
+        key_mark, marks = entry
     return key_mark if key else start_of(marks)
 
 
@@ -83,10 +83,10 @@ def locate_keys(marks: Marks, route: Sequence[RouteStep], names: Sequence[str]) 
     """
     around = start_of(marks)
     for step in route:
-        found = _step(marks, step)
-        if found is None:
+        entry = _take_step(marks, step)
+        if entry is None:
             return [(around >> _LINE_SHIFT, False)] * len(names)
-        around, marks = found
+        around, marks = entry
     line = around >> _LINE_SHIFT
     children = None if isinstance(marks, int) else marks[1]
     if not isinstance(children, dict):
@@ -97,10 +97,10 @@ def locate_keys(marks: Marks, route: Sequence[RouteStep], names: Sequence[str]) 
 def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:
     """The marks of all items of the list at `route`; none where the document writes no list there."""
     for step in route:
-        found = _step(marks, step)
-        if found is None:
+        entry = _take_step(marks, step)
+        if entry is None:
             return []
-        marks = found[1]
+        marks = entry[1]
     children = None if isinstance(marks, int) else marks[1]
     return [start_of(child) for child in children] if isinstance(children, list) else []
 
@@ -108,21 +108,21 @@ def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:
 def has_value(marks: Marks, route: Sequence[RouteStep]) -> bool:
     """Whether a document writes a value at `route`."""
     for step in route:
-        found = _step(marks, step)
-        if found is None:
+        entry = _take_step(marks, step)
+        if entry is None:
             return False
-        marks = found[1]
+        marks = entry[1]
     return True
 
 
-def children_of(marks: Marks, *names: str) -> Any:
+def get_children(marks: Marks, *names: str) -> Any:
     """The marks below a mapping or list of a document."""
     for name in names:
         marks = marks[1][name][1]
     return marks[1]
 
 
-def _step(marks: Marks, step: RouteStep) -> tuple[int, Marks] | None:
+def _take_step(marks: Marks, step: RouteStep) -> tuple[int, Marks] | None:
     """Mark of the key and marks of the value one step further, or None."""
     children = None if isinstance(marks, int) else marks[1]
     if isinstance(children, dict):

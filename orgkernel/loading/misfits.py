@@ -12,7 +12,7 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS, RENAMED_FIELDS
 from orgkernel.documents.model.record import Document
-from orgkernel.loading.marks import Marks, find_mark, has_value, route_text
+from orgkernel.loading.marks import Marks, find_mark, format_route, has_value
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import Unknown
 
@@ -92,12 +92,16 @@ def find_misfits(
         return _as_written(document), [], ()
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=True)
-    unknown = tuple((_route(found["loc"], marks), found["input"]) for found in errors if _is_unknown(found))
+    unknown = tuple(
+        (_clean_route(details["loc"], marks), details["input"]) for details in errors if _is_unknown(details)
+    )
     errors = [
-        found for found in errors if not (_is_unknown(found) and str(found["loc"][-1]).startswith("x_"))
+        details
+        for details in errors
+        if not (_is_unknown(details) and str(details["loc"][-1]).startswith("x_"))
     ]
-    refusals = [_refusal(kind, model, found, marks) for found in errors[:MAX_REFUSALS]]
-    fatal = not all(_is_unknown(found) for found in errors)
+    refusals = [_build_refusal(kind, model, details, marks) for details in errors[:MAX_REFUSALS]]
+    fatal = not all(_is_unknown(details) for details in errors)
     if more := len(errors) - len(refusals):
         what = "invalid fields and values" if fatal else "unknown fields"
         code = row.INVALID_VALUE if fatal else row.UNKNOWN_FIELD
@@ -112,29 +116,29 @@ def _as_written(document: Document) -> dict[str, Any]:
     return document.model_dump(by_alias=True, exclude_unset=True)
 
 
-def _is_unknown(found: Mapping[str, Any]) -> bool:
-    return bool(found["type"] == "extra_forbidden")
+def _is_unknown(details: Mapping[str, Any]) -> bool:
+    return bool(details["type"] == "extra_forbidden")
 
 
-def _refusal(kind: str, model: type[Document], found: Mapping[str, Any], marks: Marks) -> Refusal:
-    error, loc, context = found["type"], found["loc"], found.get("ctx") or {}
+def _build_refusal(kind: str, model: type[Document], details: Mapping[str, Any], marks: Marks) -> Refusal:
+    error, loc, context = details["type"], details["loc"], details.get("ctx") or {}
     bad_key = loc[-1:] == (_KEY,)
-    at_key = _is_unknown(found) or bad_key
-    route = _route(loc[:-1] if bad_key else loc, marks)
+    at_key = _is_unknown(details) or bad_key
+    route = _clean_route(loc[:-1] if bad_key else loc, marks)
     mark = find_mark(marks, route, key=at_key)
-    where = quote(route_text(route)) if route else "the document"
-    value = found.get("input")
+    where = quote(format_route(route)) if route else "the document"
+    value = details.get("input")
     if error == "missing":
         return Refusal(row.MISSING_FIELD, mark, f"the field {where} is missing")
     if error == "extra_forbidden":
         return Refusal(
-            row.UNKNOWN_FIELD, mark, f"the field {where} is unknown", _field_help(kind, model, route)
+            row.UNKNOWN_FIELD, mark, f"the field {where} is unknown", _suggest_field(kind, model, route)
         )
     if error in _WRONG_TYPE:
         expected = _EITHER.get(loc[-1], _WRONG_TYPE[error])
         return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)} but must be {expected}")
     if error == "literal_error":
-        allowed = _allowed(context)
+        allowed = _list_allowed(context)
         help = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
         message = f"{where} is {describe(value)}, which is not one of {listing(allowed)}"
         return Refusal(row.UNKNOWN_VALUE, mark, message, help)
@@ -154,11 +158,11 @@ def _refusal(kind: str, model: type[Document], found: Mapping[str, Any], marks: 
         number = f"{bound} {unit}" if bound == 1 else f"{bound} {unit}s"
         return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length; it must have {words} {number}")
     return Refusal(
-        row.INVALID_VALUE, mark, f"{where} does not fit: {found['msg'][:1].lower()}{found['msg'][1:]}"
+        row.INVALID_VALUE, mark, f"{where} does not fit: {details['msg'][:1].lower()}{details['msg'][1:]}"
     )
 
 
-def _route(loc: tuple[str | int, ...], marks: Marks) -> tuple[str | int, ...]:
+def _clean_route(loc: tuple[str | int, ...], marks: Marks) -> tuple[str | int, ...]:
     """A place as pydantic tells it, without the tags of unions; a key of the user's may look like one."""
     route: tuple[str | int, ...] = ()
     for step in loc:
@@ -168,18 +172,18 @@ def _route(loc: tuple[str | int, ...], marks: Marks) -> tuple[str | int, ...]:
     return route
 
 
-def _allowed(context: Mapping[str, Any]) -> list[str]:
+def _list_allowed(context: Mapping[str, Any]) -> list[str]:
     expected = str(context.get("expected", ""))
     return [word.strip("' ") for word in expected.replace(" or ", ", ").split(",") if word.strip("' ")]
 
 
-def _field_help(kind: str, model: type[Document], route: tuple[str | int, ...]) -> str:
+def _suggest_field(kind: str, model: type[Document], route: tuple[str | int, ...]) -> str:
     """The help for an unknown field: its new name, another spelling here, or the same name in another place."""
     name = str(route[-1])
     new_name = _find_new_name(kind, route)
     if new_name is not None:
         return f"write {quote(new_name)}, its new name, or run `orgkernel upgrade`"
-    homes = _fields_of(model)
+    homes = _map_fields(model)
     if name in homes:
         home = homes[name]
         return f"move it to {quote(home)}" if home else "move it to the top of the document"
@@ -200,22 +204,22 @@ def _find_new_name(kind: str, route: tuple[str | int, ...]) -> str | None:
 
 
 @cache
-def _fields_of(model: type[BaseModel], home: str = "") -> dict[str, str]:
+def _map_fields(model: type[BaseModel], home: str = "") -> dict[str, str]:
     """Every field name below a model, with the dotted field it belongs in; the outermost wins."""
     names: dict[str, str] = {}
     deeper: dict[str, str] = {}
     for name, field in model.model_fields.items():
         written = field.alias or name
         names.setdefault(written, home)
-        for part in _records_in(field.annotation):
-            for below, below_home in _fields_of(part, f"{home}.{written}".removeprefix(".")).items():
+        for part in _find_records(field.annotation):
+            for below, below_home in _map_fields(part, f"{home}.{written}".removeprefix(".")).items():
                 deeper.setdefault(below, below_home)
     return {**deeper, **names}
 
 
-def _records_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def _find_records(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         return
     for part in get_args(annotation):
-        yield from _records_in(part)
+        yield from _find_records(part)

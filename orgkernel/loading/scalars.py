@@ -37,17 +37,17 @@ def resolve_scalar(text: str) -> str | int | float | bool | None:
     if text[0] not in _MAY_BEGIN_NUMBERS:
         return text
     if _INTEGER.match(text):
-        return bounded_integer(text, 10)
+        return parse_bounded_integer(text, 10)
     if _FLOAT.match(text):
-        return bounded_float(text)
+        return parse_bounded_float(text)
     if _BASED.match(text):
-        return bounded_integer(text[2:], 8 if text[1] == "o" else 16)
+        return parse_bounded_integer(text[2:], 8 if text[1] == "o" else 16)
     if _NOT_FINITE.match(text):
         raise NumberOutOfRange(text)
     return text
 
 
-def bounded_integer(digits: str, base: int) -> int:
+def parse_bounded_integer(digits: str, base: int) -> int:
     """An integer of 64 bits; `int` itself refuses 5,000 digits with an error of its own."""
     if len(digits) > _LONGEST_NUMBER:
         raise NumberOutOfRange(digits)
@@ -57,7 +57,7 @@ def bounded_integer(digits: str, base: int) -> int:
     return value
 
 
-def bounded_float(text: str) -> float:
+def parse_bounded_float(text: str) -> float:
     """A finite float; `1E400` would silently become infinity."""
     value = float(text)
     if not math.isfinite(value):

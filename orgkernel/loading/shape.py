@@ -22,7 +22,7 @@ def validate_shape(
     A value that fits needs no pydantic, which takes longer to import than a small tree to check. For any other value the
     model decides. It also accepts other words for some values and fields, and unknown fields.
     """
-    shape = shape_of(kind)
+    shape = get_shape(kind)
     try:
         return msgspec.convert(value, prepared(shape)), [], ()
     except msgspec.ValidationError:
@@ -33,7 +33,7 @@ def validate_shape(
 
 
 @cache
-def shape_of(kind: str) -> type[msgspec.Struct]:
+def get_shape(kind: str) -> type[msgspec.Struct]:
     """The shape of a kind. Shapes are imported on first use: what is read from the cache needs none."""
     from orgkernel.documents import shapes
 

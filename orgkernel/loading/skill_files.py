@@ -48,9 +48,9 @@ class FileRefused(Exception):
 def list_files(skill: str) -> tuple[FileEntry, ...]:
     """The files beside a SKILL.md, by name; without links, hidden files and anything that is no regular file."""
     folder = os.path.dirname(skill)
-    found: list[FileEntry] = []
+    files: list[FileEntry] = []
     pending = [(folder, "")]
-    while pending and len(found) < MOST_FILES:
+    while pending and len(files) < MOST_FILES:
         here, prefix = pending.pop()
         try:
             with os.scandir(here) as entries:
@@ -66,9 +66,9 @@ def list_files(skill: str) -> tuple[FileEntry, ...]:
                 if path.count("/") + 1 < DEEPEST:
                     below.append((entry.path, f"{path}/"))
             elif entry.is_file(follow_symlinks=False):
-                found.append(FileEntry(path, entry.stat(follow_symlinks=False).st_size))
+                files.append(FileEntry(path, entry.stat(follow_symlinks=False).st_size))
         pending.extend(reversed(below))
-    return tuple(sorted(found)[:MOST_FILES])
+    return tuple(sorted(files)[:MOST_FILES])
 
 
 def read_file(skill: str, path: str) -> FileContent:

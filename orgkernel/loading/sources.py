@@ -41,7 +41,7 @@ Unknown = tuple[tuple[str | int, ...], Any]
 _UNKNOWN = msgspec.msgpack.Decoder(prepared(tuple[Unknown, ...]))
 
 
-def name_of_skill(path: str) -> str:
+def get_skill_name(path: str) -> str:
     """The name that the folder of a SKILL.md gives it."""
     return os.path.basename(os.path.dirname(path))
 
@@ -133,7 +133,7 @@ class SourceDocument:
         self._record, self._marks = record, marks
         return self
 
-    def for_home(self, home: str) -> SourceDocument:
+    def bind_to_home(self, home: str) -> SourceDocument:
         """The document as one of the organizations of a folder that named it as a source."""
         return SourceDocument(
             self.name,
@@ -195,11 +195,11 @@ class SourceDocument:
         file = self.name
         return [(file, line, written) for line, written in locate_keys(self.marks, route, names)]
 
-    def item_places(self, *route: RouteStep) -> list[Place]:
+    def locate_items(self, *route: RouteStep) -> list[Place]:
         """The places of the items of the list at a route."""
         return [Place(self.name, *unpack_mark(mark)) for mark in find_item_marks(self.marks, route)]
 
-    def place_within(self, offset: int, *route: RouteStep) -> Place:
+    def locate_within(self, offset: int, *route: RouteStep) -> Place:
         """The place of a character of the text at a route."""
         if route == ("body",) and self.kind in MARKDOWN_KINDS and self.path.endswith(MARKDOWN):
             lines = LINE_BREAK.split(getattr(self.record, "body", "")[:offset])
@@ -273,15 +273,15 @@ class MergedDocument(SourceDocument):
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
         """File and line of keys, each in the part that writes it."""
-        return [found for name in names for found in self.part((*route, name)).locate(route, (name,))]
+        return [location for name in names for location in self.part((*route, name)).locate(route, (name,))]
 
-    def item_places(self, *route: RouteStep) -> list[Place]:
+    def locate_items(self, *route: RouteStep) -> list[Place]:
         """The places in the part that writes the list."""
-        return self.part(route).item_places(*route)
+        return self.part(route).locate_items(*route)
 
-    def place_within(self, offset: int, *route: RouteStep) -> Place:
+    def locate_within(self, offset: int, *route: RouteStep) -> Place:
         """The place in the part that writes the text."""
-        return self.part(route).place_within(offset, *route)
+        return self.part(route).locate_within(offset, *route)
 
     def has(self, *route: RouteStep) -> bool:
         """Whether one of the parts writes a value at a route."""
@@ -369,7 +369,7 @@ class TreeCompletion(NamedTuple):
 NOTHING_TO_ADD = TreeCompletion()
 
 
-def tree_of(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_TO_ADD) -> Tree:
+def build_tree(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_TO_ADD) -> Tree:
     """One result for all files."""
     documents = [document for file in files for document in file.read.documents]
     if completion.instead:
@@ -379,8 +379,8 @@ def tree_of(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_TO_A
     paths = {file.located.name: file.located.path for file in files if not file.read.skipped}
     return Tree(
         (*documents, *completion.documents),
-        tuple(_broken_in(files)),
-        tuple(found for file in files for found in file.read.diagnostics),
+        tuple(_find_broken(files)),
+        tuple(diagnostic for file in files for diagnostic in file.read.diagnostics),
         {**{each.name: each.path for each in completion.documents}, **paths},
         # What comes with the package holds more than documents: its schemas are nobody's oversight.
         sum(file.read.skipped for file in files if not file.located.root.shared),
@@ -389,7 +389,7 @@ def tree_of(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_TO_A
     )
 
 
-def _broken_in(files: Iterable[FileRead]) -> Iterator[BrokenDocument]:
+def _find_broken(files: Iterable[FileRead]) -> Iterator[BrokenDocument]:
     """Every document that could not be read, once for each folder of organizations that it belongs to."""
     for file in files:
         for document in file.read.broken:

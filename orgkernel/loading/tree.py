@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.documents import read_documents, says_ours
+from orgkernel.loading.documents import is_orgkernel_document, read_documents
 from orgkernel.loading.files import Located, Root, SourceText, locate_files, read_located
 from orgkernel.loading.formats import FORMATS, complete, format_named
 from orgkernel.loading.marks import unpack_mark
-from orgkernel.loading.sources import FileRead, Tree, tree_of
+from orgkernel.loading.sources import FileRead, Tree, build_tree
 
 ROLES = "roles"
 
@@ -37,7 +37,7 @@ class _Candidate:
         if before is None:
             self._source = read_located(located)
             self.digest = self._source.digest
-            self.says_ours = bool(located.root.areas) or says_ours(self._source)
+            self.says_ours = bool(located.root.areas) or is_orgkernel_document(self._source)
         else:
             self.digest, self.says_ours = before.digest, before.says_ours
 
@@ -77,8 +77,8 @@ def read_tree(
         if not (file.says_ours or file.named):
             undecided.append(file)
             continue
-        found = read[each.path] = file.read(among_ours=False)
-        if found.read.documents:
+        file_read = read[each.path] = file.read(among_ours=False)
+        if file_read.read.documents:
             folder = os.path.dirname(each.path)
             folders.add(folder)
             if os.path.basename(folder) == ROLES:
@@ -87,17 +87,17 @@ def read_tree(
         path, top = file.located.path, file.located.root.path
         read[path] = file.read(among_ours=_is_among_ours(os.path.dirname(path), top, folders))
     files = [read[each.path] for each in located]
-    tree = tree_of(files, complete(files))
+    tree = build_tree(files, complete(files))
     if any(root.uses for root in roots):
-        tree = replace(tree, diagnostics=(*tree.diagnostics, *_empty_sources(roots, files)))
+        tree = replace(tree, diagnostics=(*tree.diagnostics, *_find_empty_sources(roots, files)))
     return tree
 
 
-def _empty_sources(roots: Iterable[Root], files: Iterable[FileRead]) -> Iterator[Diagnostic]:
+def _find_empty_sources(roots: Iterable[Root], files: Iterable[FileRead]) -> Iterator[Diagnostic]:
     """Sources of organizations in which nothing was found."""
-    found = {file.located.root for file in files if file.read.documents or file.read.broken}
+    nonempty_roots = {file.located.root for file in files if file.read.documents or file.read.broken}
     for root in roots:
-        for use in root.uses if root not in found else ():
+        for use in root.uses if root not in nonempty_roots else ():
             what = FORMATS[root.format].title
             yield row.EMPTY_SOURCE.at(
                 Place(use.name, *unpack_mark(use.mark)),

@@ -32,7 +32,7 @@ from orgkernel.loading.marks import (
     QUOTED,
     STYLE_BITS,
     Marks,
-    mark_after,
+    compute_mark_after,
     pack_mark,
     start_of,
     unpack_mark,
@@ -90,7 +90,7 @@ def parse_yaml(text: str, *, as_text: bool = False) -> ParsedText:
     documents: list[Parsed] = []
     try:
         reader.open(text)
-        while reader.next_document():
+        while reader.read_next_document():
             value, marks = reader.read_value(reader.next_event(), 0)
             documents.append(Parsed(value, marks))
             reader.next_event()  # end of the document
@@ -151,7 +151,7 @@ class _Reader:
                 raise _Stop
         return event
 
-    def next_document(self) -> bool:
+    def read_next_document(self) -> bool:
         self._anchors.clear()
         while True:
             event = self.next_event()
@@ -168,7 +168,11 @@ class _Reader:
     def refuse_syntax(self, text: str, error: yaml.MarkedYAMLError) -> None:
         mark = error.problem_mark or error.context_mark
         # Where the last line has no end, libyaml places the end of the text on the line after it.
-        place = min(pack_mark(mark.line + 1, mark.column + 1), mark_after(text)) if mark else pack_mark(1, 1)
+        place = (
+            min(pack_mark(mark.line + 1, mark.column + 1), compute_mark_after(text))
+            if mark
+            else pack_mark(1, 1)
+        )
         problem = (error.problem or "the text cannot be parsed").rstrip(".")
         while_doing = f" {error.context}" if error.context else ""
         if while_doing and mark and error.context_mark and error.context_mark.line != mark.line:
@@ -185,7 +189,7 @@ class _Reader:
     def refuse_character(self, text: str) -> None:
         """Of a text that `files.decode` would have refused: the parsers give an offset in it, or nothing."""
         match = find_unprintable(text)
-        place = mark_after(text[: match.start()]) if match else pack_mark(1, 1)
+        place = compute_mark_after(text[: match.start()]) if match else pack_mark(1, 1)
         what = f"the character U+{ord(match[0]):04X} is" if match else "a character of the text is"
         self.refuse(row.CHARACTER, place, f"{what} not allowed")
 

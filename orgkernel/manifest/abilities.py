@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decide import ask
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
-from orgkernel.decisions.access.layers.grants import held_grants
+from orgkernel.decisions.access.layers.grants import list_counting_grants
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import FULL, Resource
 from orgkernel.decisions.access.stored import is_stored_about
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.documents.records import LETTERS, LEVELS, PlanStep, ToolLevel
@@ -45,7 +45,7 @@ class Abilities(NamedTuple):
     requestable: tuple[v1.RequestableTool, ...]
 
 
-def role_abilities(
+def build_role_abilities(
     view: OrgView,
     role_id: str,
     tools: Sequence[Edge],
@@ -54,46 +54,46 @@ def role_abilities(
     context: AccessContext,
 ) -> Abilities:
     """The plans and tools of a role, with the level left of each tool. A plan is runnable if its tools can be used."""
-    holder = tables_of(view).subject(f"role:{role_id}")
+    holder = get_access_tables(view).subject(f"role:{role_id}")
     # An undeclared tool is an error for the role, and gives it nothing.
-    bound = [tool_item(view, edge) for edge in tools if edge.target in view.records.tools]
+    bound = [build_tool_item(view, edge) for edge in tools if edge.target in view.records.tools]
     always = list(essential_tools(view, essential, tools))
     if holder is not None:
         listed = frozenset(item.id for item in (*bound, *always))
-        given = granted_tools(view, holder, state, context, listed)
-        bound += (granted_item(view, tool_id) for tool_id in given)
-        bound = [effective_item(view, item, holder, state, context) for item in bound]
-        always = [effective_item(view, item, holder, state, context) for item in always]
+        given = find_granted_tools(view, holder, state, context, listed)
+        bound += (build_granted_item(view, tool_id) for tool_id in given)
+        bound = [build_effective_item(view, item, holder, state, context) for item in bound]
+        always = [build_effective_item(view, item, holder, state, context) for item in always]
     usable = frozenset(
         item.id
         for item in (*bound, *always)
         if item.allowed_actions or item.ask_actions or item.conditional or not item.actions
     )
-    plans = tuple(plan_item(view, edge, usable) for edge in view.plans_of(role_id))
+    plans = tuple(build_plan_item(view, edge, usable) for edge in view.list_plans(role_id))
     wanted = dict.fromkeys(item.id for item in bound if item.id not in usable)
     wanted.update((tool, None) for plan in plans for tool in plan.missing_tools)
     asks = () if holder is None else tuple(requestable(view, holder, state, context, wanted))
     return Abilities(plans, tuple(bound), tuple(always), asks)
 
 
-def granted_item(view: OrgView, tool_id: str) -> v1.ToolItem:
+def build_granted_item(view: OrgView, tool_id: str) -> v1.ToolItem:
     """A tool that only a stored grant gives."""
-    return _item(
+    return _build_item(
         view, tool_id, "granted", "none", "grants and restrictions",
         why_place(f"tool {tool_id} is declared", view.records.tools[tool_id].place()),
     )  # fmt: skip
 
 
-def plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.PlanItem:
+def build_plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.PlanItem:
     """A plan that the role follows, and whether the role is equipped for it."""
     declared = view.records.plans.get(edge.target)
     plan = declared.record if declared else None
-    missing = tuple(each for each in view.tools_needed_by(edge.target) if each.target not in equipped)
+    missing = tuple(each for each in view.list_tools_needed_by(edge.target) if each.target not in equipped)
     return v1.PlanItem(
         id=edge.target,
         name=(plan.name if plan else "") or edge.target,
         description=plan.description if plan else "",
-        domains=tuple(served.target for served in view.domains_served_by(edge.target)),
+        domains=tuple(served.target for served in view.list_domains_served_by(edge.target)),
         steps=tuple(
             step.step if isinstance(step, PlanStep) else step for step in (plan.steps if plan else ())
         ),
@@ -104,22 +104,24 @@ def plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.PlanIte
     )
 
 
-def tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
+def build_tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
     """A tool that the role is equipped with."""
     preference, _, level = edge.attribute.partition(":")
-    return _item(view, edge.target, preference, level, "role binding", why_edge(edge))
+    return _build_item(view, edge.target, preference, level, "role binding", why_edge(edge))
 
 
-def _item(view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: Why) -> v1.ToolItem:
+def _build_item(
+    view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: Why
+) -> v1.ToolItem:
     """A tool at a level. Only its `why` differs between roles, so the rest is built once."""
-    item = _shared_item(view, (tool_id, preference, level, decided_by))
+    item = _get_shared_item(view, (tool_id, preference, level, decided_by))
     # Callers may change mappings, so each item has its own.
     return replace(item, why=(why,), actions=dict(item.actions), names=dict(item.names))
 
 
 @per_view_and_key(most=_ITEMS_KEPT)
-def _shared_item(view: OrgView, asked: tuple[str, Any, Any, str]) -> v1.ToolItem:
-    tool_id, preference, level, decided_by = asked
+def _get_shared_item(view: OrgView, entry: tuple[str, Any, Any, str]) -> v1.ToolItem:
+    tool_id, preference, level, decided_by = entry
     declared = view.records.tools.get(tool_id)
     tool = declared.record if declared else None
     actions = tool.required_levels if tool else {}
@@ -134,7 +136,7 @@ def _shared_item(view: OrgView, asked: tuple[str, Any, Any, str]) -> v1.ToolItem
         letters=LETTERS[level],
         preference=preference,
         actions=dict(actions),
-        allowed_actions=tuple(name for name, needed in actions.items() if _suffices(level, needed)),
+        allowed_actions=tuple(name for name, needed in actions.items() if _is_sufficient(level, needed)),
         falls_back_to=tool.falls_back_to if tool else (),
         names=dict(tool.names) if tool else {},
         input_schema=tool.input_schema if tool else None,
@@ -143,7 +145,7 @@ def _shared_item(view: OrgView, asked: tuple[str, Any, Any, str]) -> v1.ToolItem
     )
 
 
-def _suffices(level: ToolLevel, needed: ToolLevel) -> bool:
+def _is_sufficient(level: ToolLevel, needed: ToolLevel) -> bool:
     return LEVELS.index(level) >= LEVELS.index(needed)
 
 
@@ -155,10 +157,10 @@ def essential_tools(view: OrgView, essential: Sequence[str], tools: Sequence[Edg
             why = why_place(
                 f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True)
             )
-            yield _item(view, tool_id, "essential", "full", "essential tool", why)
+            yield _build_item(view, tool_id, "essential", "full", "essential tool", why)
 
 
-def skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None = None) -> v1.SkillItem:
+def build_skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None = None) -> v1.SkillItem:
     """A skill that the role requires; with the levels that an agent holds, also what it has of it and what is missing."""
     declared = view.records.skills.get(edge.target)
     skill = declared.record if declared else None
@@ -178,37 +180,37 @@ def skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None = Non
     )
 
 
-def _decisive(evaluation: Evaluation) -> str:
+def _find_deciding_layer(evaluation: Evaluation) -> str:
     """The layer that decided the level: the one that granted it, or the one that took the rest."""
     notes, stopping = evaluation.trace or [], evaluation.tables.order.stopping
     left = evaluation.left
     if left == evaluation.granted:
-        found = (note.layer.name for note in notes if note.granted == left)
+        layer_names = (note.layer.name for note in notes if note.granted == left)
     else:
-        found = (
+        layer_names = (
             note.layer.name for note in notes if (0 if note.failing & stopping else note.ceiling) <= left
         )
-    return next(found, notes[-1].layer.name)
+    return next(layer_names, notes[-1].layer.name)
 
 
-def _capping(evaluation: Evaluation) -> tuple[str, ...]:
+def _find_capping_layers(evaluation: Evaluation) -> tuple[str, ...]:
     """The layers that took something."""
     order = evaluation.tables.order
-    found = []
+    layer_names = []
     top, failed = len(LEVELS) - 1, 0
     for note in evaluation.trace or ():
         stops = note.failing & ~failed & (order.stopping | order.asking)
         if note.ceiling < top or stops:
-            found.append(note.layer.name)
+            layer_names.append(note.layer.name)
         top, failed = note.ceiling, note.failing
-    return tuple(found)
+    return tuple(layer_names)
 
 
-def effective_item(
+def build_effective_item(
     view: OrgView, item: v1.ToolItem, holder: Subject, state: StateView, context: AccessContext
 ) -> v1.ToolItem:
     """A bound tool with its effective level."""
-    tables = tables_of(view)
+    tables = get_access_tables(view)
     tool, _ = tables.find(f"tool:{item.id}")
     if tool.unknown or not _is_touched(view, holder, tool, state):
         return item
@@ -224,16 +226,16 @@ def effective_item(
         level=level,
         letters=LETTERS[level],
         declared_level=LEVELS[holder.bound.get(tool.resource, 0)],
-        allowed_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "allow"]),
-        ask_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "ask"]),
-        conditional_actions=_in_order(
+        allowed_actions=_sort_actions(tool, [row.actions for row in rows if row.outcome == "allow"]),
+        ask_actions=_sort_actions(tool, [row.actions for row in rows if row.outcome == "ask"]),
+        conditional_actions=_sort_actions(
             tool, [row.actions for row in rows if row.outcome in ("conditional", "deny")]
         ),
         decided_by=item.decided_by
         if level == item.level and not evaluation.failing
-        else _decisive(evaluation),
-        capped_by=_capping(evaluation),
-        grants=_held(evaluation),
+        else _find_deciding_layer(evaluation),
+        capped_by=_find_capping_layers(evaluation),
+        grants=_build_held_grants(evaluation),
         conditional="; ".join(dict.fromkeys(each for row in rows for each in row.conditions)) or None,
     )
 
@@ -257,27 +259,27 @@ def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView
     )  # fmt: skip
 
 
-def _in_order(tool: Resource, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
+def _sort_actions(tool: Resource, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Actions in the order that the tool declares, and last taking the lock."""
-    found = {action for group in groups for action in group}
-    return tuple(action for action in tool.actions if action in found)
+    actions = {action for group in groups for action in group}
+    return tuple(action for action in tool.actions if action in actions)
 
 
-def _held(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:
+def _build_held_grants(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:
     return tuple(
         v1.HeldGrant(id=each.grant_id, level=each.level, expires_at=as_utc(each.expires_at))
-        for each in (held_grants(evaluation) if evaluation.given.grants else ())
+        for each in (list_counting_grants(evaluation) if evaluation.given.grants else ())
     )
 
 
-def granted_tools(
+def find_granted_tools(
     view: OrgView, holder: Subject, state: StateView, context: AccessContext, listed: frozenset[str]
 ) -> tuple[str, ...]:
     """Tools that a holder has only by stored grants, now or in other circumstances."""
     if not any(key in state.grants for key in holder.keys):
         return ()
-    asked = AccessRequest(holder.subject, "", "", context)
-    rows = what_can(view, holder.subject, request=asked, state=state)
+    request = AccessRequest(holder.subject, "", "", context)
+    rows = what_can(view, holder.subject, request=request, state=state)
     tools = (row.resource.partition(":")[2] for row in rows)
     return tuple(tool for tool in dict.fromkeys(tools) if tool not in listed)
 
@@ -286,17 +288,17 @@ def requestable(
     view: OrgView, holder: Subject, state: StateView, context: AccessContext, wanted: Iterable[str]
 ) -> Iterator[v1.RequestableTool]:
     """The tools among these that a grant would allow: only grantable reasons stand against them."""
-    tables = tables_of(view)
+    tables = get_access_tables(view)
     order = tables.order
     missing = order.codes["NOT_BOUND_TO_ROLE"].bit
     liftable = sum(order.waivable.values()) | missing | order.asking
     for tool_id in wanted:
-        asked = ask(tables, AccessRequest(holder.subject, "use", f"tool:{tool_id}", context), state)
-        if asked.resource.unknown:
+        evaluation = ask(tables, AccessRequest(holder.subject, "use", f"tool:{tool_id}", context), state)
+        if evaluation.resource.unknown:
             continue
-        failing = evaluate(asked).failing
+        failing = evaluate(evaluation).failing
         if failing and not failing & ~liftable:
             waives = tuple(sorted(name for name, bit in order.waivable.items() if failing & bit))
             definition = view.records.tools[tool_id]
             why = why_place(f"tool {tool_id} is declared", definition.place())
-            yield v1.RequestableTool(id=tool_id, level=LEVELS[asked.required], waives=waives, why=(why,))
+            yield v1.RequestableTool(id=tool_id, level=LEVELS[evaluation.required], waives=waives, why=(why,))

@@ -8,18 +8,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.crew.promotion import PromotionDecision, decide_promotion
 from orgkernel.decisions.crew.skill_profile import build_skill_profile
 from orgkernel.decisions.evidence.crew_records import RankMove
 from orgkernel.decisions.evidence.qualifications import find_latest, has_passed
-from orgkernel.decisions.evidence.role_skills import skills_of_roles
-from orgkernel.decisions.evidence.skill_levels import levels_now
+from orgkernel.decisions.evidence.role_skills import find_skills_of_roles
+from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.work.capability.holder import find_member
@@ -30,17 +30,22 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import agent_parts as parts
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import (
-    effective_item,
+    build_effective_item,
+    build_granted_item,
+    build_skill_item,
+    build_tool_item,
     essential_tools,
-    granted_item,
-    granted_tools,
+    find_granted_tools,
     requestable,
-    skill_item,
-    tool_item,
 )
-from orgkernel.manifest.role import finding_item, latest_report, list_dispatch_sources, reported_tier
+from orgkernel.manifest.role import (
+    build_finding_item,
+    get_latest_report,
+    get_reported_tier,
+    list_dispatch_sources,
+)
 from orgkernel.manifest.v1 import NextRank, QualificationItem, RankItem, RequirementItem
-from orgkernel.manifest.work import blockers_of, claims_of, depth_left
+from orgkernel.manifest.work import build_depth_limit, list_blockers_of, list_claims_of
 from orgkernel.runtime.utc import as_utc
 
 
@@ -55,20 +60,20 @@ def build_agent_manifest(
     """The complete current profile of an agent. `promotions` are its recorded changes of rank. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]
     member: RosterMember = definition.record
-    holder = tables_of(view).subject(f"agent:{agent_id}")
+    holder = get_access_tables(view).subject(f"agent:{agent_id}")
     assert holder is not None  # the roster declares it
-    asked = AccessRequest(holder.subject, "", "", context)
-    rows = what_can(view, holder.subject, request=asked, state=state, kinds=("credential", "data", "role"))
+    request = AccessRequest(holder.subject, "", "", context)
+    rows = what_can(view, holder.subject, request=request, state=state, kinds=("credential", "data", "role"))
     tools = tuple(_tools(view, holder, state, context))
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
-    targets = _items(rows, "role", "dispatch")
+    targets = _build_items(rows, "role", "dispatch")
     place = definition.place()
     roles = holder.identity.roles
     at_work = find_member(view, state, holder.subject, context)
-    procedures = tuple(parts.procedures_of(view, at_work))
+    procedures = tuple(parts.list_procedures_of_agent(view, at_work))
     promotion = decide_promotion(view, state, agent_id, context.now)
     identity = state.identities.get(agent_id)
-    levels = levels_now(view.records, state.skills.get(agent_id, ()), context.now)
+    levels = compute_current_levels(view.records, state.skills.get(agent_id, ()), context.now)
     return v1.AgentManifest(
         agent_id=agent_id,
         did=None if identity is None else identity.did,
@@ -77,89 +82,93 @@ def build_agent_manifest(
         org_id=view.org_id,
         org_name=view.records.organization.name,
         why=(why_place(f"agent {agent_id} is in the crew", place),),
-        roles=tuple(_posts(view, agent_id)),
-        departments=tuple(_departments(view, roles)),
-        lifecycle=state.lifecycle_of(agent_id),
-        rank=_rank(view, rank_now(view, state, holder)),
-        next_rank=_next_rank(view, state, promotion, context.now),
+        roles=tuple(_list_posts(view, agent_id)),
+        departments=tuple(_list_departments(view, roles)),
+        lifecycle=state.get_lifecycle(agent_id),
+        rank=_build_rank_item(view, get_current_rank(view, state, holder)),
+        next_rank=_build_next_rank(view, state, promotion, context.now),
         trust=promotion.trust.mean,
         promotion=promotion,
-        qualification_status=parts.status_of(view, state, agent_id, promotion, context.now),
+        qualification_status=parts.build_qualification_status(view, state, agent_id, promotion, context.now),
         skill_profile=build_skill_profile(view, state, agent_id, context.now),
-        personality=parts.personality_of(view, state, agent_id),
-        standing_orders=tuple(parts.orders_of(view, roles)),
-        cognitive_skills=tuple(parts.cards_of(view, at_work)),
-        handled_intents=tuple(parts.intents_of(view, state, holder, context)),
+        personality=parts.build_personality(view, state, agent_id),
+        standing_orders=tuple(parts.list_orders(view, roles)),
+        cognitive_skills=tuple(parts.list_open_skills(view, at_work)),
+        handled_intents=tuple(parts.list_intents_of_agent(view, state, holder, context)),
         executable_skills=procedures,
         procedures=parts.count_procedures(procedures),
-        current_duty=parts.duty_of(view, state, agent_id, roles),
-        service_record=parts.service_of(state, agent_id, promotions),
-        recent_activity=parts.activity_of(state, (agent_id,)),
+        current_duty=parts.build_duty(view, state, agent_id, roles),
+        service_record=parts.build_work_record(state, agent_id, promotions),
+        recent_activity=parts.list_activity(state, (agent_id,)),
         trust_distribution=promotion.trust,
         skills=tuple(
-            skill_item(view, each.edge, levels)
-            for each in skills_of_roles(view, holder.identity.roles).values()
+            build_skill_item(view, each.edge, levels)
+            for each in find_skills_of_roles(view, holder.identity.roles).values()
         ),
-        qualifications=tuple(_qualifications(view, state, holder, context.now)),
+        qualifications=tuple(_list_qualifications(view, state, holder, context.now)),
         tools=tools,
         requestable_tools=tuple(
-            requestable(view, holder, state, context, _wanted(view, agent_id, tools, capped))
+            requestable(view, holder, state, context, _find_wanted_tools(view, agent_id, tools, capped))
         ),
-        credentials=_items(rows, "credential"),
-        data=_items(rows, "data"),
+        credentials=_build_items(rows, "credential"),
+        data=_build_items(rows, "data"),
         dispatch_targets=targets,
-        dispatch_sources=tuple(_sources(view, roles)),
-        depth_left=depth_left(view, dispatches=bool(targets)),
-        file_claims=tuple(claims_of(state, (holder.subject,), context.now)),
-        open_blockers=tuple(blockers_of(state, (agent_id,))),
+        dispatch_sources=tuple(_iterate_sources(view, roles)),
+        depth_left=build_depth_limit(view, dispatches=bool(targets)),
+        file_claims=tuple(list_claims_of(state, (holder.subject,), context.now)),
+        open_blockers=tuple(list_blockers_of(state, (agent_id,))),
         restrictions=tuple(
             v1.Item(id=each.restriction_id, why=())
             for key in holder.keys
             for each in state.restrictions.get(key, ())
             if is_active(each, view.org_id, context.now)
         ),
-        pace_current=reported_tier(state, holder.keys, context.now),
-        latest_report=latest_report(state, holder.subject),
-        findings=tuple(finding_item(each) for each in findings if each.subject == f"agent:{agent_id}"),
+        pace_current=get_reported_tier(state, holder.keys, context.now),
+        latest_report=get_latest_report(state, holder.subject),
+        findings=tuple(build_finding_item(each) for each in findings if each.subject == f"agent:{agent_id}"),
         snapshot=view.digest,
         state_version=state.version,
     )
 
 
-def _posts(view: OrgView, agent_id: str) -> Iterator[v1.Post]:
-    for edge in view.roles_filled_by(agent_id):
+def _list_posts(view: OrgView, agent_id: str) -> Iterator[v1.Post]:
+    for edge in view.list_roles_filled_by(agent_id):
         profile = view.records.posts[edge.target].profile
         yield v1.Post(
             id=edge.target,
             name=profile.name,
             role_type=profile.role_type,
-            watches=view.watches_of(agent_id, edge.target),
+            watches=view.list_watches(agent_id, edge.target),
             why=(why_edge(edge),),
         )
 
 
-def _departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
+def _list_departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
     """Each once, with the first role that belongs to it."""
-    edges = {edge.target: edge for role_id in roles for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id)}
+    edges = {
+        edge.target: edge for role_id in roles for edge in view.list_edges_from(EdgeKind.BELONGS_TO, role_id)
+    }
     for department, edge in edges.items():
         yield v1.Item(id=department, why=(why_edge(edge),))
 
 
-def _sources(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
+def _iterate_sources(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
     """Each once, with the lines for every one of its roles."""
-    found: dict[str, dict[Why, None]] = {}
+    lines_by_source: dict[str, dict[Why, None]] = {}
     for role_id in roles:
         for each in list_dispatch_sources(view, role_id):
-            found.setdefault(each.id, {}).update(dict.fromkeys(each.why))
-    return (v1.Item(id=source, why=tuple(why)) for source, why in found.items())
+            lines_by_source.setdefault(each.id, {}).update(dict.fromkeys(each.why))
+    return (v1.Item(id=source, why=tuple(why)) for source, why in lines_by_source.items())
 
 
-def _rank(view: OrgView, step: int) -> RankItem | None:
+def _build_rank_item(view: OrgView, step: int) -> RankItem | None:
     ranks = view.records.ranks
-    return RankItem(**_said_of_rank(ranks[step])) if 0 <= step < len(ranks) else None
+    return RankItem(**_build_rank_fields(ranks[step])) if 0 <= step < len(ranks) else None
 
 
-def _next_rank(view: OrgView, state: StateView, decision: PromotionDecision, now: float) -> NextRank | None:
+def _build_next_rank(
+    view: OrgView, state: StateView, decision: PromotionDecision, now: float
+) -> NextRank | None:
     """The next rank, and the requirements for the promotion."""
     path = decision.promotion
     if path is None:
@@ -168,7 +177,7 @@ def _next_rank(view: OrgView, state: StateView, decision: PromotionDecision, now
     promotion = Promotion() if declared is None else declared.record
     results = state.results.get(decision.agent_id, ())
     return NextRank(
-        **_said_of_rank(next(rank for rank in view.records.ranks if rank.id == path.rank)),
+        **_build_rank_fields(next(rank for rank in view.records.ranks if rank.id == path.rank)),
         requirements=tuple(
             RequirementItem(
                 skills=each.skills, min_proficiency=each.min_proficiency, min_count=each.min_count
@@ -184,14 +193,14 @@ def _next_rank(view: OrgView, state: StateView, decision: PromotionDecision, now
     )
 
 
-def _said_of_rank(rank: Rank) -> dict[str, Any]:
+def _build_rank_fields(rank: Rank) -> dict[str, Any]:
     return {
         "id": rank.id, "name": rank.name or rank.id, "description": rank.description, "trust_from": rank.trust_from,
         "agency": rank.agency, "recall_tier": rank.recall_tier, "why": (),
     }  # fmt: skip
 
 
-def _qualifications(
+def _list_qualifications(
     view: OrgView, state: StateView, holder: Subject, now: float
 ) -> Iterator[QualificationItem]:
     results = state.results.get(holder.identity.id, ())
@@ -221,24 +230,27 @@ def _tools(view: OrgView, holder: Subject, state: StateView, context: AccessCont
     for role_id in holder.identity.roles:
         for edge in view.tools_of(role_id):
             held = best.get(edge.target)
-            if held is None or _level(edge) > _level(held):
+            if held is None or _get_level(edge) > _get_level(held):
                 best[edge.target] = edge
-    items = [tool_item(view, edge) for edge in best.values()]
+    items = [build_tool_item(view, edge) for edge in best.values()]
     essential = sorted(each.partition(":")[2] for each in holder.essential)
     items += essential_tools(view, essential, list(best.values()))
     listed = frozenset(item.id for item in items)
-    items += (granted_item(view, tool_id) for tool_id in granted_tools(view, holder, state, context, listed))
+    items += (
+        build_granted_item(view, tool_id)
+        for tool_id in find_granted_tools(view, holder, state, context, listed)
+    )
     for item in items:
-        yield _with_gates(
-            view, effective_item(view, item, holder, state, context), holder, state, context.now
+        yield _add_gates(
+            view, build_effective_item(view, item, holder, state, context), holder, state, context.now
         )
 
 
-def _with_gates(
+def _add_gates(
     view: OrgView, item: v1.ToolItem, holder: Subject, state: StateView, now: float
 ) -> v1.ToolItem:
     """A tool with what its declaration asks of a user, and whether the agent has passed its tests."""
-    tool, _ = tables_of(view).find(f"tool:{item.id}")
+    tool, _ = get_access_tables(view).find(f"tool:{item.id}")
     gates = {
         "department": tool.departments,
         "rank": tool.rank_levels,
@@ -247,7 +259,7 @@ def _with_gates(
     }
     results = state.results.get(holder.identity.id, ())
     passed = [each for each in tool.qualifications if has_passed(view.records, results, each, now)]
-    dates = [found.at for each in passed if (found := find_latest(results, each)) is not None]
+    dates = [latest_result.at for each in passed if (latest_result := find_latest(results, each)) is not None]
     return replace(
         item,
         gated_by=tuple(name for name, declared in gates.items() if declared),
@@ -256,24 +268,24 @@ def _with_gates(
     )
 
 
-def _level(edge: Edge) -> int:
+def _get_level(edge: Edge) -> int:
     return LEVELS.index(edge.attribute.partition(":")[2])
 
 
-def _wanted(
+def _find_wanted_tools(
     view: OrgView, agent_id: str, tools: Sequence[v1.ToolItem], capped: Sequence[str]
 ) -> dict[str, None]:
     """Tools that it would need: capped tools, and tools that the plans of its roles need and it lacks."""
     has = {item.id for item in tools}
-    found = dict.fromkeys(capped)
-    for post in view.roles_filled_by(agent_id):
-        for plan in view.plans_of(post.target):
-            needed = (edge.target for edge in view.tools_needed_by(plan.target))
-            found.update((tool, None) for tool in needed if tool not in has)
-    return found
+    tool_ids = dict.fromkeys(capped)
+    for post in view.list_roles_filled_by(agent_id):
+        for plan in view.list_plans(post.target):
+            needed = (edge.target for edge in view.list_tools_needed_by(plan.target))
+            tool_ids.update((tool, None) for tool in needed if tool not in has)
+    return tool_ids
 
 
-def _items(rows: Sequence[AccessRow], kind: str, action: str = "") -> tuple[v1.Item, ...]:
+def _build_items(rows: Sequence[AccessRow], kind: str, action: str = "") -> tuple[v1.Item, ...]:
     return tuple(
         v1.Item(id=row.resource.partition(":")[2], why=())
         for row in rows

@@ -21,8 +21,17 @@ from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.work.capability.handling import CapabilityTier, HandlingRequest, decide_handling
 from orgkernel.decisions.work.capability.holder import CrewMember
 from orgkernel.decisions.work.capability.orders import OrderSource, compose_orders
-from orgkernel.decisions.work.capability.procedures import LEVEL_NAMES, level_for, performed_by
-from orgkernel.decisions.work.capability.skills import SkillCard, card_of, skills_of, withhold
+from orgkernel.decisions.work.capability.procedures import (
+    LEVEL_NAMES,
+    compute_procedure_level,
+    find_performed_procedures,
+)
+from orgkernel.decisions.work.capability.skills import (
+    SkillCard,
+    build_skill_card,
+    find_withheld_reasons,
+    skills_of,
+)
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.runtime.utc import as_utc
@@ -171,7 +180,7 @@ class ActivityItem(msgspec.Struct, frozen=True, kw_only=True):
     last_at: str | None
 
 
-def personality_of(view: OrgView, state: StateView, agent_id: str) -> PersonalityItem:
+def build_personality(view: OrgView, state: StateView, agent_id: str) -> PersonalityItem:
     """The seed, the latest observation, and the distance between them."""
     drift = decide_drift(view, agent_id, state)
     return PersonalityItem(
@@ -185,7 +194,7 @@ def personality_of(view: OrgView, state: StateView, agent_id: str) -> Personalit
     )
 
 
-def orders_of(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
+def list_orders(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
     """The standing orders of the agent's roles, each once, in the order of precedence."""
     seen = set()
     for role_id in roles:
@@ -205,21 +214,21 @@ def orders_of(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
             )
 
 
-def cards_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[CognitiveSkillItem]:
+def list_open_skills(view: OrgView, holder: CrewMember | Reason) -> Iterator[CognitiveSkillItem]:
     """The cognitive skills that are open now to somebody at work."""
     if isinstance(holder, Reason):
         return
     for skill in skills_of(view).values():
-        if not withhold(view, holder, skill):
-            card = card_of(view, holder, skill)
+        if not find_withheld_reasons(view, holder, skill):
+            card = build_skill_card(view, holder, skill)
             yield CognitiveSkillItem(id=card.name, **msgspec.structs.asdict(card))
 
 
-def intents_of(
+def list_intents_of_agent(
     view: OrgView, state: StateView, holder: Subject, context: AccessContext
 ) -> Iterator[IntentItem]:
     """The intents of the agent's roles, and how each would be handled now."""
-    for intent, edge in _serving(view, holder.identity.roles).items():
+    for intent, edge in _map_serving_edges(view, holder.identity.roles).items():
         decision = decide_handling(view, state, HandlingRequest(holder.subject, intent, context))
         reason = decision.reasons[0] if decision.reasons else None
         yield IntentItem(
@@ -231,18 +240,20 @@ def intents_of(
         )
 
 
-def _serving(view: OrgView, roles: Iterable[str]) -> dict[str, Edge]:
+def _map_serving_edges(view: OrgView, roles: Iterable[str]) -> dict[str, Edge]:
     """The intents that roles serve, each with the edge of the last role that does."""
     return {
-        edge.target: edge for role_id in roles for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
+        edge.target: edge
+        for role_id in roles
+        for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role_id)
     }
 
 
-def procedures_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[ProcedureItem]:
+def list_procedures_of_agent(view: OrgView, holder: CrewMember | Reason) -> Iterator[ProcedureItem]:
     """The procedures that the roles of somebody at work perform."""
     if isinstance(holder, Reason):
         return
-    performed = performed_by(view, holder.roles)
+    performed = find_performed_procedures(view, holder.roles)
     for procedure in view.records.procedures.values():
         record = procedure.record
         if procedure.id in performed:
@@ -251,7 +262,7 @@ def procedures_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[Proced
                 name=record.name or procedure.id,
                 skill=record.skill,
                 compilation_level=record.compilation_level,
-                runs_at=level_for(view, holder, record),
+                runs_at=compute_procedure_level(view, holder, record),
                 intents=record.intents,
                 why=(why_place(f"procedure {procedure.id} is declared", procedure.place()),),
             )
@@ -265,7 +276,7 @@ def count_procedures(procedures: tuple[ProcedureItem, ...]) -> ProcedureCounts:
     return ProcedureCounts(total=len(procedures), by_level=by_level)
 
 
-def status_of(
+def build_qualification_status(
     view: OrgView, state: StateView, agent_id: str, promotion: PromotionDecision, now: float
 ) -> QualificationStatus:
     """The tests that the agent has taken, and its way to the next rank."""
@@ -290,10 +301,10 @@ def status_of(
     )
 
 
-def duty_of(view: OrgView, state: StateView, agent_id: str, roles: tuple[str, ...]) -> Duty:
+def build_duty(view: OrgView, state: StateView, agent_id: str, roles: tuple[str, ...]) -> Duty:
     """The roles, watches and intents of the agent, with the recorded watch and alert."""
     definition = view.records.agents[agent_id]
-    watches = view.watches_of(agent_id)
+    watches = view.list_watches(agent_id)
     watch, alert = state.status.get("watch"), state.status.get("alert")
     return Duty(
         roles=roles,
@@ -301,15 +312,15 @@ def duty_of(view: OrgView, state: StateView, agent_id: str, roles: tuple[str, ..
         current_watch=None if watch is None else watch.value,
         on_watch=None if watch is None else watch.value in watches,
         alert=None if alert is None else alert.value,
-        intents=tuple(_serving(view, roles)),
+        intents=tuple(_map_serving_edges(view, roles)),
         why=tuple(
             why_place(f"agent {agent_id} fills role {each.role}", definition.place("assignments", number))
-            for number, each in view.assignments_of(agent_id)
+            for number, each in view.list_assignments(agent_id)
         ),
     )
 
 
-def service_of(state: StateView, agent_id: str, promotions: tuple[RankMove, ...]) -> WorkRecord:
+def build_work_record(state: StateView, agent_id: str, promotions: tuple[RankMove, ...]) -> WorkRecord:
     """The recorded work of the agent."""
     summary = summarize_service(state.service.get(agent_id))
     identity = state.identities.get(agent_id)
@@ -330,13 +341,13 @@ def service_of(state: StateView, agent_id: str, promotions: tuple[RankMove, ...]
     )
 
 
-def activity_of(state: StateView, agents: Iterable[str]) -> tuple[ActivityItem, ...]:
+def list_activity(state: StateView, agents: Iterable[str]) -> tuple[ActivityItem, ...]:
     """The kinds of work that were recorded of these agents together, the latest first."""
-    found: dict[tuple[OutcomeKind, str], ActivityItem] = {}
+    items_by_key: dict[tuple[OutcomeKind, str], ActivityItem] = {}
     counts = (each for agent_id in agents for each in state.outcomes.get(agent_id, ()))
     for each in sorted(counts, key=lambda each: (-each.last_at, each.kind, each.name)):
-        known = found.get((each.kind, each.name))
-        found[each.kind, each.name] = ActivityItem(
+        known = items_by_key.get((each.kind, each.name))
+        items_by_key[each.kind, each.name] = ActivityItem(
             id=f"{each.kind}:{each.name}",
             kind=each.kind,
             name=each.name,
@@ -344,4 +355,4 @@ def activity_of(state: StateView, agents: Iterable[str]) -> tuple[ActivityItem, 
             failures=each.failures + (known.failures if known else 0),
             last_at=known.last_at if known else as_utc(each.last_at),
         )
-    return tuple(found.values())[:RECENT]
+    return tuple(items_by_key.values())[:RECENT]

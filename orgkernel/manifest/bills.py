@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from orgkernel.decisions.reasons import Why, why_place
-from orgkernel.decisions.work.bills.fitness import authorities, fitting_roles, read_bill
+from orgkernel.decisions.work.bills.fitness import find_bill_authorities, find_fitting_roles, read_bill
 from orgkernel.decisions.work.bills.flow import read_count
 from orgkernel.decisions.work.bills.next_steps import digest_bill
 from orgkernel.diagnostics import Diagnostic
@@ -108,7 +108,7 @@ def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Dia
             BillRoleItem(
                 bill_role=bill_role, description=wanted.description, role=wanted.role, department=wanted.department,
                 min_rank=wanted.min_rank, qualifications=wanted.qualifications, least=least, most=most,
-                roles=fitting_roles(view, wanted), why=(why_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True)),),
+                roles=find_fitting_roles(view, wanted), why=(why_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True)),),
             )
         )  # fmt: skip
     return BillPage(
@@ -120,7 +120,7 @@ def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Dia
         author=bill.author,
         trigger=bill.activation.trigger,
         authority=bill.activation.authority,
-        activated_by=authorities(view, bill),
+        activated_by=find_bill_authorities(view, bill),
         bill_roles=tuple(bill_roles),
         steps=bill.steps,
         expected_results=bill.expected_results,

@@ -23,31 +23,31 @@ def render_tree(view: OrgView, width: int = _WIDTH) -> str:
     lines = [
         _cut(f"{view.records.organization.name} ({view.org_id}), {count} role{'s' * (count != 1)}", width)
     ]
-    below = _below(view)
+    below = _map_subordinates(view)
     shown: set[str] = set()
-    roots = [role_id for role_id in below if _superior(view, role_id) is None]
-    roots += [circle[0] for circle in view.cycles(EdgeKind.REPORTS_TO)]
+    roots = [role_id for role_id in below if _get_chart_superior(view, role_id) is None]
+    roots += [circle[0] for circle in view.find_cycles(EdgeKind.REPORTS_TO)]
     for number, root in enumerate(roots):
-        lines += _branch(view, below, root, number == len(roots) - 1, shown, width)
+        lines += _render_branch(view, below, root, number == len(roots) - 1, shown, width)
     return "".join(f"{line}\n" for line in lines)
 
 
-def _below(view: OrgView) -> dict[str, list[str]]:
+def _map_subordinates(view: OrgView) -> dict[str, list[str]]:
     """Every role, including roles without a profile, and its direct subordinates."""
     names = dict.fromkeys((*view.roles, *view.records.without_profile))
     return {
-        name: [edge.source for edge in view.subordinates_of(name) if edge.source in names] for name in names
+        name: [edge.source for edge in view.list_subordinates(name) if edge.source in names] for name in names
     }
 
 
-def _superior(view: OrgView, role_id: str) -> str | None:
+def _get_chart_superior(view: OrgView, role_id: str) -> str | None:
     """The superior in the tree. A role whose superior is not declared is at the top."""
-    superior = view.superior_of(role_id)
+    superior = view.get_superior(role_id)
     known = view.is_role(superior) or superior in view.records.without_profile if superior else False
     return superior if known else None
 
 
-def _branch(
+def _render_branch(
     view: OrgView, below: Mapping[str, Sequence[str]], root: str, last: bool, shown: set[str], width: int
 ) -> Iterator[str]:
     """The role and all roles below it, without recursion, because a chain of command can be long."""
@@ -59,7 +59,7 @@ def _branch(
             yield _cut(f"{prefix}{role} (again: its chain of command is a cycle)", width)
             continue
         shown.add(role)
-        yield _line(view, role, prefix, width)
+        yield _render_line(view, role, prefix, width)
         deeper = indent + ("    " if last else "│   ")
         pending.extend((each, deeper, number == 0) for number, each in enumerate(reversed(below[role])))
 
@@ -72,17 +72,17 @@ def _indent(indent: str) -> str:
     return depth + indent[len(depth) - _DEEPEST_INDENT :]
 
 
-def _line(view: OrgView, role_id: str, prefix: str, width: int) -> str:
+def _render_line(view: OrgView, role_id: str, prefix: str, width: int) -> str:
     post = view.records.posts.get(role_id)
     if post is None:
         return _cut(f"{prefix}{role_id} (no profile)", width)
     name = f"  {printable(post.profile.role_name[:width])}" if post.profile.role_name else ""
     text = f"{prefix}{role_id}{name}"
-    domains = [edge.target for edge in view.domains_of(role_id)]
+    domains = [edge.target for edge in view.list_domains(role_id)]
     for count in range(len(domains), 0, -1):
         more = f" +{len(domains) - count}" if count < len(domains) else ""
         line = f"{text}: {', '.join(domains[:count])}{more}"
-        if _columns(line) <= width:
+        if _measure_width(line) <= width:
             return line
     return _cut(text, width)
 
@@ -90,14 +90,14 @@ def _line(view: OrgView, role_id: str, prefix: str, width: int) -> str:
 def _cut(text: str, width: int) -> str:
     """A line that fits, without control characters."""
     line = printable(text[: width + 1])
-    if _columns(line) <= width:
+    if _measure_width(line) <= width:
         return line
-    while _columns(line) > width - 1:
+    while _measure_width(line) > width - 1:
         line = line[:-1]
     return f"{line}…"
 
 
-def _columns(text: str) -> int:
+def _measure_width(text: str) -> int:
     """The width of a text in a terminal. A character of ambiguous width counts as wide."""
     return sum(1 + (east_asian_width(character) in "WFA" and character not in _NARROW) for character in text)
 
@@ -106,7 +106,7 @@ def render_mermaid(view: OrgView) -> str:
     """A flowchart of the chain of command."""
     lines = ["flowchart TD"]
     number = {role_id: f"r{position}" for position, role_id in enumerate(view.roles)}
-    lines += [f'  {number[role_id]}["{_label(view, role_id, "<br/>")}"]' for role_id in view.roles]
+    lines += [f'  {number[role_id]}["{_build_label(view, role_id, "<br/>")}"]' for role_id in view.roles]
     lines += [f"  {number[superior]} --> {number[role_id]}" for superior, role_id in _command(view)]
     return "\n".join(lines) + "\n"
 
@@ -114,7 +114,9 @@ def render_mermaid(view: OrgView) -> str:
 def render_dot(view: OrgView) -> str:
     """A Graphviz digraph of the chain of command."""
     lines = [f'digraph "{view.org_id}" {{', "  node [shape=box];"]
-    lines += [f'  "{role_id}" [label="{_label(view, role_id, chr(92) + "n")}"];' for role_id in view.roles]
+    lines += [
+        f'  "{role_id}" [label="{_build_label(view, role_id, chr(92) + "n")}"];' for role_id in view.roles
+    ]
     lines += [f'  "{superior}" -> "{role_id}";' for superior, role_id in _command(view)]
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -125,7 +127,7 @@ def render_json(view: OrgView) -> str:
     edges = []
     for kind in EdgeKind:
         source_kind, target_kind = SCHEMA[kind].source.value, SCHEMA[kind].target.value
-        for edge in view.edges_of(kind):
+        for edge in view.list_edges_of_kind(kind):
             nodes.setdefault((source_kind, edge.source))
             nodes.setdefault((target_kind, edge.target))
             edges.append(
@@ -145,13 +147,13 @@ def render_json(view: OrgView) -> str:
 
 def _command(view: OrgView) -> Iterator[tuple[str, str]]:
     for role_id in view.roles:
-        superior = view.superior_of(role_id)
+        superior = view.get_superior(role_id)
         if superior is not None and view.is_role(superior):
             yield superior, role_id
 
 
-def _label(view: OrgView, role_id: str, line_break: str) -> str:
-    domains = ", ".join(edge.target for edge in view.domains_of(role_id))
+def _build_label(view: OrgView, role_id: str, line_break: str) -> str:
+    domains = ", ".join(edge.target for edge in view.list_domains(role_id))
     name = view.records.posts[role_id].profile.name
     kept = "".join(character for character in name if character.isalnum() or character in " -_.&/()").strip()
     safe = kept or role_id

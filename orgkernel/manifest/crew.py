@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from orgkernel.decisions.access.layers.rank import rank_now
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.layers.rank import get_current_rank
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
-from orgkernel.decisions.evidence.skill_levels import level_now, levels_now
+from orgkernel.decisions.evidence.skill_levels import compute_current_level, compute_current_levels
 from orgkernel.decisions.evidence.state_view import Lifecycle, SkillRecord, StateView
 from orgkernel.decisions.evidence.trust import Trust, trust_of
 from orgkernel.documents.records import RosterMember
@@ -102,19 +102,19 @@ class _Crew:
         self.everybody = tuple(self.members)
         self._stored: tuple[object, Mapping[str, tuple[SkillRecord, ...]]] = (None, {})
 
-    def in_roles(self, roles: Iterable[str]) -> frozenset[str]:
+    def find_agents_in_roles(self, roles: Iterable[str]) -> frozenset[str]:
         """The agents that fill one of these roles."""
-        return frozenset(edge.source for role_id in roles for edge in self._view.agents_in(role_id))
+        return frozenset(edge.source for role_id in roles for edge in self._view.list_agents_in(role_id))
 
-    def skilled(self, state: StateView, skill: str) -> tuple[SkillRecord, ...]:
+    def find_skill_records(self, state: StateView, skill: str) -> tuple[SkillRecord, ...]:
         """The records of a skill, of all agents."""
         source, by_skill = self._stored
         if source is not state.skills:
-            found: dict[str, list[SkillRecord]] = {}
+            records_by_skill: dict[str, list[SkillRecord]] = {}
             for records in state.skills.values():
                 for record in records:
-                    found.setdefault(record.skill, []).append(record)
-            by_skill = {name: tuple(records) for name, records in found.items()}
+                    records_by_skill.setdefault(record.skill, []).append(record)
+            by_skill = {name: tuple(records) for name, records in records_by_skill.items()}
             self._stored = (state.skills, by_skill)
         return by_skill.get(skill, ())
 
@@ -126,45 +126,45 @@ def _crew_of(view: OrgView) -> _Crew:
 
 def _members(view: OrgView) -> Iterator[_Member]:
     for agent_id, definition in sorted(view.records.agents.items()):
-        roles = tuple(edge.target for edge in view.roles_filled_by(agent_id))
+        roles = tuple(edge.target for edge in view.list_roles_filled_by(agent_id))
         if not roles:
             continue
         record: RosterMember = definition.record
-        found = (view.records.posts[role_id].profile.department for role_id in roles)
-        departments = tuple(dict.fromkeys(each for each in found if each is not None))
-        yield _Member(agent_id, record, roles, departments, view.watches_of(agent_id))
+        department_ids = (view.records.posts[role_id].profile.department for role_id in roles)
+        departments = tuple(dict.fromkeys(each for each in department_ids if each is not None))
+        yield _Member(agent_id, record, roles, departments, view.list_watches(agent_id))
 
 
 def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: float) -> tuple[str, ...]:
     """The matching agents that fill roles, by id."""
     crew = _crew_of(view)
     members = crew.members
-    sets = list(_narrowing(view, crew, state, wanted, now))
+    sets = list(_find_by_index(view, crew, state, wanted, now))
     chosen: Iterable[str] = members if not sets else sorted(frozenset.intersection(*sets))
     if (wanted.watch, wanted.lifecycle, wanted.rank, wanted.qualification) == (None, None, None, None):
         return tuple(agent_id for agent_id in chosen if agent_id in members) if sets else crew.everybody
     return tuple(
         agent_id
         for agent_id in chosen
-        if agent_id in members and _fits(view, state, members[agent_id], wanted, now)
+        if agent_id in members and _does_match(view, state, members[agent_id], wanted, now)
     )
 
 
-def _narrowing(
+def _find_by_index(
     view: OrgView, crew: _Crew, state: StateView, wanted: AgentFilter, now: float
 ) -> Iterator[frozenset[str]]:
     """The agents of each condition that an index answers."""
     if wanted.role is not None:
-        yield crew.in_roles((wanted.role,))
+        yield crew.find_agents_in_roles((wanted.role,))
     if wanted.tool is not None:
-        yield crew.in_roles(edge.source for edge in view.holders_of(wanted.tool))
+        yield crew.find_agents_in_roles(edge.source for edge in view.list_holders(wanted.tool))
     if wanted.intent is not None:
-        yield crew.in_roles(view.sources_to(EdgeKind.SERVES_INTENT, wanted.intent))
+        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.SERVES_INTENT, wanted.intent))
     if wanted.department is not None:
-        yield crew.in_roles(view.sources_to(EdgeKind.BELONGS_TO, wanted.department))
+        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.BELONGS_TO, wanted.department))
     if wanted.skill is None and wanted.min_level is not None:
         levels = (
-            (agent_id, levels_now(view.records, records, now).values())
+            (agent_id, compute_current_levels(view.records, records, now).values())
             for agent_id, records in state.skills.items()
         )
         yield frozenset(agent_id for agent_id, held in levels if max(held, default=0) >= wanted.min_level)
@@ -173,17 +173,17 @@ def _narrowing(
         declared = view.records.skills.get(wanted.skill)
         yield frozenset(
             record.agent_id
-            for record in crew.skilled(state, wanted.skill)
+            for record in crew.find_skill_records(state, wanted.skill)
             if declared is not None
             and not record.suspended
-            and level_now(record, declared.record.decay_rate_days, now) >= lowest
+            and compute_current_level(record, declared.record.decay_rate_days, now) >= lowest
         )
 
 
-def _fits(view: OrgView, state: StateView, member: _Member, wanted: AgentFilter, now: float) -> bool:
+def _does_match(view: OrgView, state: StateView, member: _Member, wanted: AgentFilter, now: float) -> bool:
     return (
         (wanted.watch is None or wanted.watch in member.watches)
-        and (wanted.lifecycle is None or wanted.lifecycle == state.lifecycle_of(member.agent_id))
+        and (wanted.lifecycle is None or wanted.lifecycle == state.get_lifecycle(member.agent_id))
         and (wanted.rank is None or wanted.rank == _rank(view, state, member.agent_id))
         and (
             wanted.qualification is None
@@ -219,13 +219,13 @@ def _line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
         rank=_rank(view, state, member.agent_id),
         trust=trust.mean,
         trust_distribution=trust,
-        lifecycle=state.lifecycle_of(member.agent_id),
+        lifecycle=state.get_lifecycle(member.agent_id),
         org_id=view.org_id,
     )
 
 
 def _rank(view: OrgView, state: StateView, agent_id: str) -> str | None:
-    subject = tables_of(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).subject(f"agent:{agent_id}")
     ranks = view.records.ranks
-    step = -1 if subject is None else rank_now(view, state, subject)
+    step = -1 if subject is None else get_current_rank(view, state, subject)
     return ranks[step].id if 0 <= step < len(ranks) else None

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
-from orgkernel.decisions.dispatch.order import routing_order, why_routing
+from orgkernel.decisions.dispatch.order import get_routing_order, locate_routing
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Diagnostic
@@ -19,8 +19,8 @@ from orgkernel.documents.records import STAR, Policy, Record
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE
-from orgkernel.manifest.role import build_role_manifest, finding_item
-from orgkernel.manifest.why import fact, facts, listed, settings, why_item
+from orgkernel.manifest.role import build_finding_item, build_role_manifest
+from orgkernel.manifest.why import build_fact, build_facts, list_settings, listed, why_item
 
 _FIELD_OF = {"allow": "allows", "ask": "asks", "deny": "denies"}
 
@@ -41,8 +41,8 @@ def build_organization_manifest(
     """
     document, organization = view.records.document, view.records.organization
     by_subject: dict[str, list[Diagnostic]] = defaultdict(list)
-    for found in findings:
-        by_subject[found.subject].append(found)
+    for finding in findings:
+        by_subject[finding.subject].append(finding)
     mode = organization.mode
     configs = {"microcosm": organization.microcosm_config, "macrocosm": organization.macrocosm_config}
     other_mode = next(name for name in configs if name != mode)
@@ -51,20 +51,20 @@ def build_organization_manifest(
         org_name=organization.name,
         description=organization.description,
         why=(why_place(f"organization {view.org_id}", document.place("org_id")),),
-        mission=tuple(settings(document, organization.mission, "mission")),
-        mode=fact(document, "mode", mode, ("mode",)),
-        execution=tuple(settings(document, configs[mode], f"{mode}_config")),
-        other_execution=tuple(settings(document, configs[other_mode], f"{other_mode}_config")),
-        channels=tuple(_channels(view)),
+        mission=tuple(list_settings(document, organization.mission, "mission")),
+        mode=build_fact(document, "mode", mode, ("mode",)),
+        execution=tuple(list_settings(document, configs[mode], f"{mode}_config")),
+        other_execution=tuple(list_settings(document, configs[other_mode], f"{other_mode}_config")),
+        channels=tuple(_list_channels(view)),
         departments=tuple(_departments(view)),
-        layers=tuple(_layers(view)),
+        layers=tuple(_list_layers(view)),
         dispatch_edges=tuple(_dispatch_edges(view)),
         limits=(
-            *_limits(view),
-            *facts(document, (), {"workspace_root": organization.workspace_root}),
+            *_list_limits(view),
+            *build_facts(document, (), {"workspace_root": organization.workspace_root}),
         ),
         external=listed(document, ("external",), organization.external),
-        domains=tuple(_coverage(view)),
+        domains=tuple(_compute_coverage(view)),
         roots=view.roots(),
         roles=tuple(
             build_role_manifest(view, role_id, by_subject.get(f"role:{role_id}", ()), state, context)
@@ -75,10 +75,10 @@ def build_organization_manifest(
         agents=tuple(
             why_item(agent_id, f"agent {agent_id} is in the crew", definition.place())
             for agent_id, definition in view.records.agents.items()
-            if view.roles_filled_by(agent_id)
+            if view.list_roles_filled_by(agent_id)
         ),
         policies=tuple(_policies(view)),
-        findings=tuple(finding_item(each) for each in findings if not each.subject.startswith("role:")),
+        findings=tuple(build_finding_item(each) for each in findings if not each.subject.startswith("role:")),
         snapshot=view.digest,
         state_version=state.version,
     )
@@ -97,7 +97,7 @@ def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
             priority=policy.priority,
             ceiling=policy.is_ceiling,
             fallback=policy.fallback,
-            **permitted(policy),
+            **list_policy_permissions(policy),
             match=_said(policy.match),
             session=_said(policy.session),
             modifiers=_said(policy.modifiers),
@@ -106,12 +106,12 @@ def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
 
 def _said(record: Record) -> dict[str, Any]:
     """The fields that a part of a policy sets."""
-    said: dict[str, Any] = to_builtins(record)
+    fields: dict[str, Any] = to_builtins(record)
     default: dict[str, Any] = to_builtins(type(record)())
-    return {name: value for name, value in said.items() if value is not None and value != default.get(name)}
+    return {name: value for name, value in fields.items() if value is not None and value != default.get(name)}
 
 
-def _layers(view: OrgView) -> Iterator[v1.Item]:
+def _list_layers(view: OrgView) -> Iterator[v1.Item]:
     document = view.records.declaring("layers")
     is_governed = document is view.records.governance
     for number, layer in enumerate(view.records.organization.layers):
@@ -119,11 +119,11 @@ def _layers(view: OrgView) -> Iterator[v1.Item]:
         yield why_item(layer, f"layers[{number}]", place)
 
 
-def _limits(view: OrgView) -> Iterator[v1.Fact]:
+def _list_limits(view: OrgView) -> Iterator[v1.Fact]:
     """Each limit with its line, in the document that sets it."""
     for name, value in asdict(view.records.organization.limits).items():
         document = view.records.declaring("limits", name)
-        yield from facts(document, ("limits",), {name: value})
+        yield from build_facts(document, ("limits",), {name: value})
 
 
 def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
@@ -135,7 +135,7 @@ def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
         yield why_item(f"{edge.source}>{edge.target}", text, place)
 
 
-def _channels(view: OrgView) -> Iterator[v1.ChannelItem]:
+def _list_channels(view: OrgView) -> Iterator[v1.ChannelItem]:
     for channel_id, channel in view.records.organization.communication_channels.items():
         place = view.records.document.place("communication_channels", channel_id, key=True)
         yield v1.ChannelItem(
@@ -160,48 +160,48 @@ def _departments(view: OrgView) -> Iterator[v1.DepartmentItem]:
         )
 
 
-def _coverage(view: OrgView) -> Iterator[v1.Coverage]:
+def _compute_coverage(view: OrgView) -> Iterator[v1.Coverage]:
     """Domains that the organization names, then other domains that its roles handle."""
     document, organization = view.records.document, view.records.organization
-    said: dict[str, list[Why]] = {}
+    lines_by_domain: dict[str, list[Why]] = {}
     for number, domain in enumerate(organization.domains):
         why = why_place(
             f"organization {view.org_id} answers for domain {domain}", document.place("domains", number)
         )
-        said.setdefault(domain, []).append(why)
+        lines_by_domain.setdefault(domain, []).append(why)
     for role_id in view.roles:
-        for edge in view.domains_of(role_id):
-            said.setdefault(edge.target, [])
-    for domain, why_named in said.items():
+        for edge in view.list_domains(role_id):
+            lines_by_domain.setdefault(edge.target, [])
+    for domain, why_named in lines_by_domain.items():
         role_id_or_none = decide_dispatch(view, domain).role_id
-        handlers = view.handlers_of(domain)
+        handlers = view.list_handlers(domain)
         edges = [edge for edge in handlers if edge.source == role_id_or_none] or handlers
         yield v1.Coverage(
             id=domain,
             role_id=role_id_or_none,
             answers_for=domain in organization.domains,
-            routing=routing_order(view, domain),
-            why=(*why_named, *map(why_edge, edges), *why_routing(view, domain)),
+            routing=get_routing_order(view, domain),
+            why=(*why_named, *map(why_edge, edges), *locate_routing(view, domain)),
         )
 
 
-def permitted(policy: Policy) -> dict[str, Any]:
+def list_policy_permissions(policy: Policy) -> dict[str, Any]:
     """The lists of a policy in a manifest, sorted by name, because their written order has no meaning."""
     names = ("allows", "asks", "denies", "spares", "bounds")
     terms: dict[str, set[str]] = {name: set() for name in names}
     field = _FIELD_OF.get(policy.effect)
     if field is not None:
-        terms[field].update(_spoken(policy))
-    terms["denies"].update(_parts(policy, policy.denied_tools))
+        terms[field].update(_list_spoken(policy))
+    terms["denies"].update(_list_tool_parts(policy, policy.denied_tools))
     terms["spares"].update(f"tool:{name}" for name in policy.spared_tools)
     if policy.is_ceiling:
         terms["bounds"].update(
             kind for kind in ("tools", "credentials", "data") if getattr(policy.permissions, kind) is not None
         )
-    return {name: tuple(sorted(said)) for name, said in terms.items()}
+    return {name: tuple(sorted(words)) for name, words in terms.items()}
 
 
-def _parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
+def _list_tool_parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
     """Tools, each as a whole or as the parts that the policy is about."""
     paths, commands = policy.permissions.paths, policy.permissions.commands
     for name in tools:
@@ -211,11 +211,11 @@ def _parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
         yield from (f"tool:{name}({text}:*)" for text in commands)
 
 
-def _spoken(policy: Policy) -> Iterator[str]:
+def _list_spoken(policy: Policy) -> Iterator[str]:
     permissions = policy.permissions
     if policy.is_everything:
         yield STAR
-    yield from _parts(policy, policy.named_tools or ())
+    yield from _list_tool_parts(policy, policy.named_tools or ())
     listed: Any = permissions.credentials or ()
     yield from (f"credential:{name}" for name in ((listed,) if isinstance(listed, str) else listed))
     if permissions.data is not None:

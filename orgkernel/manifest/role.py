@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
-from orgkernel.decisions.dispatch.permission.edges import edges_forbid
+from orgkernel.decisions.dispatch.permission.edges import do_edges_forbid
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.work.capability.holder import find_member
@@ -20,10 +20,10 @@ from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import v1
-from orgkernel.manifest.abilities import NOWHERE, role_abilities, skill_item
-from orgkernel.manifest.agent_parts import CognitiveSkillItem, activity_of, cards_of
-from orgkernel.manifest.why import facts, listed, settings, why_item, why_setting
-from orgkernel.manifest.work import blockers_of, claims_of, depth_left
+from orgkernel.manifest.abilities import NOWHERE, build_role_abilities, build_skill_item
+from orgkernel.manifest.agent_parts import CognitiveSkillItem, list_activity, list_open_skills
+from orgkernel.manifest.why import build_facts, list_settings, listed, locate_setting, why_item
+from orgkernel.manifest.work import build_depth_limit, list_blockers_of, list_claims_of
 from orgkernel.runtime.tiers import TIERS
 
 _Command = tuple[Edge, tuple[Why, ...]]
@@ -46,14 +46,14 @@ def build_role_manifest(
     """
     post = view.records.posts[role_id]
     profile = post.profile
-    chain = view.chain_above(role_id)
+    chain = view.list_chain_above(role_id)
     reasons_of_superiors = [_why_superior(view, edge) for edge in chain]
-    under = [(edge, _why_superior(view, edge)) for edge in view.subordinates_of(role_id)]
+    under = [(edge, _why_superior(view, edge)) for edge in view.list_subordinates(role_id)]
     tools = view.tools_of(role_id)
     essential = find_essential_tools(view, post, tools)
     targets = tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ()))
-    agents = view.sources_to(EdgeKind.FILLS, role_id)
-    abilities = role_abilities(view, role_id, tools, essential, state, context)
+    agents = view.list_sources_to(EdgeKind.FILLS, role_id)
+    abilities = build_role_abilities(view, role_id, tools, essential, state, context)
     return v1.RoleManifest(
         role_id=role_id,
         role_name=profile.name,
@@ -62,44 +62,44 @@ def build_role_manifest(
         org_name=view.records.organization.name,
         description=profile.description,
         why=(
-            *map(why_edge, view.edges_to(EdgeKind.INCLUDES, role_id)),
+            *map(why_edge, view.list_edges_to(EdgeKind.INCLUDES, role_id)),
             why_place(f"profile of role {role_id}", post.document.place("role_id")),
         ),
-        identity=tuple(_identity(post, profile)),
-        department=_department(view, role_id),
-        layer=_layer(post, profile.layer),
+        identity=tuple(_list_identity_facts(post, profile)),
+        department=_get_department(view, role_id),
+        layer=_get_layer(post, profile.layer),
         chain_of_command=tuple(
             _superior(view, edge.target, why) for edge, why in zip(chain, reasons_of_superiors, strict=True)
         ),
-        subordinates=tuple(_member(view, edge.source, why) for edge, why in under),
-        peers=tuple(_peers(view, role_id)),
+        subordinates=tuple(_build_member(view, edge.source, why) for edge, why in under),
+        peers=tuple(_list_peers(view, role_id)),
         dispatch_targets=targets,
         dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, reasons_of_superiors)),
-        depth_left=depth_left(view, dispatches=bool(targets)),
-        domains=tuple(_domains(view, role_id)),
-        intents=tuple(_intents(view, role_id)),
+        depth_left=build_depth_limit(view, dispatches=bool(targets)),
+        domains=tuple(_list_domains(view, role_id)),
+        intents=tuple(_list_intents(view, role_id)),
         plans=abilities.plans,
         tools=abilities.tools,
         essential_tools=abilities.essential,
         requestable_tools=abilities.requestable,
-        skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
-        cognitive_skills=_cognitive_skills(view, role_id, state, context),
+        skills=tuple(build_skill_item(view, edge) for edge in view.skills_of(role_id)),
+        cognitive_skills=_list_cognitive_skills(view, role_id, state, context),
         may_grant=tuple(_may_grant(post, profile)),
-        escalation=tuple(_escalation(view, edge) for edge in view.escalations_of(role_id)),
+        escalation=tuple(_build_escalation(view, edge) for edge in view.list_escalations(role_id)),
         pace=v1.Pace(
-            tiers=tuple(_tiers(post, profile.pace_plan)),
-            current=reported_tier(state, (f"role:{role_id}",), context.now),
+            tiers=tuple(_list_tiers(post, profile.pace_plan)),
+            current=get_reported_tier(state, (f"role:{role_id}",), context.now),
         ),
-        doctrine=tuple(settings(post, profile.doctrine, "doctrine")),
-        requirements=tuple(settings(post, profile.requirements, "requirements")),
-        agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)),
-        latest_report=latest_report(state, f"role:{role_id}"),
+        doctrine=tuple(list_settings(post, profile.doctrine, "doctrine")),
+        requirements=tuple(list_settings(post, profile.requirements, "requirements")),
+        agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.list_agents_in(role_id)),
+        latest_report=get_latest_report(state, f"role:{role_id}"),
         file_claims=tuple(
-            claims_of(state, (f"role:{role_id}", *(f"agent:{each}" for each in agents)), context.now)
+            list_claims_of(state, (f"role:{role_id}", *(f"agent:{each}" for each in agents)), context.now)
         ),
-        open_blockers=tuple(blockers_of(state, agents)),
-        recent_activity=activity_of(state, agents),
-        findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
+        open_blockers=tuple(list_blockers_of(state, agents)),
+        recent_activity=list_activity(state, agents),
+        findings=tuple(build_finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
         state_version=state.version,
         **_lists(post, profile),
@@ -117,68 +117,68 @@ def _may_grant(post: RolePost, profile: RoleProfile) -> Iterator[v1.GrantableToo
         yield v1.GrantableTool(id=use.tool, level=use.level, why=(why,))
 
 
-def _cognitive_skills(
+def _list_cognitive_skills(
     view: OrgView, role_id: str, state: StateView, context: AccessContext
 ) -> tuple[CognitiveSkillItem, ...]:
     if not view.records.cognitive_skills:
         return ()
-    return tuple(cards_of(view, find_member(view, state, f"role:{role_id}", context)))
+    return tuple(list_open_skills(view, find_member(view, state, f"role:{role_id}", context)))
 
 
-def _intents(view: OrgView, role_id: str) -> Iterator[v1.Item]:
+def _list_intents(view: OrgView, role_id: str) -> Iterator[v1.Item]:
     """Each intent once, with everything by which the role serves it: its profile, skills, procedures."""
     by_intent: dict[str, list[Edge]] = {}
-    for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id):
+    for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role_id):
         by_intent.setdefault(edge.target, []).append(edge)
     for intent, edges in by_intent.items():
         yield v1.Item(id=intent, why=tuple(map(why_edge, edges)))
 
 
-def reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:
+def get_reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:
     """The PACE tier for access decisions if the caller states none."""
     report = find_report(state, keys, now)
     return None if report is None else report.tier
 
 
-def latest_report(state: StateView, subject: str) -> dict[str, Any] | None:
+def get_latest_report(state: StateView, subject: str) -> dict[str, Any] | None:
     """The latest SALUTE report of a role or an agent, of any age."""
     reports = state.reports.get(subject)
     return dict(reports[0].body) if reports else None
 
 
-def finding_item(found: Diagnostic) -> v1.FindingItem:
+def build_finding_item(diagnostic: Diagnostic) -> v1.FindingItem:
     """A diagnostic as an item of a manifest."""
     return v1.FindingItem(
-        id=found.code,
+        id=diagnostic.code,
         why=(
-            why_place(found.message, found.place),
-            *(why_place(each.text, each.place) for each in found.related),
+            why_place(diagnostic.message, diagnostic.place),
+            *(why_place(each.text, each.place) for each in diagnostic.related),
         ),
-        name=found.name,
-        severity=found.severity.value,
-        message=found.message,
-        help=found.help,
-        file=found.place.file,
-        line=found.place.line,
-        column=found.place.column,
+        name=diagnostic.name,
+        severity=diagnostic.severity.value,
+        message=diagnostic.message,
+        help=diagnostic.help,
+        file=diagnostic.place.file,
+        line=diagnostic.place.line,
+        column=diagnostic.place.column,
     )
 
 
-def _identity(post: RolePost, profile: RoleProfile) -> Sequence[v1.Fact]:
+def _list_identity_facts(post: RolePost, profile: RoleProfile) -> Sequence[v1.Fact]:
     rights = {"authority_level": profile.authority_level, "can_delegate": profile.can_delegate}
-    return facts(post, ("chain_of_command",), rights) + facts(
+    return build_facts(post, ("chain_of_command",), rights) + build_facts(
         post, (), {field.route[-1]: value_in(profile, field) for field in _IDENTITY}
     )
 
 
-def _department(view: OrgView, role_id: str) -> v1.Named | None:
-    for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id):
+def _get_department(view: OrgView, role_id: str) -> v1.Named | None:
+    for edge in view.list_edges_from(EdgeKind.BELONGS_TO, role_id):
         declared = view.records.organization.departments.get(edge.target)
         return v1.Named(id=edge.target, name=declared.name if declared else "", why=(why_edge(edge),))
     return None
 
 
-def _layer(post: RolePost, layer: str | None) -> v1.Item | None:
+def _get_layer(post: RolePost, layer: str | None) -> v1.Item | None:
     return (
         None
         if layer is None
@@ -195,21 +195,21 @@ def _why_superior(view: OrgView, edge: Edge) -> tuple[Why, ...]:
     return tuple(why)
 
 
-def _member(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
-    return v1.Member(id=role_id, why=why, **_member_fields(view, role_id))
+def _build_member(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
+    return v1.Member(id=role_id, why=why, **_build_member_fields(view, role_id))
 
 
 def _superior(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
-    return v1.Member(id=role_id, why=why, **_superior_fields(view, role_id))
+    return v1.Member(id=role_id, why=why, **_build_superior_fields(view, role_id))
 
 
 @per_view_and_key(most=_SUPERIORS_KEPT)
-def _superior_fields(view: OrgView, role_id: str) -> dict[str, Any]:
+def _build_superior_fields(view: OrgView, role_id: str) -> dict[str, Any]:
     """The fields of a superior. They are cached, because every subordinate's manifest contains them."""
-    return _member_fields(view, role_id)
+    return _build_member_fields(view, role_id)
 
 
-def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
+def _build_member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
     post = view.records.posts.get(role_id)
     if post is None:
         return {
@@ -222,14 +222,20 @@ def _member_fields(view: OrgView, role_id: str) -> dict[str, Any]:
     return {"name": profile.name, "role_type": profile.role_type, "authority_level": profile.authority_level}
 
 
-def _peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
-    for edge in view.edges_from(EdgeKind.SPEAKS_WITH, role_id):
+def _list_peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
+    for edge in view.list_edges_from(EdgeKind.SPEAKS_WITH, role_id):
         yield v1.Peer(
-            id=edge.target, channel=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.target)
+            id=edge.target,
+            channel=edge.attribute,
+            why=(why_edge(edge),),
+            **_build_member_fields(view, edge.target),
         )
-    for edge in view.edges_to(EdgeKind.SPEAKS_WITH, role_id):
+    for edge in view.list_edges_to(EdgeKind.SPEAKS_WITH, role_id):
         yield v1.Peer(
-            id=edge.source, channel=edge.attribute, why=(why_edge(edge),), **_member_fields(view, edge.source)
+            id=edge.source,
+            channel=edge.attribute,
+            why=(why_edge(edge),),
+            **_build_member_fields(view, edge.source),
         )
 
 
@@ -238,10 +244,10 @@ def _dispatch_targets(view: OrgView, role_id: str, under: Iterable[_Command]) ->
     targets: dict[str, list[Why]] = {}
     for edge, why in under:
         targets.setdefault(edge.source, []).extend(why)
-    for edge in view.edges_from(EdgeKind.MAY_DISPATCH, role_id):
+    for edge in view.list_edges_from(EdgeKind.MAY_DISPATCH, role_id):
         targets.setdefault(edge.target, []).append(why_edge(edge))
     return (
-        _member(view, target, tuple(all_why))
+        _build_member(view, target, tuple(all_why))
         for target, all_why in targets.items()
         if _may_hand_to(view, role_id, target)
     )
@@ -252,12 +258,12 @@ def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
     posts = view.records.posts
     if sender not in posts or receiver not in posts:
         return True
-    return posts[sender].profile.position != "worker" and not edges_forbid(view.records, sender, receiver)
+    return posts[sender].profile.position != "worker" and not do_edges_forbid(view.records, sender, receiver)
 
 
 def list_dispatch_sources(view: OrgView, role_id: str) -> Iterator[v1.Member]:
     """The roles that may dispatch to a role."""
-    chain = view.chain_above(role_id)
+    chain = view.list_chain_above(role_id)
     return _dispatch_sources(view, role_id, chain, [_why_superior(view, edge) for edge in chain])
 
 
@@ -268,7 +274,7 @@ def _dispatch_sources(
     superior = view.records.posts.get(chain[0].target) if chain else None
     if superior is not None and superior.profile.can_delegate:
         sources[chain[0].target] = list(reasons_of_superiors[0])
-    for edge in view.edges_to(EdgeKind.MAY_DISPATCH, role_id):
+    for edge in view.list_edges_to(EdgeKind.MAY_DISPATCH, role_id):
         sources.setdefault(edge.source, []).append(why_edge(edge))
     return (
         _superior(view, source, tuple(why))
@@ -277,8 +283,8 @@ def _dispatch_sources(
     )
 
 
-def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
-    for edge in view.domains_of(role_id):
+def _list_domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
+    for edge in view.list_domains(role_id):
         domain = view.records.domains.get(edge.target)
         yield v1.DomainItem(
             id=edge.target,
@@ -288,13 +294,16 @@ def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
         )
 
 
-def _escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
+def _build_escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
     return v1.EscalationItem(
-        id=edge.target, tier=edge.attribute, why=(why_edge(edge),), **_superior_fields(view, edge.target)
+        id=edge.target,
+        tier=edge.attribute,
+        why=(why_edge(edge),),
+        **_build_superior_fields(view, edge.target),
     )
 
 
-def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
+def _list_tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
     if plan is None:
         return
     for name, place in zip(TIERS, post.locate(("pace_plan",), TIERS), strict=True):
@@ -306,5 +315,5 @@ def _tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
                 action=tier.action,
                 trigger=tier.trigger,
                 escalate_to=tier.escalate_to,
-                why=(why_setting(f"pace_plan.{name}", place, said=""),),
+                why=(locate_setting(f"pace_plan.{name}", place, said=""),),
             )

@@ -28,38 +28,40 @@ def why_item(item_id: str, text: str, place: Place) -> Item:
     return Item(id=item_id, why=(why_place(text, place),))
 
 
-def why_setting(text: str, place: LocatedSetting, said: str = " is set") -> Why:
+def locate_setting(text: str, place: LocatedSetting, said: str = " is set") -> Why:
     """The line of a setting. If it is not set: the nearest line above, and a statement that the default applies."""
     file, line, written = place
     return Why(text + (said if written else " is not set; the default applies"), file, line)
 
 
-def fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:
+def build_fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:
     """A setting with its line, or with the statement that it is the default."""
     (place,) = source.locate(route[:-1], route[-1:])
-    return Fact(id=name, value=value, why=(why_setting(".".join(route), place),))
+    return Fact(id=name, value=value, why=(locate_setting(".".join(route), place),))
 
 
-def facts(source: Source, route: tuple[str, ...], values: Mapping[str, Any]) -> list[Fact]:
+def build_facts(source: Source, route: tuple[str, ...], values: Mapping[str, Any]) -> list[Fact]:
     """The settings of the mapping at a route."""
     before = "".join(f"{step}." for step in route)
     places = source.locate(route, [*values])
     return [
-        Fact(id=name, value=value, why=(why_setting(before + name, place),))
+        Fact(id=name, value=value, why=(locate_setting(before + name, place),))
         for (name, value), place in zip(values.items(), places, strict=True)
     ]
 
 
-def settings(source: Source, record: Record, section: str) -> list[Fact]:
+def list_settings(source: Source, record: Record, section: str) -> list[Fact]:
     """Every field of a part of a document."""
-    return facts(source, (section,), {field: _plain(value) for field, value in asdict(record).items()})
+    return build_facts(
+        source, (section,), {field: _convert_plain(value) for field, value in asdict(record).items()}
+    )
 
 
-def _plain(value: Any) -> Any:
+def _convert_plain(value: Any) -> Any:
     """A part of a document with all its fields, including defaults."""
     if not isinstance(value, Record):
         return value
-    return {field: _plain(each) for field, each in asdict(value).items()}
+    return {field: _convert_plain(each) for field, each in asdict(value).items()}
 
 
 def listed(source: Source, route: Sequence[str], texts: Sequence[str]) -> tuple[Item, ...]:
@@ -71,12 +73,12 @@ def listed(source: Source, route: Sequence[str], texts: Sequence[str]) -> tuple[
     )
 
 
-def no_places(_kind: str, _id: str, _field: str) -> tuple[Why, ...]:
+def locate_nothing(_kind: str, _id: str, _field: str) -> tuple[Why, ...]:
     """For manifests without their documents."""
     return ()
 
 
-def places_of(view: OrgView) -> Places:
+def get_places(view: OrgView) -> Places:
     """The places in an organization's documents."""
     records = view.records
     catalogs: Mapping[str, Mapping[str, Definition[Any]]] = {

@@ -7,25 +7,25 @@ from collections.abc import Iterable, Iterator
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest.v1 import BlockerItem, ClaimItem, Fact
-from orgkernel.manifest.why import facts
+from orgkernel.manifest.why import build_facts
 from orgkernel.runtime.utc import as_utc
 
 _LIMIT = "max_spawn_depth"
 
 
-def depth_left(view: OrgView, *, dispatches: bool) -> Fact | None:
+def build_depth_limit(view: OrgView, *, dispatches: bool) -> Fact | None:
     """The limit of the organization, for whoever dispatches somebody."""
     if not dispatches:
         return None
     limit = view.records.organization.limits.max_spawn_depth
-    (found,) = facts(view.records.declaring("limits", _LIMIT), ("limits",), {_LIMIT: limit})
-    return Fact(id="depth_left", value=limit, why=found.why)
+    (fact,) = build_facts(view.records.declaring("limits", _LIMIT), ("limits",), {_LIMIT: limit})
+    return Fact(id="depth_left", value=limit, why=fact.why)
 
 
-def claims_of(state: StateView, holders: Iterable[str], now: float) -> Iterator[ClaimItem]:
+def list_claims_of(state: StateView, holders: Iterable[str], now: float) -> Iterator[ClaimItem]:
     """The claims of these holders that hold now."""
     for holder in holders:
-        for claim in state.claims.of_holder(holder):
+        for claim in state.claims.find_by_holder(holder):
             if claim.expires_at > now:
                 yield ClaimItem(
                     id=str(claim.token), why=(), holder=holder, paths=claim.paths, session=claim.session,
@@ -33,7 +33,7 @@ def claims_of(state: StateView, holders: Iterable[str], now: float) -> Iterator[
                 )  # fmt: skip
 
 
-def blockers_of(state: StateView, agents: Iterable[str]) -> Iterator[BlockerItem]:
+def list_blockers_of(state: StateView, agents: Iterable[str]) -> Iterator[BlockerItem]:
     """The open questions of these agents."""
     for agent_id in agents:
         for each in state.blockers.get(agent_id, ()):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orgkernel.decisions.access.plain_context import context_from
+from orgkernel.decisions.access.plain_context import build_context
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -28,10 +28,10 @@ _OF_HOST = frozenset({"now", "utc_offset"})
 
 
 def read_arguments(
-    tool: str, shape: type[shapes.Arguments], said: Mapping[str, Any] | None
+    tool: str, shape: type[shapes.Arguments], raw_arguments: Mapping[str, Any] | None
 ) -> shapes.Arguments:
     """The arguments of a call of a tool, in their shape. Raises `UsageError`."""
-    given = dict(said or {})
+    given = dict(raw_arguments or {})
     if len(msgspec.json.encode(given)) > MOST_BYTES:
         raise UsageError(f"the arguments have more than {MOST_BYTES} bytes", "send less")
     known = [field.encode_name for field in msgspec.structs.fields(shape)]
@@ -57,29 +57,29 @@ def read_arguments(
         ) from None
 
 
-def resources_in(asked: shapes.CanArguments) -> tuple[str, ...]:
+def list_resources_in(arguments: shapes.CanArguments) -> tuple[str, ...]:
     """The resource, or each of the paths as a part of it. Raises `UsageError`."""
-    kind, _, name = asked.resource.partition(":")
+    kind, _, name = arguments.resource.partition(":")
     if not kind or not name:
         raise UsageError(
-            f"the resource {quote(asked.resource)} has no kind",
-            f"write it as `KIND:ID`, such as {quote(f'tool:{asked.resource}')}",
+            f"the resource {quote(arguments.resource)} has no kind",
+            f"write it as `KIND:ID`, such as {quote(f'tool:{arguments.resource}')}",
         )
-    if not asked.paths:
-        return (asked.resource,)
+    if not arguments.paths:
+        return (arguments.resource,)
     if kind != "tool" or ":" in name:
         raise UsageError("only a tool has paths", "name it as `tool:ID`, and its files in `paths`")
-    return tuple(f"{asked.resource}:{path}" for path in asked.paths)
+    return tuple(f"{arguments.resource}:{path}" for path in arguments.paths)
 
 
-def build_request(asker: Asker, asked: shapes.CanArguments, resource: str) -> AccessRequest:
+def build_request(asker: Asker, arguments: shapes.CanArguments, resource: str) -> AccessRequest:
     """The question in the name of the asker. What the server was started with counts; arguments add what it leaves open.
 
     Raises `UsageError`.
     """
     settled = msgspec.to_builtins(asker.base.context)
-    said = dict(asked.context)
-    for name, value in said.items():
+    argument_context = dict(arguments.context)
+    for name, value in argument_context.items():
         if name in _SUBJECT_WORDS or name in _OF_HOST:
             raise UsageError(
                 f"the context cannot say {quote(name)}",
@@ -93,5 +93,5 @@ def build_request(asker: Asker, asked: shapes.CanArguments, resource: str) -> Ac
             raise UsageError(
                 f"the context says another {quote(name)} than the server was started with", "leave it out"
             )
-    context = context_from({**said, **settled})
-    return msgspec.structs.replace(asker.base, action=asked.action, resource=resource, context=context)
+    context = build_context({**argument_context, **settled})
+    return msgspec.structs.replace(asker.base, action=arguments.action, resource=resource, context=context)

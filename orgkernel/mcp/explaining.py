@@ -20,7 +20,7 @@ _COUNTED = 3
 WORST_FIRST: Final[tuple[Outcome, ...]] = ("deny", "ask", "conditional", "allow")
 
 
-def worst_of(outcomes: Iterable[Outcome]) -> int:
+def find_worst(outcomes: Iterable[Outcome]) -> int:
     """The place of the first outcome that is worst for whoever asks."""
     order = [WORST_FIRST.index(each) for each in outcomes]
     return order.index(min(order))
@@ -30,26 +30,26 @@ def explain_to(
     kernel: Kernel, asker: Asker, request: AccessRequest
 ) -> tuple[AccessExplanation, tuple[str, ...]]:
     """Why, and who could grant what is missing."""
-    found = kernel.why(asker.org_id, request, counted=_COUNTED)
-    for remedy in found.remedies:
+    explanation = kernel.why(asker.org_id, request, counted=_COUNTED)
+    for remedy in explanation.remedies:
         for change in remedy.changes:
             if change.kind == "grant":
                 wanted = Grant(
                     "", change.subject or asker.subject, (change.value,), change.level or "full",  # type: ignore[arg-type]
                     change.waives, asker.org_id,  # type: ignore[arg-type]
                 )  # fmt: skip
-                return found, find_grantors(kernel, wanted)
-    return found, ()
+                return explanation, find_grantors(kernel, wanted)
+    return explanation, ()
 
 
-def sentence_of(request: AccessRequest) -> str:
+def write_question(request: AccessRequest) -> str:
     """What was asked."""
     return f"{quote(request.subject)} {quote(request.action)} {quote(request.resource)}"
 
 
-def how_to_ask(asker: Asker, request: AccessRequest, tool: str = "request_access") -> str:
+def explain_how_to_ask(asker: Asker, request: AccessRequest, tool: str = "request_access") -> str:
     """How to ask for it, where it can be asked for."""
     if not asker.may("request") or request.resource.startswith("role:"):
         return ""
-    said = {"resource": request.resource, "action": request.action, "reason": "…"}
-    return f"to ask for it: call `{tool}` with {plain(msgspec.json.encode(said).decode())}"
+    tool_arguments = {"resource": request.resource, "action": request.action, "reason": "…"}
+    return f"to ask for it: call `{tool}` with {plain(msgspec.json.encode(tool_arguments).decode())}"

@@ -14,14 +14,14 @@ TEMPLATE = "orgkernel://{org}/roles/{role}"
 _URI = re.compile(r"orgkernel://([^/]+)/roles/([^/?#]+)")
 
 
-def role_uri(org_id: str, role: str) -> str:
+def build_role_uri(org_id: str, role: str) -> str:
     """The URI of the manifest of a role."""
     return f"orgkernel://{org_id}/roles/{role}"
 
 
-def uris_of(org_id: str, roles: Iterable[str]) -> tuple[str, ...]:
+def build_role_uris(org_id: str, roles: Iterable[str]) -> tuple[str, ...]:
     """The URIs of the manifests of some roles."""
-    return tuple(role_uri(org_id, role) for role in roles)
+    return tuple(build_role_uri(org_id, role) for role in roles)
 
 
 def roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
@@ -32,9 +32,9 @@ def roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
 
 def read_uri(uri: str, org_id: str) -> str:
     """The role that a URI names in an organization. Raises `UsageError`."""
-    found = _URI.fullmatch(uri)
-    if found is None or found[1] != org_id:
+    match = _URI.fullmatch(uri)
+    if match is None or match[1] != org_id:
         raise UsageError(
-            f"there is no resource {quote(uri)}", f"manifests are {quote(role_uri(org_id, 'ROLE'))}"
+            f"there is no resource {quote(uri)}", f"manifests are {quote(build_role_uri(org_id, 'ROLE'))}"
         )
-    return found[2]
+    return match[2]

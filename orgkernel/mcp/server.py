@@ -12,10 +12,10 @@ from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.arguments import read_arguments
 from orgkernel.mcp.asker import Asker
-from orgkernel.mcp.resources import TEMPLATE, read_uri, role_uri, roles_of
-from orgkernel.mcp.shapes import arguments_schema_of, schema_of
-from orgkernel.mcp.tools import BY_NAME, McpTool, tools_for
-from orgkernel.mcp.words import as_json, error_text, plain, quoted
+from orgkernel.mcp.resources import TEMPLATE, build_role_uri, read_uri, roles_of
+from orgkernel.mcp.shapes import build_arguments_schema, schema_of
+from orgkernel.mcp.tools import BY_NAME, McpTool, list_tools_for
+from orgkernel.mcp.words import as_json, plain, quoted, write_error
 
 if TYPE_CHECKING:
     from mcp import types
@@ -46,22 +46,22 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
     from mcp.shared.exceptions import MCPError
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[describe_tool(tool) for tool in tools_for(find_asker(ctx))])
+        return types.ListToolsResult(tools=[describe_tool(tool) for tool in list_tools_for(find_asker(ctx))])
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         asker = find_asker(ctx)
-        tools = {tool.name: tool for tool in tools_for(asker)}
+        tools = {tool.name: tool for tool in list_tools_for(asker)}
         tool = tools.get(params.name)
         if tool is None:
             raise MCPError(code=_INVALID_PARAMS, message=_no_tool(params.name, tools))
         try:
             answer, text = await tool.run(asker, read_arguments(tool.name, tool.arguments, params.arguments))
         except OrgkernelError as error:
-            refused = types.TextContent(type="text", text=error_text(error))
+            refused = types.TextContent(type="text", text=write_error(error))
             return types.CallToolResult(content=[refused], is_error=True)
         data = quoted(answer)
-        said = types.TextContent(type="text", text=text or as_json(data))
-        return types.CallToolResult(content=[said], structured_content=data)
+        text_content = types.TextContent(type="text", text=text or as_json(data))
+        return types.CallToolResult(content=[text_content], structured_content=data)
 
     async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
         asker = find_asker(ctx)
@@ -70,7 +70,7 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
             view = kernel.organization(asker.org_id).snapshot.index
             return [
                 types.Resource(
-                    uri=role_uri(asker.org_id, role),
+                    uri=build_role_uri(asker.org_id, role),
                     name=role,
                     title=quoted(view.records.posts[role].profile.name),
                     mime_type="application/json",
@@ -96,9 +96,9 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
             role = read_uri(uri, asker.org_id)
             text = await asker.ask(lambda kernel: kernel.manifest_bytes(asker.org_id, role).decode())
         except OrgkernelError as error:
-            raise MCPError(code=_NOT_FOUND, message=error_text(error), data={"uri": uri}) from None
-        found = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
-        return types.ReadResourceResult(contents=[found])
+            raise MCPError(code=_NOT_FOUND, message=write_error(error), data={"uri": uri}) from None
+        contents = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
+        return types.ReadResourceResult(contents=[contents])
 
     lists, reads = CacheHint(_LIST_TTL, "private"), CacheHint(_READ_TTL, "private")
     return Server(
@@ -106,7 +106,7 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
         version=__version__,
         instructions=_INSTRUCTIONS,
         get_tool_input_schema=lambda name: (
-            arguments_schema_of(BY_NAME[name].arguments) if name in BY_NAME else None
+            build_arguments_schema(BY_NAME[name].arguments) if name in BY_NAME else None
         ),
         cache_hints={
             "tools/list": lists,
@@ -170,7 +170,7 @@ def describe_tool(tool: McpTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=arguments_schema_of(tool.arguments),
+        input_schema=build_arguments_schema(tool.arguments),
         output_schema=schema_of(tool.answer),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.only_reads,

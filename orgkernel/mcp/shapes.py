@@ -240,29 +240,29 @@ _UNSAID = ("title", "minLength", "maxLength", "maxItems", "minimum", "maximum")
 
 def schema_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
     """The JSON Schema of an answer, an object at the root, without titles and docstrings of types."""
-    _, found = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
-    for each in found.values():
+    _, definitions = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
+    for each in definitions.values():
         each.pop("title", None)
         each.pop("description", None)
-    root: dict[str, Any] = found.pop(shape.__name__)
-    return {**root, "$defs": found} if found else root
+    root: dict[str, Any] = definitions.pop(shape.__name__)
+    return {**root, "$defs": definitions} if definitions else root
 
 
-def arguments_schema_of(shape: type[Arguments]) -> dict[str, Any]:
+def build_arguments_schema(shape: type[Arguments]) -> dict[str, Any]:
     """The JSON Schema of arguments, in as few words as possible. What is optional can be left out or be null."""
-    found = schema_of(shape)
-    properties = {name: _in_few_words(each) for name, each in found["properties"].items()}
-    required = {"required": found["required"]} if found["required"] else {}
+    schema = schema_of(shape)
+    properties = {name: _shorten_schema(each) for name, each in schema["properties"].items()}
+    required = {"required": schema["required"]} if schema["required"] else {}
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
 
-def _in_few_words(schema: dict[str, Any]) -> dict[str, Any]:
-    said = {name: each for name, each in schema.items() if name not in _UNSAID}
-    if not said.get("default", True):
-        del said["default"]
-    if "anyOf" in said:
-        said |= next(each for each in said.pop("anyOf") if each.get("type") != "null")
-        return _in_few_words(said)
-    if "items" in said:
-        said["items"] = _in_few_words(said["items"])
-    return said
+def _shorten_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    short_schema = {name: each for name, each in schema.items() if name not in _UNSAID}
+    if not short_schema.get("default", True):
+        del short_schema["default"]
+    if "anyOf" in short_schema:
+        short_schema |= next(each for each in short_schema.pop("anyOf") if each.get("type") != "null")
+        return _shorten_schema(short_schema)
+    if "items" in short_schema:
+        short_schema["items"] = _shorten_schema(short_schema["items"])
+    return short_schema

@@ -20,11 +20,11 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp import shapes
-from orgkernel.mcp.arguments import build_request, resources_in
+from orgkernel.mcp.arguments import build_request, list_resources_in
 from orgkernel.mcp.asker import Asker
-from orgkernel.mcp.explaining import WORST_FIRST, explain_to, how_to_ask, sentence_of, worst_of
-from orgkernel.mcp.resources import roles_of, uris_of
-from orgkernel.mcp.words import because, decision_text, plain
+from orgkernel.mcp.explaining import WORST_FIRST, explain_how_to_ask, explain_to, find_worst, write_question
+from orgkernel.mcp.resources import build_role_uris, roles_of
+from orgkernel.mcp.words import plain, write_decision, write_reasons
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.permissions import RequestDraft, ask
 from orgkernel.operations.reports.submission import hand_in_report
@@ -57,7 +57,7 @@ class McpTool(NamedTuple):
 # -- who am I ----------------------------------------------------------------------------------------------------------
 
 
-async def _who_am_i(asker: Asker, _: shapes.NoArguments) -> ToolReply:
+async def _answer_who_am_i(asker: Asker, _: shapes.NoArguments) -> ToolReply:
     def look(kernel: Kernel) -> shapes.Me:
         snapshot = kernel.organization(asker.org_id).snapshot
         kind, _, name = asker.subject.partition(":")
@@ -81,11 +81,11 @@ async def _who_am_i(asker: Asker, _: shapes.NoArguments) -> ToolReply:
             subject=asker.subject,
             organization=asker.org_id,
             roles=roles,
-            reports_to=_each(member.id for role in manifests for member in role.chain_of_command[:1]),
-            commands=_each(member.id for role in manifests for member in role.subordinates),
-            domains=_each(domain.id for role in manifests for domain in role.domains if domain.chosen),
+            reports_to=_list_each(member.id for role in manifests for member in role.chain_of_command[:1]),
+            commands=_list_each(member.id for role in manifests for member in role.subordinates),
+            domains=_list_each(domain.id for role in manifests for domain in role.domains if domain.chosen),
             tier=next((role.pace.current for role in manifests if role.pace.current), ""),
-            manifests=uris_of(asker.org_id, roles),
+            manifests=build_role_uris(asker.org_id, roles),
             snapshot=snapshot.digest,
             **me,
         )
@@ -93,30 +93,33 @@ async def _who_am_i(asker: Asker, _: shapes.NoArguments) -> ToolReply:
     return await asker.ask(look), ""
 
 
-def _each(names: Iterable[str]) -> tuple[str, ...]:
+def _list_each(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
 # -- what can -----------------------------------------------------------------------------------------------------
 
 
-async def _what_can(asker: Asker, asked: shapes.WhatCanArguments) -> ToolReply:
+async def _what_can(asker: Asker, arguments: shapes.WhatCanArguments) -> ToolReply:
     def look(kernel: Kernel) -> shapes.PermissionList:
-        rows = kernel.what_can(asker.org_id, asker.subject, request=asker.base, kinds=[asked.kind])
+        rows = kernel.what_can(asker.org_id, asker.subject, request=asker.base, kinds=[arguments.kind])
         grouped: dict[str, list[AccessRow]] = {}
         for row in rows:
             grouped.setdefault(row.resource, []).append(row)
-        shown = [_permission(resource, found) for resource, found in list(grouped.items())[:_MOST_ROWS]]
+        shown = [
+            _build_permission(resource, resource_rows)
+            for resource, resource_rows in list(grouped.items())[:_MOST_ROWS]
+        ]
         return shapes.PermissionList(
-            can=tuple(shown), more=len(grouped) - len(shown), **_version(kernel, asker)
+            can=tuple(shown), more=len(grouped) - len(shown), **_build_version(kernel, asker)
         )
 
     return await asker.ask(look), ""
 
 
-def _permission(resource: str, rows: list[AccessRow]) -> shapes.ResourcePermission:
+def _build_permission(resource: str, rows: list[AccessRow]) -> shapes.ResourcePermission:
     def actions(*outcomes: str) -> tuple[str, ...]:
-        return _each(action for row in rows if row.outcome in outcomes for action in row.actions)
+        return _list_each(action for row in rows if row.outcome in outcomes for action in row.actions)
 
     return shapes.ResourcePermission(
         resource=resource,
@@ -125,11 +128,11 @@ def _permission(resource: str, rows: list[AccessRow]) -> shapes.ResourcePermissi
         ask=actions("ask"),
         # A row that is denied is listed because a circumstance could open it.
         conditional=actions("conditional", "deny"),
-        depends_on=_each(each for row in rows for each in row.conditions),
+        depends_on=_list_each(each for row in rows for each in row.conditions),
     )
 
 
-def _version(kernel: Kernel, asker: Asker) -> dict[str, Any]:
+def _build_version(kernel: Kernel, asker: Asker) -> dict[str, Any]:
     return {
         "snapshot": kernel.organization(asker.org_id).snapshot.digest,
         "state_version": kernel.answer_version.stored_version,
@@ -139,10 +142,10 @@ def _version(kernel: Kernel, asker: Asker) -> dict[str, Any]:
 # -- can, and why ----------------------------------------------------------------------------------------------------
 
 
-async def _can(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
-    requests = [build_request(asker, asked, resource) for resource in resources_in(asked)]
+async def _can(asker: Asker, arguments: shapes.CanArguments) -> ToolReply:
+    requests = [build_request(asker, arguments, resource) for resource in list_resources_in(arguments)]
     answered = [await asker.decide(request) for request in requests]
-    worst = worst_of(each[0].outcome for each in answered)
+    worst = find_worst(each[0].outcome for each in answered)
     decision, reasons, row = answered[worst]
     request = requests[worst]
     explanation: AccessExplanation | None = None
@@ -155,42 +158,47 @@ async def _can(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
         obligations=decision.obligations,
         paths=tuple(
             shapes.PathAnswer(path=path, outcome=each[0].outcome, code=each[0].code)
-            for path, each in zip(asked.paths, answered, strict=False)
+            for path, each in zip(arguments.paths, answered, strict=False)
         ),
         snapshot=decision.snapshot, state_version=decision.state_version, audit=row,
-        **_ways(explanation, grantors),
+        **_list_ways(explanation, grantors),
     )  # fmt: skip
-    text = decision_text(
-        sentence_of(request), decision, reasons, explanation, grantors, how_to_ask(asker, request)
+    text = write_decision(
+        write_question(request), decision, reasons, explanation, grantors, explain_how_to_ask(asker, request)
     )
     return answer, text
 
 
-async def _why(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
-    requests = [build_request(asker, asked, resource) for resource in resources_in(asked)]
+async def _answer_why(asker: Asker, arguments: shapes.CanArguments) -> ToolReply:
+    requests = [build_request(asker, arguments, resource) for resource in list_resources_in(arguments)]
 
     def look(kernel: Kernel) -> tuple[AccessRequest, AccessExplanation, tuple[str, ...]]:
         decisions = [kernel.can(asker.org_id, request) for request in requests]
-        request = requests[worst_of(each.outcome for each in decisions)]
+        request = requests[find_worst(each.outcome for each in decisions)]
         return request, *explain_to(kernel, asker, request)
 
-    request, found, grantors = await asker.ask(look)
-    decision = found.decision
+    request, explanation, grantors = await asker.ask(look)
+    decision = explanation.decision
     access_layers = tuple(
         shapes.AccessLayerStep(
             access_layer=line.access_layer,
             statement=line.statement,
             change=f"{line.value} {line.before} to {line.after}" if line.value else "",
-            lines=_each(f"{why.file}:{why.line}" for why in line.why),
+            lines=_list_each(f"{why.file}:{why.line}" for why in line.why),
         )
-        for line in found.trace
+        for line in explanation.trace
     )
     answer = shapes.WhyAnswer(
-        outcome=decision.outcome, codes=decision.codes, reasons=found.reasons, access_layers=access_layers,
-        snapshot=decision.snapshot, state_version=decision.state_version, **_ways(found, grantors),
+        outcome=decision.outcome, codes=decision.codes, reasons=explanation.reasons, access_layers=access_layers,
+        snapshot=decision.snapshot, state_version=decision.state_version, **_list_ways(explanation, grantors),
     )  # fmt: skip
-    text = decision_text(
-        sentence_of(request), decision, found.reasons, found, grantors, how_to_ask(asker, request)
+    text = write_decision(
+        write_question(request),
+        decision,
+        explanation.reasons,
+        explanation,
+        grantors,
+        explain_how_to_ask(asker, request),
     )
     steps = [
         f"{each.access_layer}: {plain(each.statement)}"
@@ -201,53 +209,60 @@ async def _why(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
     return answer, "\n".join([text, *(["layer by layer:"] if steps else []), *steps])
 
 
-def _ways(found: AccessExplanation | None, grantors: tuple[str, ...]) -> dict[str, Any]:
-    if found is None or found.decision.outcome == "allow":
+def _list_ways(explanation: AccessExplanation | None, grantors: tuple[str, ...]) -> dict[str, Any]:
+    if explanation is None or explanation.decision.outcome == "allow":
         return {}
     return {
-        "smallest_changes": tuple(remedy.text for remedy in found.remedies[:5]),
+        "smallest_changes": tuple(remedy.text for remedy in explanation.remedies[:5]),
         "who_can_grant": grantors,
-        "who_can": found.who_can.subjects,
+        "who_can": explanation.who_can.subjects,
     }
 
 
 # -- who can, and dispatch ---------------------------------------------------------------------------------------
 
 
-async def _who_can(asker: Asker, asked: shapes.WhoCanArguments) -> ToolReply:
-    resources_in(shapes.CanArguments(resource=asked.resource))
+async def _who_can(asker: Asker, arguments: shapes.WhoCanArguments) -> ToolReply:
+    list_resources_in(shapes.CanArguments(resource=arguments.resource))
 
     def look(kernel: Kernel) -> shapes.WhoCanAnswer:
-        rows = kernel.who_can(asker.org_id, asked.action, asked.resource)
+        rows = kernel.who_can(asker.org_id, arguments.action, arguments.resource)
         by_outcome = {
-            outcome: _each(row.subject for row in rows if row.outcome == outcome) for outcome in WORST_FIRST
+            outcome: _list_each(row.subject for row in rows if row.outcome == outcome)
+            for outcome in WORST_FIRST
         }
-        shown = {outcome: found[:_MOST_SUBJECTS] for outcome, found in by_outcome.items()}
+        shown = {outcome: subjects[:_MOST_SUBJECTS] for outcome, subjects in by_outcome.items()}
         return shapes.WhoCanAnswer(
-            allow=shown["allow"], ask=shown["ask"], conditional=_each((*shown["conditional"], *shown["deny"])),
-            more=sum(len(found) - len(shown[outcome]) for outcome, found in by_outcome.items()),
-            **_version(kernel, asker),
+            allow=shown["allow"], ask=shown["ask"], conditional=_list_each((*shown["conditional"], *shown["deny"])),
+            more=sum(len(subjects) - len(shown[outcome]) for outcome, subjects in by_outcome.items()),
+            **_build_version(kernel, asker),
         )  # fmt: skip
 
     return await asker.ask(look), ""
 
 
-async def _dispatch(asker: Asker, asked: shapes.DispatchArguments) -> ToolReply:
-    if sum(each is not None for each in (asked.task, asked.domain, asked.intent)) != 1:
+async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolReply:
+    if sum(each is not None for each in (arguments.task, arguments.domain, arguments.intent)) != 1:
         raise UsageError("exactly one of `task`, `domain` and `intent` is needed", "name one of them")
 
     def look(kernel: Kernel) -> shapes.DispatchAnswer:
-        found = kernel.dispatch(
-            asker.org_id, asked.domain, intent=asked.intent, text=asked.task, needs=asked.needs
+        dispatch = kernel.dispatch(
+            asker.org_id,
+            arguments.domain,
+            intent=arguments.intent,
+            text=arguments.task,
+            needs=arguments.needs,
         )
         may = None
-        if found.role_id is not None:
-            request = msgspec.structs.replace(asker.base, action="dispatch", resource=f"role:{found.role_id}")
+        if dispatch.role_id is not None:
+            request = msgspec.structs.replace(
+                asker.base, action="dispatch", resource=f"role:{dispatch.role_id}"
+            )
             may = kernel.can(asker.org_id, request).outcome
         return shapes.DispatchAnswer(
-            outcome=found.outcome, role=found.role_id or "", name=found.role_name or "", you_may_dispatch=may,
-            plans=found.plans, reasons=tuple(because(found.reasons)), considered=_each(each.role_id for each in found.considered),
-            snapshot=found.snapshot,
+            outcome=dispatch.outcome, role=dispatch.role_id or "", name=dispatch.role_name or "", you_may_dispatch=may,
+            plans=dispatch.plans, reasons=tuple(write_reasons(dispatch.reasons)), considered=_list_each(each.role_id for each in dispatch.considered),
+            snapshot=dispatch.snapshot,
         )  # fmt: skip
 
     return await asker.ask(look), ""
@@ -256,34 +271,34 @@ async def _dispatch(asker: Asker, asked: shapes.DispatchArguments) -> ToolReply:
 # -- request access, and report ----------------------------------------------------------------------------------------
 
 
-async def _request_access(asker: Asker, asked: shapes.RequestArguments) -> ToolReply:
-    resources_in(shapes.CanArguments(resource=asked.resource))
+async def _request_access(asker: Asker, arguments: shapes.RequestArguments) -> ToolReply:
+    list_resources_in(shapes.CanArguments(resource=arguments.resource))
     draft = RequestDraft(
-        resources=(asked.resource,), action=asked.action, level=asked.level, reason=asked.reason, org_id=asker.org_id,
+        resources=(arguments.resource,), action=arguments.action, level=arguments.level, reason=arguments.reason, org_id=asker.org_id,
     )  # fmt: skip
     made = await asker.operate(lambda context: ask(context, draft))
     wanted = Grant(
         "", made.requester, made.resources, made.level, made.waives, asker.org_id, action=made.action
     )
     answer = shapes.RequestAnswer(
-        request_id=made.request_id, status=made.status, resource=asked.resource, level=made.level,
+        request_id=made.request_id, status=made.status, resource=arguments.resource, level=made.level,
         expires_at=as_utc(made.expires_at) or "",
         who_can_grant=await asker.ask(lambda kernel: find_grantors(kernel, wanted)),
     )  # fmt: skip
     granted = f"{listing(answer.who_can_grant)}, or an operator" if answer.who_can_grant else "an operator"
     return answer, (
-        f"{answer.status}: request `{answer.request_id}` for {quote(asked.resource)}, until {answer.expires_at}\n"
+        f"{answer.status}: request `{answer.request_id}` for {quote(arguments.resource)}, until {answer.expires_at}\n"
         f"who can grant it: {granted}, with `orgkernel request approve {answer.request_id}`\n"
         "ask `can` again later: nothing is allowed before the request is approved"
     )
 
 
-async def _report(asker: Asker, asked: shapes.ReportArguments) -> ToolReply:
-    role = await asker.ask(lambda kernel: _reporting_role(kernel, asker, asked.role))
+async def _report(asker: Asker, arguments: shapes.ReportArguments) -> ToolReply:
+    role = await asker.ask(lambda kernel: _choose_reporting_role(kernel, asker, arguments.role))
     situation = Situation(
-        role_id=role, now=time.time(), tier=asked.tier, state=asked.state, task=asked.task,
-        plan=asked.plan, plan_steps=asked.steps, plan_steps_done=asked.steps_done,
-        failures_consecutive=asked.failures, files_modified=asked.files_modified,
+        role_id=role, now=time.time(), tier=arguments.tier, state=arguments.state, task=arguments.task,
+        plan=arguments.plan, plan_steps=arguments.steps, plan_steps_done=arguments.steps_done,
+        failures_consecutive=arguments.failures, files_modified=arguments.files_modified,
     )  # fmt: skip
     report = await asker.ask(lambda kernel: kernel.report(asker.org_id, situation))
     receipt = await asker.operate(lambda context: hand_in_report(context, report))
@@ -297,7 +312,7 @@ async def _report(asker: Asker, asked: shapes.ReportArguments) -> ToolReply:
     ), ""
 
 
-def _reporting_role(kernel: Kernel, asker: Asker, named: str | None) -> str:
+def _choose_reporting_role(kernel: Kernel, asker: Asker, named: str | None) -> str:
     """The role that reports: the only one of the subject, or the one it names among its own. Raises `UsageError`."""
     roles = roles_of(kernel.organization(asker.org_id).snapshot.index, asker.subject)
     if not roles:
@@ -313,7 +328,7 @@ def _reporting_role(kernel: Kernel, asker: Asker, named: str | None) -> str:
 
 
 TOOLS: tuple[McpTool, ...] = (
-    McpTool("who_am_i", "Your role, your superiors, and whom you command.", shapes.NoArguments, shapes.Me, _who_am_i),
+    McpTool("who_am_i", "Your role, your superiors, and whom you command.", shapes.NoArguments, shapes.Me, _answer_who_am_i),
     McpTool(
         "what_can", "What you may use now, and what needs an approval first.", shapes.WhatCanArguments,
         shapes.PermissionList, _what_can,
@@ -322,7 +337,7 @@ TOOLS: tuple[McpTool, ...] = (
         "can", "Ask before you act: can you, who are asking, do this? A refusal says why and what would change it.",
         shapes.CanArguments, shapes.CanAnswer, _can,
     ),
-    McpTool("why", "Why you may or may not do this, layer by layer.", shapes.CanArguments, shapes.WhyAnswer, _why),
+    McpTool("why", "Why you may or may not do this, layer by layer.", shapes.CanArguments, shapes.WhyAnswer, _answer_why),
     McpTool("who_can", "Who else may do this.", shapes.WhoCanArguments, shapes.WhoCanAnswer, _who_can),
     McpTool(
         "dispatch", "Which role takes this work, and whether you may dispatch it. Nothing is handed over.", shapes.DispatchArguments,
@@ -340,6 +355,6 @@ TOOLS: tuple[McpTool, ...] = (
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-def tools_for(asker: Asker) -> tuple[McpTool, ...]:
+def list_tools_for(asker: Asker) -> tuple[McpTool, ...]:
     """The tools that a credential is good for, always in the same order."""
     return tuple(tool for tool in TOOLS if asker.may(tool.needs))

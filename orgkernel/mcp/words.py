@@ -23,57 +23,57 @@ _MARKUP = re.compile(r"`{2,}|(?<=\])\(|<(?=[A-Za-z/!?])")
 
 def quoted(value: Any) -> Any:
     """A value in plain types, with control characters written out in every text."""
-    return with_texts(msgspec.to_builtins(value), clean)
+    return map_texts(msgspec.to_builtins(value), clean)
 
 
-def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     """A value in plain types in which every text, and every key, is changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {with_texts(key, change): with_texts(each, change) for key, each in value.items()}
+        return {map_texts(key, change): map_texts(each, change) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [with_texts(each, change) for each in value]
+        return [map_texts(each, change) for each in value]
     return value
 
 
 def as_json(data: Any) -> str:
     """A value as JSON without what a reader of Markdown would act on."""
     text = msgspec.json.encode(data).decode()
-    return _MARKUP.sub(lambda found: "".join(f"\\u{ord(each):04x}" for each in found[0]), text)
+    return _MARKUP.sub(lambda match: "".join(f"\\u{ord(each):04x}" for each in match[0]), text)
 
 
 def plain(text: str) -> str:
     """A sentence on one line, in which only code in backticks is Markdown."""
-    said = clean(text)
-    if said.count("`") % 2:
-        said = said.replace("`", "'")
-    parts = said.split("`")
+    sentence = clean(text)
+    if sentence.count("`") % 2:
+        sentence = sentence.replace("`", "'")
+    parts = sentence.split("`")
     # Every second part is code, in which nothing is Markdown.
     parts[::2] = [re.sub(r"([<\[\]*])", r"\\\1", each) for each in parts[::2]]
     return "`".join(parts)
 
 
-def error_text(error: OrgkernelError) -> str:
+def write_error(error: OrgkernelError) -> str:
     """An error and what to do about it."""
-    said = f"{error.code}: {plain(error.message)}"
-    return f"{said}\nwhat to do: {plain(error.help)}" if error.help else said
+    sentence = f"{error.code}: {plain(error.message)}"
+    return f"{sentence}\nwhat to do: {plain(error.help)}" if error.help else sentence
 
 
 def places(whys: Iterable[Why]) -> str:
     """The lines that something rests on, each once."""
-    found = list(dict.fromkeys(f"{why.file}:{why.line}" for why in whys))
-    return f" ({', '.join(map(plain, found[:_SHOWN]))})" if found else ""
+    lines = list(dict.fromkeys(f"{why.file}:{why.line}" for why in whys))
+    return f" ({', '.join(map(plain, lines[:_SHOWN]))})" if lines else ""
 
 
-def because(reasons: Iterable[Reason]) -> Iterator[str]:
+def write_reasons(reasons: Iterable[Reason]) -> Iterator[str]:
     """Each reason with its lines."""
     for reason in reasons:
         yield f"because {plain(reason.text)}{places(reason.why)} [{reason.code}]"
 
 
-def decision_text(
-    asked: str,
+def write_decision(
+    question: str,
     decision: AccessDecision,
     reasons: Iterable[Reason],
     explanation: AccessExplanation | None = None,
@@ -82,7 +82,7 @@ def decision_text(
     waiting: str = "",
 ) -> str:
     """A decision with everything that is needed to act on it. `waiting` says what became of asking for an approval."""
-    lines = [f"{decision.outcome}: {plain(asked)}", *because(reasons)]
+    lines = [f"{decision.outcome}: {plain(question)}", *write_reasons(reasons)]
     todo = [each for each in decision.obligations if not (waiting and each.startswith(_APPROVAL))]
     if todo:
         lines.append(f"to do first: {plain(', '.join(todo))}")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.layers.rank import rank_now
-from orgkernel.decisions.access.subject import NO_RANK, rank_number, rank_of_trust
-from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.evidence.qualifications import decide_standing, has_passed, level_for_score
+from orgkernel.decisions.access.layers.rank import get_current_rank
+from orgkernel.decisions.access.subject import NO_RANK, get_rank_number, get_rank_of_trust
+from orgkernel.decisions.access.tables import get_access_tables
+from orgkernel.decisions.evidence.qualifications import compute_level_for_score, decide_standing, has_passed
 from orgkernel.decisions.evidence.skill_levels import terms_of
 from orgkernel.decisions.evidence.state_view import (
     ALL_ORGANIZATIONS,
@@ -54,7 +54,7 @@ def add_agent(
     """Add an agent that a roster declares, or will; raises `Refused`, and `Conflict` when it is there already."""
     org_id = choose_organization(context, org)
     require_one(org_id, "an agent")
-    right = _right_over(context, org_id, agent_id, f"add {_named(agent_id)}", "add itself")
+    right = _find_right_over(context, org_id, agent_id, f"add {_name_agent(agent_id)}", "add itself")
     store = noted_in(context, right)
     if rank is not None:
         _require_rank(context.kernel, org_id, rank)
@@ -76,7 +76,7 @@ def set_rank(
     """Promote or demote an agent; raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a rank")
-    what, itself = f"change the rank of {_named(agent_id)}", "change its own rank"
+    what, itself = f"change the rank of {_name_agent(agent_id)}", "change its own rank"
     right = require_agent(context, org_id, agent_id, what, itself)
     store = noted_in(context, right)
     _require_rank(context.kernel, org_id, rank)
@@ -91,7 +91,7 @@ def set_trust(
     """Set the trust in an agent, 0 to 1; raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the trust in an agent")
-    what, itself = f"change the trust of {_named(agent_id)}", "change its own trust"
+    what, itself = f"change the trust of {_name_agent(agent_id)}", "change its own trust"
     right = require_agent(context, org_id, agent_id, what, itself)
     store = noted_in(context, right)
     stored = store.agents.get(org_id, agent_id)
@@ -108,7 +108,7 @@ def move_agent(
     Raises as `set_rank`, and `Conflict` for a move that is not allowed.
     """
     org_id = choose_organization(context, org)
-    what, itself = f"change the lifecycle of {_named(agent_id)}", "change its own lifecycle"
+    what, itself = f"change the lifecycle of {_name_agent(agent_id)}", "change its own lifecycle"
     store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
     _require_no_wider_stop(context, org_id, agent_id, lifecycle)
     note_agent(store, context, org_id, agent_id)
@@ -133,10 +133,10 @@ def record_result(
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
-    what, itself = f"record a test of {_named(agent_id)}", "record its own test"
+    what, itself = f"record a test of {_name_agent(agent_id)}", "record its own test"
     store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
     desk = context.documents.access(org_id)
-    records, now = desk.view.records, desk.here_and_now().now
+    records, now = desk.view.records, desk.build_current_context().now
     if qualification not in records.qualifications:
         help = (
             did_you_mean(qualification, records.qualifications) or "declare it in a `qualification_catalog`"
@@ -148,7 +148,7 @@ def record_result(
         standing = decide_standing(records, before, each, now)
         if not standing.passed:
             raise Conflict(
-                f"{_named(agent_id)} has not passed {quote(each)}, and {quote(qualification)} builds on it: {standing.text}",
+                f"{_name_agent(agent_id)} has not passed {quote(each)}, and {quote(qualification)} builds on it: {standing.text}",
                 f"`orgkernel agent qualify {agent_id} {each} --score SCORE` comes first",
                 PREREQUISITE_MISSING,
             )
@@ -175,7 +175,7 @@ def record_result(
         sample_size=sample_size,
         digests=digests,
         raises=[
-            (terms_of(records, skill), level_for_score(score) if highest is None else highest)
+            (terms_of(records, skill), compute_level_for_score(score) if highest is None else highest)
             for skill, highest in raised
         ],
         actor=context.actor.name,
@@ -189,7 +189,7 @@ def invalidate_result(
     """Say that a result does not count, and why; raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
-    what, itself = f"invalidate a result of {_named(agent_id)}", "invalidate its own result"
+    what, itself = f"invalidate a result of {_name_agent(agent_id)}", "invalidate its own result"
     store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
     if all(each.result_id != result_id or each.org_id != org_id for each in store.results.list(agent_id)):
         raise UnknownRecord(
@@ -208,16 +208,16 @@ def promote_agent(
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "a rank")
-    what, itself = f"promote {_named(agent_id)}", "promote itself"
+    what, itself = f"promote {_name_agent(agent_id)}", "promote itself"
     right = require_agent(context, org_id, agent_id, what, itself)
     store = noted_in(context, right)
     path = context.documents.promotion(org_id, agent_id).promotion
     if path is None:
-        raise Conflict(f"there is no rank above that of {_named(agent_id)}", code="HIGHEST_RANK")
+        raise Conflict(f"there is no rank above that of {_name_agent(agent_id)}", code="HIGHEST_RANK")
     if path.outcome != "eligible" and not override.strip():
         unmet = next(each for each in path.requirements if not each.met)
         raise Conflict(
-            f"{_named(agent_id)} is not eligible for {quote(path.rank)}: {unmet.text}",
+            f"{_name_agent(agent_id)} is not eligible for {quote(path.rank)}: {unmet.text}",
             f"`orgkernel agent promotion {agent_id}` shows every requirement; an override needs a reason",
             "NOT_ELIGIBLE",
         )
@@ -243,7 +243,7 @@ class ListedAgent(AgentState, frozen=True):
 def list_agents(context: Context) -> tuple[tuple[ListedAgent, ...], tuple[Diagnostic, ...]]:
     """All agents by id and organization, and where roster and store differ. Stored values win, the rest is as declared."""
     known: dict[tuple[str, str], AgentState] = {
-        (each.agent_id, each.org_id): each for each in declared_agents(context.kernel)
+        (each.agent_id, each.org_id): each for each in list_declared_agents(context.kernel)
     }
     for each in context.store.agents.list():
         start = known.get((each.agent_id, each.org_id), each)
@@ -254,14 +254,14 @@ def list_agents(context: Context) -> tuple[tuple[ListedAgent, ...], tuple[Diagno
     return tuple(_listed(context.kernel, known[key]) for key in sorted(known)), drift
 
 
-def declared_agents(kernel: Kernel | None) -> tuple[ListedAgent, ...]:
+def list_declared_agents(kernel: Kernel | None) -> tuple[ListedAgent, ...]:
     """The agents of all rosters with their starting values, by id and organization."""
-    found = (
+    agent_states = (
         AgentState(agent_id, definition.record.rank, definition.record.trust, org_id=snapshot.org_id)
-        for snapshot in _snapshots(kernel)
+        for snapshot in _get_snapshots(kernel)
         for agent_id, definition in snapshot.records.agents.items()
     )
-    ordered = sorted(found, key=lambda each: (each.agent_id, each.org_id))
+    ordered = sorted(agent_states, key=lambda each: (each.agent_id, each.org_id))
     return tuple(_listed(kernel, each) for each in ordered)
 
 
@@ -285,7 +285,7 @@ def _listed(kernel: Kernel | None, agent: AgentState) -> ListedAgent:
     )
 
 
-def _snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[OrgSnapshot]:
+def _get_snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[OrgSnapshot]:
     """The organization that is named, or all that are served."""
     if kernel is None:
         return []
@@ -295,7 +295,7 @@ def _snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[O
 
 def require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
     """The right over an agent; raises `UnknownAgent` or `UnknownRecord` for one nobody knows, and `Refused`."""
-    snapshots = _snapshots(context.kernel, org_id)
+    snapshots = _get_snapshots(context.kernel, org_id)
     declared = dict.fromkeys(each for snapshot in snapshots for each in snapshot.records.agents)
     if agent_id not in declared and context.store.agents.get(org_id, agent_id) is None:
         if org_id != ALL_ORGANIZATIONS:
@@ -307,21 +307,21 @@ def require_agent(context: Context, org_id: str, agent_id: str, what: str, itsel
             or "list all with `orgkernel agent list`, or add one with `orgkernel agent add`"
         )
         raise UnknownRecord(f"there is no agent {quote(agent_id)}", help)
-    return _right_over(context, org_id, agent_id, what, itself)
+    return _find_right_over(context, org_id, agent_id, what, itself)
 
 
-def _right_over(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
+def _find_right_over(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
     return require_authority(context, f"agent:{agent_id}", what, itself=itself, org_id=org_id)
 
 
-def _named(agent_id: str) -> str:
+def _name_agent(agent_id: str) -> str:
     return quote(f"agent:{agent_id}")
 
 
 def _require_rank(kernel: Kernel | None, org_id: str, rank: str) -> None:
     """Raise `Refused` if the ladder of the organization does not declare the rank."""
     ranks = dict.fromkeys(
-        each.id for snapshot in _snapshots(kernel, org_id) for each in snapshot.records.ranks
+        each.id for snapshot in _get_snapshots(kernel, org_id) for each in snapshot.records.ranks
     )
     if kernel is not None and rank not in ranks:
         help = did_you_mean(rank, ranks) or (f"ranks are {listing(ranks)}" if ranks else "")
@@ -338,15 +338,15 @@ def _refuse_higher_rank(
     if right is None or right.kind == "owner":
         return
     desk = context.documents.access(org_id)
-    tables = tables_of(desk.view)
+    tables = get_access_tables(desk.view)
     giver, receiver = tables.subject(right.member), tables.subject(f"agent:{agent_id}")
-    own = NO_RANK if giver is None else rank_now(desk.view, desk.state, giver)
+    own = NO_RANK if giver is None else get_current_rank(desk.view, desk.state, giver)
     if rank is not None:
-        given = rank_number(desk.view, rank)
+        given = get_rank_number(desk.view, rank)
     elif trust is None or (receiver is not None and receiver.has_rank):
         return
     else:
-        given = rank_of_trust(desk.view, trust)
+        given = get_rank_of_trust(desk.view, trust)
     if given <= own:
         return
     held = (
@@ -355,7 +355,7 @@ def _refuse_higher_rank(
         else f"its own rank is {quote(desk.view.records.ranks[own].id)}"
     )
     raise Refused(
-        f"{quote(right.member)} may not give {_named(agent_id)} the rank {quote(desk.view.records.ranks[given].id)}, "
+        f"{quote(right.member)} may not give {_name_agent(agent_id)} the rank {quote(desk.view.records.ranks[given].id)}, "
         f"because {held}",
         "a superior of that rank, the owner or an operator may",
         NO_AUTHORITY,

@@ -56,7 +56,7 @@ def find_pending(
     )
 
 
-def smallest_grant(kernel: Kernel, org_id: str, request: AccessRequest) -> RemedyChange | None:
+def find_smallest_grant(kernel: Kernel, org_id: str, request: AccessRequest) -> RemedyChange | None:
     """The smallest grant that would permit a request once the caller has done its own part; None if no grant would."""
     for remedy in kernel.why(org_id, request).remedies:
         missing = [change for change in remedy.changes if change.kind not in _BY_THE_CALLER]
@@ -66,7 +66,7 @@ def smallest_grant(kernel: Kernel, org_id: str, request: AccessRequest) -> Remed
     return None
 
 
-def request_for_call(
+def file_request_for_call(
     context: Context,
     request: AccessRequest,
     decision: AccessDecision,
@@ -92,7 +92,7 @@ def request_for_call(
         )
     draft = msgspec.structs.replace(
         _draft(context, org_id, request, decision), input_digest=digest, snapshot=decision.snapshot, reason=reason[:_LONGEST_REASON],
-        summary=_summary(request, tuple(tool_input)),
+        summary=_summarize(request, tuple(tool_input)),
     )  # fmt: skip
     try:
         return _find_same(context.store, draft) or ask(context, draft)
@@ -109,7 +109,9 @@ def _draft(context: Context, org_id: str, request: AccessRequest, decision: Acce
     resource, level = request.resource, decision.level_required
     waives: tuple[str, ...] = ()
     if decision.outcome != "ask":
-        change = None if decision.outcome == "allow" else smallest_grant(context.documents, org_id, request)
+        change = (
+            None if decision.outcome == "allow" else find_smallest_grant(context.documents, org_id, request)
+        )
         if change is None:
             raise Refused(
                 f"no grant would permit {quote(request.subject)} {quote(request.action)} {quote(request.resource)}",
@@ -117,12 +119,12 @@ def _draft(context: Context, org_id: str, request: AccessRequest, decision: Acce
                 NOTHING_TO_ASK,
             )
         resource, waives = change.value, change.waives
-    asked = {
+    draft_fields = {
         "requester": request.subject, "resources": (resource,), "kind": "action", "level": level or None, "waives": waives,
         "org_id": org_id, "action": request.action,
     }  # fmt: skip
     try:
-        return msgspec.convert(asked, prepared(RequestDraft))
+        return msgspec.convert(draft_fields, prepared(RequestDraft))
     except msgspec.ValidationError:
         raise Refused(
             f"{quote(request.subject)} cannot ask for {quote(request.resource)}",
@@ -155,11 +157,13 @@ def _find_same(store: Store, draft: RequestDraft) -> PermissionRequest | None:
     )
 
 
-def _summary(request: AccessRequest, names: tuple[str, ...]) -> str:
+def _summarize(request: AccessRequest, names: tuple[str, ...]) -> str:
     """What is called with which arguments, for whoever answers. Values are never stored, and names only if they are plain."""
     plain = sorted(each for each in names if _PLAIN_NAME.fullmatch(each))
     shown = plain[:LISTED]
-    said = listing(shown)
+    arguments_text = listing(shown)
     if len(names) > len(shown):
-        said += f"{' and ' if shown else ''}{len(names) - len(shown)} {'more' if shown else 'arguments'}"
-    return f"{request.action} of {request.resource} with {said or 'no arguments'}"
+        arguments_text += (
+            f"{' and ' if shown else ''}{len(names) - len(shown)} {'more' if shown else 'arguments'}"
+        )
+    return f"{request.action} of {request.resource} with {arguments_text or 'no arguments'}"

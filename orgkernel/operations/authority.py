@@ -79,14 +79,14 @@ def refuse_superior(
     kernel: Kernel, member: ActingSubject, subject: str, what: str, org_id: str | None
 ) -> None:
     """Raise `Refused` (`NO_AUTHORITY`) if a subject is, or includes, a superior of the one that acts where the act reaches."""
-    for view in _reached(kernel, org_id):
-        for chain in _chains_above_member(view, member, subject):
+    for view in _list_reached_organizations(kernel, org_id):
+        for chain in _find_chains_above_member(view, member, subject):
             raise Refused(
                 f"{quote(member.subject)} may not {what}, because {quote(subject)} is above it",
-                f"{_line(chain[-1])}; a superior of {quote(subject)}, the owner or an operator may",
+                f"{_format_line(chain[-1])}; a superior of {quote(subject)}, the owner or an operator may",
                 NO_AUTHORITY,
             )
-        if any(_is_owner(view, each) for each in _people_in(view, subject)):
+        if any(_is_owner(view, each) for each in _iterate_people(view, subject)):
             raise Refused(
                 f"{quote(member.subject)} may not {what}, because {quote(subject)} is the owner",
                 ONLY_OUTSIDE,
@@ -110,20 +110,20 @@ def require_right(
     if right is None:
         right = _find_approver_right(kernel, member, org_id, resources)
     if right is None:
-        raise _no_right(kernel, member, subject, what, resources)
+        raise _build_no_right(kernel, member, subject, what, resources)
     return right
 
 
-def grantable(view: OrgView, member: ActingSubject) -> dict[str, Edge]:
+def find_grantable_tools(view: OrgView, member: ActingSubject) -> dict[str, Edge]:
     """The tools that the roles of a subject may give away here, each with the edge of the highest level."""
-    found: dict[str, Edge] = {}
+    edges_by_tool: dict[str, Edge] = {}
     for known, identity in member.known:
         for role_id in identity.roles if known is view else ():
-            for edge in view.edges_from(EdgeKind.MAY_GRANT, role_id):
-                best = found.get(edge.target)
+            for edge in view.list_edges_from(EdgeKind.MAY_GRANT, role_id):
+                best = edges_by_tool.get(edge.target)
                 if best is None or LEVELS.index(edge.attribute) > LEVELS.index(best.attribute):
-                    found[edge.target] = edge
-    return found
+                    edges_by_tool[edge.target] = edge
+    return edges_by_tool
 
 
 # -- the chain of command ----------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def _find_superior_right(
 ) -> Right | None:
     """As a superior: of an agent in an organization, of a role or of all agents of a name in each that the act reaches."""
     chains: list[tuple[Edge, ...]] = []
-    for view in _reached(kernel, org_id):
+    for view in _list_reached_organizations(kernel, org_id):
         roles = _roles_of(view, subject)
         if not roles:
             continue
@@ -148,7 +148,7 @@ def _find_superior_right(
     return Right(member.subject, "superior", "; ".join(str(edge) for edge in chains[0]))
 
 
-def _reached(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
+def _list_reached_organizations(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     """The organizations an act reaches."""
     return views_of(kernel.state, org_id or ALL_ORGANIZATIONS)
 
@@ -171,31 +171,33 @@ def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
     return () if known is None or not known.is_crew else known.roles
 
 
-def _chains_above_member(view: OrgView, member: ActingSubject, subject: str) -> Iterator[tuple[Edge, ...]]:
+def _find_chains_above_member(
+    view: OrgView, member: ActingSubject, subject: str
+) -> Iterator[tuple[Edge, ...]]:
     """The chains of command that lead from the one that acts up to a subject, or to somebody it includes."""
     own = tuple(role for known, identity in member.known if known is view for role in identity.roles)
-    for each in _included(view, subject):
+    for each in _iterate_included(view, subject):
         names = each.roles if each.is_crew else names_in_chain_of_command(each)
         if chain := _find_chain(view, names, own):
             yield chain
 
 
-def _included(view: OrgView, subject: str) -> Iterator[SubjectIdentity]:
+def _iterate_included(view: OrgView, subject: str) -> Iterator[SubjectIdentity]:
     """A subject, and whoever a role, a relationship or a tag means."""
     known = identify(view, subject)
     if known is not None:
         yield known
     kind, _, name = subject.partition(":")
     if kind == "role":
-        for edge in view.agents_in(name):
+        for edge in view.list_agents_in(name):
             if (holder := identify(view, f"agent:{edge.source}")) is not None:
                 yield holder
-    for person in _people_in(view, subject) if kind in ("relationship", "tag") else ():
-        if (found := identify(view, person)) is not None:
-            yield found
+    for person in _iterate_people(view, subject) if kind in ("relationship", "tag") else ():
+        if (identity := identify(view, person)) is not None:
+            yield identity
 
 
-def _people_in(view: OrgView, subject: str) -> Iterator[str]:
+def _iterate_people(view: OrgView, subject: str) -> Iterator[str]:
     """The subject itself, and the people whom a relationship or a tag means."""
     yield subject
     kind, _, name = subject.partition(":")
@@ -221,8 +223,8 @@ def _find_approver_right(
     if not tools or len(tools) < len(resources):
         return None
     edges: list[Edge] = []
-    for view in _reached(kernel, org_id):
-        may_grant = grantable(view, member)
+    for view in _list_reached_organizations(kernel, org_id):
+        may_grant = find_grantable_tools(view, member)
         for tool in tools:
             if tool in may_grant:
                 edges.append(may_grant[tool])
@@ -236,7 +238,7 @@ def _find_approver_right(
 # -- the refusal -------------------------------------------------------------------------------------------------------
 
 
-def _no_right(
+def _build_no_right(
     kernel: Kernel, member: ActingSubject, subject: str, what: str, resources: Sequence[str]
 ) -> Refused:
     edges = (
@@ -246,7 +248,7 @@ def _no_right(
         if (edge := view.superior_edge_of(role)) is not None
     )
     edge = next(edges, None)
-    who = "a superior of it" if edge is None else f"a superior of it ({_line(edge)})"
+    who = "a superior of it" if edge is None else f"a superior of it ({_format_line(edge)})"
     approver = ", a role whose `may_grant` names the tool" if resources else ""
     return Refused(
         f"{quote(member.subject)} may not {what}, because {quote(subject)} is not below it",
@@ -255,5 +257,5 @@ def _no_right(
     )
 
 
-def _line(edge: Edge) -> str:
+def _format_line(edge: Edge) -> str:
     return f"{edge} at {edge.place.file}:{edge.place.line}"

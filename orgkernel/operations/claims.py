@@ -31,7 +31,7 @@ def claim_files(
 
     Raises `Conflict` (`CLAIM_CONFLICT`), and `Refused`.
     """
-    org_id = _org_id(context, org)
+    org_id = _get_org_id(context, org)
     find_member(context.kernel, context.actor)  # it is declared and at work
     holder = speaks_for(context, holder, "holder", org_id)
     for each in (holder, planner):
@@ -52,8 +52,8 @@ def extend_claim(
     reason: str = "",
 ) -> FileClaim:
     """Let a claim last longer, from now. Raises `Conflict` (`STALE_TOKEN`)."""
-    org_id = _org_id(context, org)
-    holder = _holder(context, holder, org_id)
+    org_id = _get_org_id(context, org)
+    holder = _get_holder(context, holder, org_id)
     lasts = LEASE_SECONDS if seconds is None else seconds
     return context.store.claims.extend(
         org_id, token, holder, seconds=lasts, actor=context.actor.name, reason=reason
@@ -64,8 +64,8 @@ def release_claim(
     context: Context, org: str, token: int, holder: str | None = None, *, reason: str = ""
 ) -> FileClaim:
     """Give the files of a claim back. Raises `Conflict` (`STALE_TOKEN`)."""
-    org_id = _org_id(context, org)
-    holder = _holder(context, holder, org_id)
+    org_id = _get_org_id(context, org)
+    holder = _get_holder(context, holder, org_id)
     return context.store.claims.release(org_id, token, holder, actor=context.actor.name, reason=reason)
 
 
@@ -80,8 +80,8 @@ def transfer_claim(
     reason: str = "",
 ) -> FileClaim:
     """Hand the files of a claim over: the new holder has a new token. Raises `Conflict` (`STALE_TOKEN`)."""
-    org_id = _org_id(context, org)
-    holder = _holder(context, holder, org_id)
+    org_id = _get_org_id(context, org)
+    holder = _get_holder(context, holder, org_id)
     _require_declared(context, org_id, to)
     return context.store.claims.transfer(
         org_id, token, holder, to, session=session, actor=context.actor.name, reason=reason
@@ -96,7 +96,7 @@ def list_claims(store: Store, org_id: str | None = None, path: str | None = None
     return tuple(dict.fromkeys(each.claim for each in ClaimIndex(claims).find_conflicts([path])))
 
 
-def _holder(context: Context, holder: str | None, org_id: str) -> str:
+def _get_holder(context: Context, holder: str | None, org_id: str) -> str:
     """Whoever holds a claim: somebody acts for themselves, and for the roles they fill, to which work was dispatched."""
     member = None if holder is None else find_member(context.kernel, context.actor)
     if holder is not None and member is not None and holder.startswith("role:") and holder in member.own:
@@ -104,7 +104,7 @@ def _holder(context: Context, holder: str | None, org_id: str) -> str:
     return speaks_for(context, holder, "holder", org_id)
 
 
-def _org_id(context: Context, org: str) -> str:
+def _get_org_id(context: Context, org: str) -> str:
     return org if context.kernel is None else context.kernel.organization(org).snapshot.org_id
 
 

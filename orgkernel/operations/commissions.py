@@ -25,8 +25,8 @@ from orgkernel.operations.rights import Right
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.certificates import (
     BirthCertificate,
-    did_of,
-    public_of,
+    decode_did,
+    derive_did,
     read_certificate,
     render_certificate,
     sign_certificate,
@@ -114,7 +114,9 @@ def commission_agents(
         org_id=org_id,
         dry_run=False,
         commissions=tuple(
-            _outcome(decision, "commissioned" if _is_new(each) else "already", each.identity.did, each.skills)
+            _build_outcome(
+                decision, "commissioned" if _is_new(each) else "already", each.identity.did, each.skills
+            )
             for decision, each in zip(decisions, done, strict=True)
         ),
         snapshot=desk.view.digest,
@@ -136,7 +138,7 @@ def _decide(
             f"{len(orders)} agents cannot be commissioned at once", f"name 1 to {MOST_AT_ONCE}", "BAD_VALUE"
         )
     desk = kernel.access(org)
-    now = desk.here_and_now().now
+    now = desk.build_current_context().now
     decisions = [decide_commission(desk.view, order.agent, order.role, desk.state, now) for order in orders]
     for decision in decisions:
         if decision.outcome == "refused":
@@ -151,11 +153,11 @@ def _preview(desk: OrganizationAccess, decisions: Sequence[CommissionDecision]) 
         org_id=desk.view.org_id,
         dry_run=True,
         commissions=tuple(
-            _outcome(
+            _build_outcome(
                 each,
                 "already" if each.outcome == "already" else "would_commission",
                 stored[each.agent_id].did if each.agent_id in stored else None,
-                tuple(_new_skills(each, skills.get(each.agent_id, ()))),
+                tuple(_list_new_skills(each, skills.get(each.agent_id, ()))),
             )
             for each in decisions
         ),
@@ -167,12 +169,12 @@ def _is_new(done: CommissionedAgent) -> bool:
     return done.added or done.born or done.assigned or bool(done.skills)
 
 
-def _new_skills(decision: CommissionDecision, held: Sequence[SkillRecord]) -> list[str]:
+def _list_new_skills(decision: CommissionDecision, held: Sequence[SkillRecord]) -> list[str]:
     has = {each.skill for each in held}
     return [skill for skill in decision.skills if skill not in has]
 
 
-def _outcome(
+def _build_outcome(
     decision: CommissionDecision, outcome: str, did: str | None, skills: tuple[str, ...]
 ) -> CommissionOutcome:
     return CommissionOutcome(
@@ -196,16 +198,16 @@ def _store(
     of the agent uses it, so that nothing has to be undone.
     """
     store = context.store
-    keys = _keys(context, org_id)
+    keys = _open_keys(context, org_id)
     with keys.writing():
         stored = store.crew.identities(org_id)
         theirs = {order.agent: order.public_key for order in orders if order.public_key is not None}
         for did in theirs.values():
-            public_of(did)
+            decode_did(did)
         lacking = [order.agent for order in orders if order.agent not in stored and order.agent not in theirs]
         made = keys.make(lacking) if lacking else {}
         issuer = keys.issuer() if any(order.agent not in stored for order in orders) else b""
-        issuer_did = did_of(issuer) if issuer else ""
+        issuer_did = derive_did(issuer) if issuer else ""
         drafts = []
         now = store.context.clock()
         born = as_utc(now) or ""
@@ -253,7 +255,7 @@ def _require_same_key(known: AgentIdentity, order: CommissionOrder) -> None:
         )
 
 
-def _keys(context: Context, org_id: str) -> IdentityKeys:
+def _open_keys(context: Context, org_id: str) -> IdentityKeys:
     store = context.store
     return IdentityKeys(store.location.checkpoints, org_id, store.context.tokens)
 
@@ -262,8 +264,8 @@ def find_certificate(context: Context, agent_id: str, *, org: str | None = None)
     """The birth certificate of an agent. Raises `UnknownRecord` for one that was never commissioned."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a certificate")
-    found = require_certificate(context.store.crew.certificate(org_id, agent_id), agent_id)
-    return read_certificate(found)
+    stored_certificate = require_certificate(context.store.crew.certificate(org_id, agent_id), agent_id)
+    return read_certificate(stored_certificate)
 
 
 def verify_birth_certificate(content: bytes | str, issuer: str | None = None) -> BirthCertificate:
@@ -276,4 +278,4 @@ def verify_birth_certificate(content: bytes | str, issuer: str | None = None) ->
 def find_issuer(location: StoreLocation, org_id: str) -> str | None:
     """The `did:key` with which an organization signs certificates beside a store; None where it has none yet."""
     seed = IdentityKeys(location.checkpoints, org_id, os.urandom).find_issuer()
-    return None if seed is None else did_of(seed)
+    return None if seed is None else derive_did(seed)

@@ -36,7 +36,7 @@ class Actor(msgspec.Struct, frozen=True):
         return name if kind == "agent" else ""
 
 
-def actor_named(subject: str) -> Actor:
+def build_actor(subject: str) -> Actor:
     """The actor for a subject named on the command line: it acts as itself, with its own rights.
 
     Raises `Refused` for an empty name, which a script writes whose variable is not set: nobody would mean an operator.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from orgkernel.decisions.evidence.state_records import AuditEntry, ContractRecord
-from orgkernel.decisions.work.contracts.check import check_contract, kind_of_contract
+from orgkernel.decisions.work.contracts.check import check_contract, get_contract_kind
 from orgkernel.decisions.work.contracts.coherence import find_incoherence, find_open_blockers
 from orgkernel.decisions.work.contracts.findings import ContractFinding
 from orgkernel.decisions.work.contracts.handover import draft_brief
@@ -50,8 +50,8 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
     try:
         if contract is None or checked.outcome != "sound":
             errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
-            said = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
-            raise Refused(_say_unsound(said), "correct it and check it again", UNSOUND)
+            error_summary = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
+            raise Refused(_say_unsound(error_summary), "correct it and check it again", UNSOUND)
         return _store(context, contract, org)
     except Refused as refused:
         if refused.code == UNSOUND and isinstance(contract, SessionReport):
@@ -148,14 +148,14 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
         _refuse_errors(check_contract(contract, terms=terms))
 
     def require(rows: ContractRows) -> None:
-        for other in _companions(contract, rows):
+        for other in _find_companions(contract, rows):
             _require_sound(contract, other)
         if isinstance(contract, MissionClose) or (
-            isinstance(contract, Correction) and _corrects_close(contract, rows)
+            isinstance(contract, Correction) and _does_correct_close(contract, rows)
         ):
             _refuse_errors(find_incoherence(contract, rows.all()))
 
-    body = body_of(contract)
+    body = encode_body(contract)
     kind = str(body["_schema"]).rpartition(":")[2]
     return context.store.contracts.record(org_id, kind, body, require, actor=context.actor.name)
 
@@ -164,40 +164,40 @@ def _note_refused(context: Context, report: SessionReport, org_id: str, message:
     """Write down that a session claimed something that is not so: who reopens the mission wants to know what was claimed."""
     context.store.audit.write(
         AuditEntry(
-            "contract", context.store.context.clock(), "refused", subject=f"contract:{kind_of_contract(report)}",
+            "contract", context.store.context.clock(), "refused", subject=f"contract:{get_contract_kind(report)}",
             actor=context.actor.name, org_id=org_id, session=report.session or "", reason=message,
             detail={"agent": report.agent, "status": report.status},
         )
     )  # fmt: skip
 
 
-def body_of(contract: Contract) -> dict[str, Any]:
+def encode_body(contract: Contract) -> dict[str, Any]:
     """A contract as it is stored."""
     body: dict[str, Any] = msgspec.to_builtins(contract)
     body.setdefault("_schema", getattr(contract, "kind", ""))
     return body
 
 
-def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
+def _find_companions(contract: Contract, rows: ContractRows) -> list[Contract]:
     """What is stored beside which a contract must be sound."""
-    found: list[ContractRecord] = []
+    companions: list[ContractRecord] = []
     brief_id = getattr(contract, "brief", None)
     if brief_id is not None:
         brief = rows.find(brief_id, "brief")
         if brief is None:
             raise Refused(f"there is no brief {quote(brief_id)}", "store the brief first", UNSOUND)
-        found.append(brief)
+        companions.append(brief)
     if isinstance(contract, Correction):
         name = contract.original or ""
-        original = rows.end_of(name) or rows.find(name)
+        original = rows.get_end(name) or rows.find(name)
         if original is None or original.kind not in ("result", "mission_close"):
             raise Refused(f"there is no result {quote(name)} to correct", "name a stored result", UNSOUND)
-        found.append(original)
+        companions.append(original)
     if isinstance(contract, SessionReport) and contract.session is not None:
-        found += find_open_blockers(rows.about_blockers(contract.session))[:1]
+        companions += find_open_blockers(rows.find_about_blockers(contract.session))[:1]
     elif isinstance(contract, Brief) and contract.replaces is not None:
         _require_same_parent(contract, rows.find(contract.replaces, "brief"))
-    elif isinstance(contract, Blocker) and (end := rows.end_of(contract.session)) is not None:
+    elif isinstance(contract, Blocker) and (end := rows.get_end(contract.session)) is not None:
         message = f"session {quote(contract.session)} has ended with the result {quote(end.record_id)}"
         raise Refused(message, "a session that has ended is blocked by nothing", UNSOUND)
     elif isinstance(contract, DecisionEntry):
@@ -212,11 +212,11 @@ def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
             if (row := rows.find(cited_id, kind)) is None:
                 message = f"there is no {what} {quote(cited_id)} to {verb}"
                 raise Refused(message, f"cite a stored {what}", UNSOUND)
-            found.append(row)
-    return [contract_of(each) for each in found]
+            companions.append(row)
+    return [decode_contract(each) for each in companions]
 
 
-def contract_of(record: ContractRecord) -> Contract:
+def decode_contract(record: ContractRecord) -> Contract:
     """The contract of a row."""
     contract = msgspec.convert(record.body, prepared(RECORDS[record.kind]))
     assert isinstance(contract, Contract)
@@ -230,10 +230,10 @@ def _require_same_parent(brief: Brief, replaced: ContractRecord | None) -> None:
         raise Refused(message, "cite a stored brief with the same `parent`", UNSOUND)
 
 
-def _corrects_close(correction: Correction, rows: ContractRows) -> bool:
+def _does_correct_close(correction: Correction, rows: ContractRows) -> bool:
     """Whether a correction is about the close of a mission."""
     name = correction.original or ""
-    original = rows.end_of(name) or rows.find(name)
+    original = rows.get_end(name) or rows.find(name)
     return original is not None and original.kind == "mission_close"
 
 
@@ -246,11 +246,11 @@ def _say_unsound(problems: str) -> str:
 
 
 def _refuse_errors(findings: Iterable[ContractFinding]) -> None:
-    found = [each for each in findings if each.row.severity is Severity.ERROR]
-    if found:
-        said = "; ".join(f"{each.row.code} {each.message}" for each in found[:5])
+    errors = [each for each in findings if each.row.severity is Severity.ERROR]
+    if errors:
+        error_summary = "; ".join(f"{each.row.code} {each.message}" for each in errors[:5])
         raise Refused(
-            _say_unsound(said),
-            f"see the rules {listing({e.row.code: 0 for e in found})}",
+            _say_unsound(error_summary),
+            f"see the rules {listing({e.row.code: 0 for e in errors})}",
             UNSOUND,
         )

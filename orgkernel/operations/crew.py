@@ -142,7 +142,7 @@ def record_episode(
 
 def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[SkillTerms, ...]:
     """The terms of the skills; raises `Refused` for names that nothing declares."""
-    roles = [edge.target for edge in view.roles_filled_by(agent_id)]
+    roles = [edge.target for edge in view.list_roles_filled_by(agent_id)]
     if draft.role is not None and draft.role not in roles:
         raise Refused(
             f"the agent {quote(agent_id)} does not fill the role {quote(draft.role)}",
@@ -153,8 +153,8 @@ def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[S
     for what, names, declared in (
         ("skill", draft.skills, records.skills),
         ("tool", draft.tools, records.tools),
-        ("cognitive skill", _given(draft.cognitive_skill), records.cognitive_skills),
-        ("procedure", _given(draft.procedure), records.procedures),
+        ("cognitive skill", _list_given(draft.cognitive_skill), records.cognitive_skills),
+        ("procedure", _list_given(draft.procedure), records.procedures),
     ):
         for name in names:
             if name not in declared:
@@ -163,7 +163,7 @@ def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[S
     return tuple(terms_of(records, skill) for skill in dict.fromkeys(draft.skills))
 
 
-def _given(name: str | None) -> tuple[str, ...]:
+def _list_given(name: str | None) -> tuple[str, ...]:
     return () if name is None else (name,)
 
 
@@ -228,9 +228,9 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
         identity,
         None if identity is None else as_utc(identity.born_at),
         state.commissions.get(agent_id, ()),
-        state.lifecycle_of(agent_id),
+        state.get_lifecycle(agent_id),
         summarize_service(state.service.get(agent_id)),
-        context.store.rank_changes(org_id, agent_id, start),
+        context.store.list_rank_changes(org_id, agent_id, start),
         decide_drift(desk.view, agent_id, state),
     )
 
@@ -241,7 +241,7 @@ def find_episodes(
     """The episodes of an agent, newest first. Raises `UnknownAgent` for one that has none and that no roster declares."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a list of episodes")
-    found = context.store.crew.episodes(org_id, agent_id, before=before, limit=limit)
-    if not found:
+    episodes = context.store.crew.episodes(org_id, agent_id, before=before, limit=limit)
+    if not episodes:
         require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
-    return found
+    return episodes

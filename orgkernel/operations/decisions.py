@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.stored_index import limited_grants
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.stored_index import find_limited_grants
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.decisions.reasons import Reason
 from orgkernel.errors import Conflict
@@ -70,7 +70,7 @@ class Decided(Struct, frozen=True):
         left = tuple(each for each in self.decision.obligations if each not in used)
         return replace(self.decision, obligations=left), self.reasons, row
 
-    def used_up(self) -> Answered:
+    def answer_used_up(self) -> Answered:
         """The answer where others were quicker each time."""
         code, decision = _USED_UP.code, self.decision
         denied = AccessDecision(
@@ -85,7 +85,7 @@ def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest
     desk = kernel.access(org)
     request = desk.at_this_moment(request)
     decision, reasons = desk.decide_with_reasons(request)
-    withheld = _withheld(kernel, desk, decision, actor)
+    withheld = _find_withheld_reason(kernel, desk, decision, actor)
     if withheld is not None:
         decision, reasons = _as_asked(decision, withheld, request), (withheld,)
     if store is None:
@@ -107,26 +107,26 @@ def decide_and_wait(kernel: Kernel, store: Store, org: str, request: AccessReque
             return decided.answer(decided.ticket.result())
         except Conflict:
             store.read_view()  # somebody else used the grant up: what is true now is another answer
-    return decided.used_up()
+    return decided.answer_used_up()
 
 
-def rows_as_told(
+def list_rows_as_decided(
     kernel: Kernel,
     desk: OrganizationAccess,
     rows: Sequence[AccessRow],
-    asked: AccessRequest,
+    base_request: AccessRequest,
     actor: Actor,
 ) -> Sequence[AccessRow]:
     """The rows of a list as deciding about each of them would answer."""
     if actor.uses_grants and not actor.member:
         return rows
-    if next(limited_grants(desk.state.grants), None) is None:
+    if next(find_limited_grants(desk.state.grants), None) is None:
         return rows
 
     def withheld(request: AccessRequest) -> Reason | None:
-        return _withheld(kernel, desk, desk.decide(request), actor)
+        return _find_withheld_reason(kernel, desk, desk.decide(request), actor)
 
-    return [told for row in rows for told in _told(row, asked, withheld)]
+    return [visible_row for row in rows for visible_row in _decide_row(row, base_request, withheld)]
 
 
 def build_entry(
@@ -141,7 +141,7 @@ def build_entry(
 ) -> AuditEntry:
     """What was asked and answered, as the audit has it; `actor` is the credential of whoever asked."""
     context = request.context
-    holder = tables_of(view).subject(request.subject)
+    holder = get_access_tables(view).subject(request.subject)
     matched: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     if holder is None or holder.identity.kind == "unknown":
@@ -189,14 +189,14 @@ def _as_asked(decision: AccessDecision, reason: Reason, request: AccessRequest) 
     )  # fmt: skip
 
 
-def _told(
-    row: AccessRow, asked: AccessRequest, withheld: Callable[[AccessRequest], Reason | None]
+def _decide_row(
+    row: AccessRow, request: AccessRequest, withheld: Callable[[AccessRequest], Reason | None]
 ) -> Iterator[AccessRow]:
     if row.outcome != "allow":
         yield row
         return
     reasons = {
-        action: withheld(replace(asked, subject=row.subject, action=action, resource=row.resource))
+        action: withheld(replace(request, subject=row.subject, action=action, resource=row.resource))
         for action in row.actions
     }
     codes = {None if reason is None else reason.code: None for reason in reasons.values()}
@@ -211,7 +211,7 @@ def _told(
         )
 
 
-def _withheld(
+def _find_withheld_reason(
     kernel: Kernel, desk: OrganizationAccess, decision: AccessDecision, actor: Actor
 ) -> Reason | None:
     """Why somebody cannot use up the grants that a decision rests on; None where they can, or where it rests on none."""
@@ -224,6 +224,6 @@ def _withheld(
         return _NEEDS_REPORT
     if not actor.member:
         return None
-    holders = {grant.subject for grant in limited_grants(desk.state.grants) if grant.grant_id in used}
+    holders = {grant.subject for grant in find_limited_grants(desk.state.grants) if grant.grant_id in used}
     may = all(has_authority(kernel, actor, holder, desk.view.org_id) for holder in holders)
     return None if may else _OF_ANOTHER

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
-from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs, brief_of
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs, get_brief
 from orgkernel.decisions.dispatch.permission.live_claims import is_of_mission
-from orgkernel.decisions.dispatch.permission.pairs import words_for
+from orgkernel.decisions.dispatch.permission.pairs import list_words_for
 from orgkernel.decisions.dispatch.permission.parties import find_parties
 from orgkernel.decisions.dispatch.permission.permission import (
     DispatchPermission,
@@ -30,7 +30,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
 from orgkernel.operations.claims import LEASE_SECONDS
 from orgkernel.operations.context import Context
-from orgkernel.operations.contracts import body_of, organization_of
+from orgkernel.operations.contracts import encode_body, organization_of
 from orgkernel.operations.rights import find_member, speaks_for
 from orgkernel.state.claims import WantedClaim, require_paths, require_seconds
 from orgkernel.state.contracts import WantedContract
@@ -93,28 +93,28 @@ def record_dispatch(
 
     def decide(rows: DispatchRows) -> WantedDispatch:
         view = kernel.access(org_id).view
-        identity, receiver = _parties(view, sender, order.to)
-        written = brief_of(brief)
+        identity, receiver = _find_parties(view, sender, order.to)
+        written = get_brief(brief)
         if written is not None and written.id is not None:
             rows.require_new(written.id)
-        origin = _origin(context, rows, order, written, identity)
-        asked = _question(rows, order, origin, identity, receiver)
+        origin = _find_origin(context, rows, order, written, identity)
+        question = _build_question(rows, order, origin, identity, receiver)
         briefs = DispatchBriefs(brief, origin.brief)
-        found = kernel.decide_dispatch(org_id, asked, briefs)
-        if found.outcome != "allow":
-            raise _refusal(kernel.dispatch_permission(org_id, asked, briefs))
-        _require_complete(found, origin)
-        assert found.routing is not None
-        session = order.session or found.routing.session_key
+        verdict = kernel.decide_dispatch(org_id, question, briefs)
+        if verdict.outcome != "allow":
+            raise _build_refusal(kernel.dispatch_permission(org_id, question, briefs))
+        _require_complete(verdict, origin)
+        assert verdict.routing is not None
+        session = order.session or verdict.routing.session_key
         holder = _holder(view, order, receiver)
         return WantedDispatch(
             sender=identity.subject, receiver=f"role:{receiver}", holder=holder, session=session,
             from_session=order.from_session or (None if origin.record is None else origin.record.session),
-            brief=None if written is None else WantedContract("brief", body_of(written), context.store.contracts.new_id),
-            mission=None if written is None else written.parent, depth=asked.depth, on_behalf_of=asked.on_behalf_of,
-            queue_mode=found.routing.queue_mode, session_key=found.routing.session_key, code=found.code,
-            obligations=tuple(each for each in found.obligations if not each.startswith(_OPEN)), snapshot=found.snapshot, seconds=seconds, reason=order.reason,
-            claim=_claim(rows, written, identity, holder, session, seconds, order.reason),
+            brief=None if written is None else WantedContract("brief", encode_body(written), context.store.contracts.new_id),
+            mission=None if written is None else written.parent, depth=question.depth, on_behalf_of=question.on_behalf_of,
+            queue_mode=verdict.routing.queue_mode, session_key=verdict.routing.session_key, code=verdict.code,
+            obligations=tuple(each for each in verdict.obligations if not each.startswith(_OPEN)), snapshot=verdict.snapshot, seconds=seconds, reason=order.reason,
+            claim=_build_claim(rows, written, identity, holder, session, seconds, order.reason),
         )  # fmt: skip
 
     return context.store.dispatches.record(org_id, decide, actor=context.actor.name)
@@ -131,18 +131,18 @@ def list_dispatches(
     is_running: bool = False,
 ) -> tuple[DispatchRecord, ...]:
     """The dispatches, by organization and number. Raises `Refused` (`LOG_MUTATED`) if what is stored was changed."""
-    found = store.dispatches.list(
+    dispatches = store.dispatches.list(
         org_id, session=session, sender=sender, receiver=receiver, brief=brief, is_running=is_running
     )
-    for each in dict.fromkeys(record.org_id for record in found):
+    for each in dict.fromkeys(record.org_id for record in dispatches):
         if changes := store.dispatches.find_changes(each):
             raise Refused(
                 f"the log of dispatches was changed: {changes[0]}", "compare it with a backup", "LOG_MUTATED"
             )
-    return found
+    return dispatches
 
 
-def _parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIdentity, str]:
+def _find_parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIdentity, str]:
     """The one sender and the one role that are meant."""
     senders, receivers, problems = find_parties(view, sender, receiver)
     if problems:
@@ -155,7 +155,7 @@ def _parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIdentity
     return senders[0], receivers[0]
 
 
-def _origin(
+def _find_origin(
     context: Context, rows: DispatchRows, order: DispatchOrder, brief: Brief | None, sender: SubjectIdentity
 ) -> _Origin:
     """How the sender came to its work: the stored brief that this one is derived from, and the dispatch of that.
@@ -184,7 +184,7 @@ def _origin(
             )
     if record is None and order.from_session is not None:
         record = rows.find_session(order.from_session)
-    if record is not None and record.holder not in words_for(sender):
+    if record is not None and record.holder not in list_words_for(sender):
         what = f"brief {quote(record.brief)}" if record.brief else f"session {quote(record.session)}"
         raise Refused(
             f"{what} was dispatched to {quote(record.holder)} and not to {quote(sender.subject)}",
@@ -194,7 +194,7 @@ def _origin(
     return _Origin(read, record)
 
 
-def _question(
+def _build_question(
     rows: DispatchRows, order: DispatchOrder, origin: _Origin, sender: SubjectIdentity, receiver: str
 ) -> HandoverQuestion:
     """The question with what the log knows in place of what is stated, or where it is more."""
@@ -222,28 +222,30 @@ def _question(
     )  # fmt: skip
 
 
-def _refusal(found: DispatchPermission) -> Refused:
+def _build_refusal(permission: DispatchPermission) -> Refused:
     """Which step fails first, and the codes of the others."""
-    first = next(each for each in found.findings if each.code == found.code)
-    others = [each.code for each in found.findings if each is not first]
+    first = next(each for each in permission.findings if each.code == permission.code)
+    others = [each.code for each in permission.findings if each is not first]
     more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
     help = "; ".join(first.remedies) or "`orgkernel task dispatch check` shows every step"
-    if found.code == "CLAIM_CONFLICT":
+    if permission.code == "CLAIM_CONFLICT":
         return Conflict(f"{first.text}{more}", help, code="CLAIM_CONFLICT")
-    said = f"{quote(found.sender)} may not dispatch {quote(found.receiver)}"
-    if found.outcome == "cannot_tell":
-        said = f"nobody can tell whether {quote(found.sender)} may dispatch {quote(found.receiver)}"
-    return Refused(f"{said}: {found.code}: {first.text}{more}", help, REFUSED)
+    sentence = f"{quote(permission.sender)} may not dispatch {quote(permission.receiver)}"
+    if permission.outcome == "cannot_tell":
+        sentence = (
+            f"nobody can tell whether {quote(permission.sender)} may dispatch {quote(permission.receiver)}"
+        )
+    return Refused(f"{sentence}: {permission.code}: {first.text}{more}", help, REFUSED)
 
 
-def _require_complete(found: DispatchVerdict, origin: _Origin) -> None:
+def _require_complete(verdict: DispatchVerdict, origin: _Origin) -> None:
     """Raise `Refused` unless everything is shown and stated."""
-    left = [each for each in found.obligations if each.startswith(_OPEN)]
+    left = [each for each in verdict.obligations if each.startswith(_OPEN)]
     if origin.record is not None and origin.record.brief is None:
         left = [each for each in left if each != "state:parent_brief"]  # it came to its work without one
     if left:
         raise Refused(
-            f"the dispatch of {quote(found.receiver)} by {quote(found.sender)} still needs {listing(left)}",
+            f"the dispatch of {quote(verdict.receiver)} by {quote(verdict.sender)} still needs {listing(left)}",
             "hand in the brief that the edge requires, and state what is not known",
             INCOMPLETE,
         )
@@ -256,13 +258,13 @@ def _holder(view: OrgView, order: DispatchOrder, receiver: str) -> str:
         return role
     identity = identify(view, order.holder)
     if identity is None or identity.kind != "agent" or receiver not in identity.roles:
-        agents = [f"agent:{edge.source}" for edge in view.agents_in(receiver)]
+        agents = [f"agent:{edge.source}" for edge in view.list_agents_in(receiver)]
         help = f"agents in it are {listing(agents)}" if agents else "no agent does"
         raise Refused(say_not_filling(quote(order.holder), receiver), help, REFUSED)
     return identity.subject
 
 
-def _claim(
+def _build_claim(
     rows: DispatchRows,
     brief: Brief | None,
     sender: SubjectIdentity,
@@ -274,7 +276,7 @@ def _claim(
     """The claim of what the brief owns, if it owns anything."""
     if brief is None or not brief.files_owned:
         return None
-    words = words_for(sender)
+    words = list_words_for(sender)
     above = () if brief.parent is None else rows.claims_of(brief.parent)
     return WantedClaim(
         holder=holder, paths=require_paths(brief.files_owned), seconds=seconds, session=session,

@@ -30,7 +30,7 @@ _MOST = 20
 def find_grantors(kernel: Kernel, wanted: Grant) -> tuple[str, ...]:
     """Those who could issue a grant now, the nearest superior first. Declared approvers and the owner come last."""
     views = views_of(kernel.state, wanted.org_id)
-    candidates = list(dict.fromkeys(each for view in views for each in _candidates(view, wanted)))
+    candidates = list(dict.fromkeys(each for view in views for each in _find_candidates(view, wanted)))
     return tuple(each for each in candidates[:_MOST] if _may_give(kernel, each, wanted))
 
 
@@ -44,15 +44,15 @@ def _may_give(kernel: Kernel, candidate: str, wanted: Grant) -> bool:
     return True
 
 
-def _candidates(view: OrgView, wanted: Grant) -> Iterator[str]:
+def _find_candidates(view: OrgView, wanted: Grant) -> Iterator[str]:
     known = identify(view, wanted.subject)
     for role in () if known is None or not known.is_crew else known.roles:
-        for edge in view.chain_above(role):
+        for edge in view.list_chain_above(role):
             yield f"role:{edge.target}"
     for resource in wanted.resources:
         kind, _, tool = split_part(resource)[0].partition(":")
         if kind == "tool":
-            for edge in view.edges_to(EdgeKind.MAY_GRANT, tool):
+            for edge in view.list_edges_to(EdgeKind.MAY_GRANT, tool):
                 yield f"role:{edge.source}"
     for person in view.records.people.values():
         if person.record.relationship == "owner":

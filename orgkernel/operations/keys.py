@@ -54,7 +54,7 @@ def rotate_key(
     )
 
 
-def expiring_keys(store: Store, now: float) -> tuple[ApiKey, ...]:
+def list_expiring_keys(store: Store, now: float) -> tuple[ApiKey, ...]:
     """The keys that expire soon and have no successor."""
     return find_expiring(store.keys.list(), now, EXPIRING_SECONDS)
 

@@ -45,8 +45,8 @@ def acquire_lock(
     request = msgspec.structs.replace(circumstances, subject=holder, action="lock", resource=f"tool:{tool}")
     decision, reasons, _ = decide_and_wait(kernel, context.store, org_id, request, context.actor)
     if decision.outcome != "allow" and decision.codes != _IN_OTHER_HANDS:
-        said = "; ".join(f"{each.code}: {each.text}" for each in reasons)
-        raise Refused(f"{quote(holder)} may not lock {quote(tool)}", said, MAY_NOT_LOCK)
+        reasons_text = "; ".join(f"{each.code}: {each.text}" for each in reasons)
+        raise Refused(f"{quote(holder)} may not lock {quote(tool)}", reasons_text, MAY_NOT_LOCK)
     lasts = min((each for each in (seconds, most) if each is not None), default=None)
     return context.store.locks.acquire(org_id, tool, holder, timeout=lasts, reason=reason)
 
@@ -82,9 +82,9 @@ def lock_for_call(
     Raises `Conflict` (`TOOL_LOCKED`) if somebody else holds the tool, or another process took it for a call of the same
     holder: it would give it back in the middle of this call.
     """
-    found = next((each for each in store.locks.list(org_id) if each.tool_id == tool_id), None)
-    if found is not None and found.holder == holder and found.reason != _FOR_A_CALL:
-        return found, False
+    lock = next((each for each in store.locks.list(org_id) if each.tool_id == tool_id), None)
+    if lock is not None and lock.holder == holder and lock.reason != _FOR_A_CALL:
+        return lock, False
     taken = store.locks.acquire(org_id, tool_id, holder, timeout=timeout, reason=_FOR_A_CALL, only_free=True)
     return taken, True
 

@@ -15,20 +15,20 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decide import ask
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
-from orgkernel.decisions.access.layers.file_scope import scope_holds
+from orgkernel.decisions.access.layers.file_scope import is_in_file_scope
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stored import is_active, replace_stored
-from orgkernel.decisions.access.stored_index import find_about, root_of
+from orgkernel.decisions.access.stored_index import find_about, get_root_resource
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_records import Approval, PermissionRequest, grant_asked_for
 from orgkernel.decisions.evidence.state_view import Grant, Restriction, StateView, ToolLock
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
-from orgkernel.operations.authority import grantable, refuse_superior, require_right
+from orgkernel.operations.authority import find_grantable_tools, refuse_superior, require_right
 from orgkernel.operations.context import OPERATOR, Context
 from orgkernel.operations.resource_parts import covers, may_overlap, split_part
 from orgkernel.operations.rights import (
@@ -94,18 +94,18 @@ def require_may_give(
     return require_right(context.kernel, member, wanted.subject, what, wanted.org_id, wanted.resources)
 
 
-def require_may_approve(context: Context, asked: PermissionRequest, approval: Approval) -> Right | None:
+def require_may_approve(context: Context, request: PermissionRequest, approval: Approval) -> Right | None:
     """The right to say yes to a request: approving is granting. Raises as `require_may_give`.
 
     Nobody approves what they asked for by way of another identity: not the person who runs the agent that asked, and
     not the credential that asked in its name.
     """
     now, holds = context.store.context.clock(), GRANTED.get(approval)
-    wanted = replace(grant_asked_for(asked), expires_at=None if holds is None else now + holds)
+    wanted = replace(grant_asked_for(request), expires_at=None if holds is None else now + holds)
     right = require_may_give(context, wanted)
-    said, actor = asked.context or {}, context.actor
-    is_same = said.get("credential") == actor.name or (
-        "person" in said and said["person"] in (actor.member, actor.person)
+    request_context, actor = request.context or {}, context.actor
+    is_same = request_context.get("credential") == actor.name or (
+        "person" in request_context and request_context["person"] in (actor.member, actor.person)
     )
     is_trusted = actor.name == OPERATOR or (right is not None and right.kind == "owner")
     if is_same and not is_trusted:
@@ -119,8 +119,8 @@ def require_may_approve(context: Context, asked: PermissionRequest, approval: Ap
 
 def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, level: str) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) if no role of the giver may give the tool at that level."""
-    kind, _, tool = root_of(resource).partition(":")
-    edge = grantable(view, member).get(tool) if kind == "tool" else None
+    kind, _, tool = get_root_resource(resource).partition(":")
+    edge = find_grantable_tools(view, member).get(tool) if kind == "tool" else None
     if edge is None:
         raise Refused(
             f"{quote(member.subject)} may not grant {quote(resource)}",
@@ -137,7 +137,7 @@ def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, leve
 
 def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant, resource: str) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) if the giver is not allowed itself what it would give."""
-    tables = tables_of(desk.view)
+    tables = get_access_tables(desk.view)
     giver = tables.subject(member.subject)
     whole, part = split_part(resource)
     target, _ = tables.find(whole)
@@ -149,16 +149,21 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
             MAY_NOT_GRANT,
         )
     held = _held_by(desk, giver, wanted, part, target)
-    context = replace(desk.here_and_now(), channel=wanted.channel, session=wanted.session)
+    context = replace(desk.build_current_context(), channel=wanted.channel, session=wanted.session)
     needed = (
         LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
     )
-    for action in _actions_at(target, needed) if wanted.action is None else (wanted.action,):
+    for action in _list_actions_at(target, needed) if wanted.action is None else (wanted.action,):
         request = AccessRequest(member.subject, action, whole, context)
-        found = evaluate(_ask_part(tables, request, held, part))
-        asks = found.outcome == "ask" or _asks_anywhere(_ask_part(tables, request, held, part))
-        where = _escapes(found, tables.subject(wanted.subject), replace(wanted, resources=(whole,)))
-        holds = found.outcome in ("allow", "conditional") and min(found.granted, found.ceiling) >= needed
+        evaluation = evaluate(_ask_part(tables, request, held, part))
+        asks = evaluation.outcome == "ask" or _does_ask_anywhere(_ask_part(tables, request, held, part))
+        where = _describe_escape(
+            evaluation, tables.subject(wanted.subject), replace(wanted, resources=(whole,))
+        )
+        holds = (
+            evaluation.outcome in ("allow", "conditional")
+            and min(evaluation.granted, evaluation.ceiling) >= needed
+        )
         if holds and not asks and not where:
             continue
         help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
@@ -171,38 +176,45 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
         elif holds:
             text = f"{quote(member.subject)} may not use {shown} itself where {where}, and cannot grant it"
         else:
-            text = f"{has} at level {quote(LEVELS[found.left])} itself, {cannot}"
+            text = f"{has} at level {quote(LEVELS[evaluation.left])} itself, {cannot}"
         raise Refused(text, help, MAY_NOT_GRANT)
 
 
 def _ask_part(tables: AccessTables, request: AccessRequest, held: StateView, part: str | None) -> Evaluation:
     """The question whether the giver may do something itself; a scope that holds the part does not stand against it."""
-    asked = ask(tables, request, held)
-    asked.required = asked.resource.required.get(request.action, FULL)
-    if part is not None and scope_holds(asked, part):
-        asked.assumed = Assumed(in_file_scope=True)
-    return asked
+    evaluation = ask(tables, request, held)
+    evaluation.required = evaluation.resource.required.get(request.action, FULL)
+    if part is not None and is_in_file_scope(evaluation, part):
+        evaluation.assumed = Assumed(in_file_scope=True)
+    return evaluation
 
 
-def _actions_at(target: Resource, level: int) -> tuple[str, ...]:
+def _list_actions_at(target: Resource, level: int) -> tuple[str, ...]:
     """The actions that are given with a level; where it is enough for none, the one that requires the least."""
     given = tuple(action for action in target.actions if target.required[action] <= level)
     return given or (target.least_action,)
 
 
-def _escapes(found: Evaluation, receiver: Subject | None, given: Grant) -> str:
+def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Grant) -> str:
     """Where the giver is held back and the receiver of the grant would not be, in words; empty if nowhere.
 
     A policy about everybody, such as one for groups, binds the receiver too. One about the giver alone does not.
     """
-    for each in found.unstated:
+    for each in evaluation.unstated:
         there = each.evaluation
         bound = 0
         if receiver is not None:
             request = replace(there.request, subject=receiver.subject)
             assumed = Assumed(grants=(given,))
             received = Evaluation(
-                found.tables, found.state, request, found.action, receiver, found.resource, None, assumed
+                evaluation.tables,
+                evaluation.state,
+                request,
+                evaluation.action,
+                receiver,
+                evaluation.resource,
+                None,
+                assumed,
             )
             received.is_complete = True
             bound = evaluate(received).failing
@@ -211,7 +223,7 @@ def _escapes(found: Evaluation, receiver: Subject | None, given: Grant) -> str:
     return ""
 
 
-def _asks_anywhere(evaluation: Evaluation) -> bool:
+def _does_ask_anywhere(evaluation: Evaluation) -> bool:
     """Whether the giver has to ask in some circumstances, for a grant answers for all of them."""
     order = evaluation.tables.order
     evaluation.is_complete = True
@@ -231,7 +243,7 @@ def _held_by(
     What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
     """
     state, root = desk.state, desk.view.records.organization.workspace_root
-    now = desk.here_and_now().now
+    now = desk.build_current_context().now
     grants = {
         key: tuple(
             replace(each, **_UNBOUND, resources=resources)
@@ -245,7 +257,7 @@ def _held_by(
     }
     restrictions = {
         key: tuple(
-            replace(each, resources=tuple(map(root_of, each.resources)))
+            replace(each, resources=tuple(map(get_root_resource, each.resources)))
             for about in find_about(state.restrictions, (key,), target)
             for each in (_reaching(row, part, root) for row in about.rows)
             if each.resources
@@ -303,12 +315,12 @@ def _short_grants(
     desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
 ) -> str:
     """The grants of the giver that speak of the resource and fall short, in words."""
-    found: list[str] = []
+    shortfalls: list[str] = []
     root = desk.view.records.organization.workspace_root
-    now, org_id = desk.here_and_now().now, desk.view.org_id
+    now, org_id = desk.build_current_context().now, desk.view.org_id
     for grant in (row for about in find_about(desk.state.grants, giver.keys, target) for row in about.rows):
-        if is_active(grant, org_id, now) and target.resource in map(root_of, grant.resources):
+        if is_active(grant, org_id, now) and target.resource in map(get_root_resource, grant.resources):
             lacking = _lacks(grant, wanted) or ("" if _covering(grant, part, root) else "is for a part of it")
             if lacking:
-                found.append(f"the grant {quote(grant.grant_id)}, which {lacking}")
-    return " and ".join(found)
+                shortfalls.append(f"the grant {quote(grant.grant_id)}, which {lacking}")
+    return " and ".join(shortfalls)

@@ -154,12 +154,12 @@ def revoke_grant(context: Context, grant_id: str, reason: str = "", *, org: str 
 
     It needs a right over whoever holds the grant; raises `Refused`.
     """
-    found, right = context.store.grants.get(grant_id), None
-    require_in(context, org, found, f"grant {quote(grant_id)}")
-    if found is not None:
+    grant, right = context.store.grants.get(grant_id), None
+    require_in(context, org, grant, f"grant {quote(grant_id)}")
+    if grant is not None:
         right = require_authority(
-            context, found.subject, f"revoke a grant of {quote(found.subject)}",
-            itself="revoke a grant of itself", org_id=found.org_id, resources=found.resources,
+            context, grant.subject, f"revoke a grant of {quote(grant.subject)}",
+            itself="revoke a grant of itself", org_id=grant.org_id, resources=grant.resources,
         )  # fmt: skip
     store = noted_in(context, right)
     return store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
@@ -170,21 +170,21 @@ def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: 
 
     A grant that was issued for no organization is woken for the one that is named, or served.
     """
-    found = context.store.grants.get(grant_id)
-    require_in(context, org, found, f"grant {quote(grant_id)}")
-    if found is None:
+    grant = context.store.grants.get(grant_id)
+    require_in(context, org, grant, f"grant {quote(grant_id)}")
+    if grant is None:
         raise UnknownRecord(f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all")
-    org_id = found.org_id
+    org_id = grant.org_id
     if org_id == ALL_ORGANIZATIONS or org is not None:
         org_id = choose_organization(context, org)
-    if found.org_id not in (ALL_ORGANIZATIONS, org_id):
+    if grant.org_id not in (ALL_ORGANIZATIONS, org_id):
         raise Refused(
-            f"the grant {quote(grant_id)} belongs to organization {quote(found.org_id)}",
+            f"the grant {quote(grant_id)} belongs to organization {quote(grant.org_id)}",
             "issue another one with `orgkernel grant issue`",
             OTHER_ORGANIZATION,
         )
-    store = noted_in(context, require_may_give(context, replace(found, org_id=org_id)))
-    require_current(context, org_id, found.snapshot)
+    store = noted_in(context, require_may_give(context, replace(grant, org_id=org_id)))
+    require_current(context, org_id, grant.snapshot)
     return store.grants.wake(grant_id, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
@@ -214,10 +214,10 @@ def lift_restriction(
 
     It needs the right to grant the full level, because that is what lifting does; raises `Refused`.
     """
-    found, right = context.store.restrictions.get(restriction_id), None
-    require_in(context, org, found, f"restriction {quote(restriction_id)}")
-    if found is not None and context.actor.member:
-        wanted = Grant("", found.subject, found.resources, "full", org_id=found.org_id)
+    restriction, right = context.store.restrictions.get(restriction_id), None
+    require_in(context, org, restriction, f"restriction {quote(restriction_id)}")
+    if restriction is not None and context.actor.member:
+        wanted = Grant("", restriction.subject, restriction.resources, "full", org_id=restriction.org_id)
         right = require_may_give(context, wanted, "lift a restriction of itself")
     store = noted_in(context, right)
     return store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
@@ -256,11 +256,11 @@ def approve(
     Raises `Refused`, `UnknownRecord`, and `Conflict`: `NOT_PENDING` when it was answered already, `SNAPSHOT_CHANGED` when
     it is for another version of the documents.
     """
-    asked = context.store.requests.get(request_id)
-    require_in(context, org, asked, f"request {quote(request_id)}")
-    right = None if asked is None else require_may_approve(context, asked, approval)
-    if asked is not None and asked.status == "pending":
-        require_current(context, asked.org_id or "", asked.snapshot)
+    request = context.store.requests.get(request_id)
+    require_in(context, org, request, f"request {quote(request_id)}")
+    right = None if request is None else require_may_approve(context, request, approval)
+    if request is not None and request.status == "pending":
+        require_current(context, request.org_id or "", request.snapshot)
     store = noted_in(context, right)
     return store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
 
@@ -270,12 +270,12 @@ def deny(context: Context, request_id: str, reason: str = "", *, org: str | None
 
     It needs a right over whoever asked; raises `Refused`.
     """
-    asked, right = context.store.requests.get(request_id), None
-    require_in(context, org, asked, f"request {quote(request_id)}")
-    if asked is not None:
+    request, right = context.store.requests.get(request_id), None
+    require_in(context, org, request, f"request {quote(request_id)}")
+    if request is not None:
         right = require_authority(
-            context, asked.requester, f"answer a request of {quote(asked.requester)}",
-            itself="answer its own request", org_id=asked.org_id, resources=asked.resources,
+            context, request.requester, f"answer a request of {quote(request.requester)}",
+            itself="answer its own request", org_id=request.org_id, resources=request.resources,
         )  # fmt: skip
     store = noted_in(context, right)
     return store.requests.deny(request_id, responder=context.actor.name, reason=reason)
@@ -283,12 +283,12 @@ def deny(context: Context, request_id: str, reason: str = "", *, org: str | None
 
 def describe_request(context: Context, request_id: str, *, org: str | None = None) -> RequestInFull:
     """A request, and what granting it would widen; nothing of that where there are no documents. Raises `UnknownRecord`."""
-    found = context.store.requests.get(request_id)
-    require_in(context, org, found, f"request {quote(request_id)}")
-    if found is None:
+    request = context.store.requests.get(request_id)
+    require_in(context, org, request, f"request {quote(request_id)}")
+    if request is None:
         raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
-    widens = () if context.kernel is None else find_widening(context.kernel, grant_asked_for(found))
-    return RequestInFull(found, widens)
+    widens = () if context.kernel is None else find_widening(context.kernel, grant_asked_for(request))
+    return RequestInFull(request, widens)
 
 
 def _wanted(context: Context, org_id: str, subject: str, draft: GrantDraft | RequestDraft) -> Grant:
@@ -337,9 +337,9 @@ def _required_levels(kernel: Kernel, org_id: str, written: str, action: str) -> 
 
     Raises `Refused` for an action that the resource does not have.
     """
-    found = [each for view in views_of(kernel.state, org_id) for each in resources_of(view, written)]
-    required = [each.required[action] for each in found if action in each.required]
-    if found and not required:
+    resources = [each for view in views_of(kernel.state, org_id) for each in resources_of(view, written)]
+    required = [each.required[action] for each in resources if action in each.required]
+    if resources and not required:
         raise Refused(
             f"{quote(written)} has no action {quote(action)}",
             "`orgkernel what-can SUBJECT` lists actions",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.tool_input import digest_input, with_input
+from orgkernel.decisions.access.tool_input import add_input, digest_input
 from orgkernel.decisions.evidence.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
@@ -114,7 +114,7 @@ class Permits:
         decided and written down. `actor` is the credential of whoever calls, and `about` what else the audit has of the call.
         Raises what `Kernel.can` and the store raise.
         """
-        call = _Call(org, with_input(request, tool_input), tool_input, permit, actor, about)
+        call = _Call(org, add_input(request, tool_input), tool_input, permit, actor, about)
         try:
             return self._write(call)
         except Conflict:
@@ -129,7 +129,7 @@ class Permits:
 
         With `may_overlap`, a call that is allowed and uses no grant up is permitted while its row is on its way.
         """
-        call = _Call(org, with_input(request, tool_input), tool_input, permit, actor, about)
+        call = _Call(org, add_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
             decision = self._decide(call) if is_held else await in_time(in_store_thread(self._decide, call))
             try:
@@ -146,14 +146,14 @@ class Permits:
     def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:
         """Use up a permit for exactly this call; raises `PermitRefused`."""
         with self._lock:
-            found = self._book.get(id(permit))
-            if found is None or found[0] is not permit:
+            entry = self._book.get(id(permit))
+            if entry is None or entry[0] is not permit:
                 raise PermitRefused(
                     f"there is no permit to call {quote(tool_id)}",
                     "each call needs a permit of its own; `ToolContext.invoke` asks for one",
                 )
             del self._book[id(permit)]
-        terms = found[1]
+        terms = entry[1]
         if terms.until <= self._clock():
             raise PermitRefused(f"the permit to call {quote(tool_id)} has expired", "ask again")
         tool = terms.resource.split(":", 2)[1]
@@ -232,8 +232,8 @@ class _Call(NamedTuple):
 
 def _chain_of(request: AccessRequest) -> dict[str, str]:
     """Who triggered the run and who dispatched whom, for the audit."""
-    said = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
-    return {name: value[:_LONGEST] for name, value in said.items() if value}
+    chain = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
+    return {name: value[:_LONGEST] for name, value in chain.items() if value}
 
 
 def record_use(
@@ -264,7 +264,7 @@ def record_use(
 def note_found_expired(store: Store) -> None:
     """Note what expired, if a grant has that was read last. Afterwards, no clock that is set back makes it good again."""
     now = store.context.clock()
-    given = store.last_view().grants.values()
+    given = store.get_last_view().grants.values()
     if any(each.expires_at is not None and each.expires_at <= now for grants in given for each in grants):
         store.expire()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgkernel.runtime.paths import glob_is_inside, globs_may_meet
+from orgkernel.runtime.paths import is_glob_inside, may_globs_meet
 
 
 def split_part(resource: str) -> tuple[str, str | None]:
@@ -24,7 +24,7 @@ def covers(held: str | None, given: str | None, root: str | None) -> bool:
     >>> covers(None, "/srv/**", None), covers("/srv/**", "a/*.py", "/srv"), covers("/srv/**", None, None)
     (True, True, False)
     """
-    return held is None or (given is not None and glob_is_inside(given, held, root))
+    return held is None or (given is not None and is_glob_inside(given, held, root))
 
 
 def may_overlap(one: str | None, other: str | None, root: str | None) -> bool:
@@ -33,4 +33,4 @@ def may_overlap(one: str | None, other: str | None, root: str | None) -> bool:
     >>> may_overlap("/etc/**", "/srv/**", None), may_overlap("/etc/**", None, None), may_overlap("/etc", "srv/x", None)
     (False, True, True)
     """
-    return one is None or other is None or globs_may_meet(one, other, root)
+    return one is None or other is None or may_globs_meet(one, other, root)

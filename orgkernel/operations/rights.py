@@ -13,7 +13,7 @@ import msgspec
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, is_at_work
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import STAR
@@ -87,7 +87,9 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
             UNKNOWN_NAME,
         )
     views = views_of(kernel.state)
-    named = [(view, found) for view in views if (found := identify(view, subject)) is not None]
+    named = [
+        (view, member_identity) for view in views if (member_identity := identify(view, subject)) is not None
+    ]
     if not named or all(identity.kind == "unknown" for _, identity in named):
         raise _not_declared(views, subject, kernel.state)
     known = tuple((view, identity) for view, identity in named if not _lifecycle(kernel, view, identity))
@@ -107,7 +109,7 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
 
 def _lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
     """The lifecycle of an agent that is not at work in an organization; empty for everybody else."""
-    state, subject = kernel.access(view.org_id).state, tables_of(view).subject(identity.subject)
+    state, subject = kernel.access(view.org_id).state, get_access_tables(view).subject(identity.subject)
     return "" if subject is None or is_at_work(subject, state) else state.agents[identity.id].lifecycle
 
 
@@ -118,7 +120,7 @@ def _same_subjects(view: OrgView, subject: str) -> set[str]:
         return {subject}
     same = {subject, *known.keys}
     if known.kind == "role":
-        for edge in view.agents_in(known.id):
+        for edge in view.list_agents_in(known.id):
             same |= _same_subjects(view, f"agent:{edge.source}")
     return same
 
@@ -198,7 +200,7 @@ def _is_owner(context: Context, org_id: str | None) -> bool:
 
 def noted_in(context: Context, right: Right | None) -> Store:
     """The store, where what is changed is noted in the audit with this right."""
-    return context.store if right is None else context.store.by_right(right.detail)
+    return context.store if right is None else context.store.act_by_right(right.detail)
 
 
 def require_declared(state: RegistryState, grant: Grant) -> None:
@@ -241,7 +243,7 @@ def knows_resource(view: OrgView, resource: str) -> bool:
     tool = name.partition(":")[0]
     if tool.endswith(STAR):
         return kind != "tool" or any(each.startswith(tool[:-1]) for each in view.records.tools)
-    return not tables_of(view).find(resource)[0].unknown
+    return not get_access_tables(view).find(resource)[0].unknown
 
 
 def _knows_subject(view: OrgView, subject: str) -> bool:
@@ -251,7 +253,7 @@ def _knows_subject(view: OrgView, subject: str) -> bool:
         return name == "owner" or any(person.relationship == name for person in people)
     if kind == "tag":
         return any(name in person.tags for person in people)
-    return tables_of(view).subject(subject) is not None
+    return get_access_tables(view).subject(subject) is not None
 
 
 def _subjects(view: OrgView) -> Iterable[str]:

@@ -117,10 +117,12 @@ def accept(context: Context, checkpoints: Sequence[str] = (), reason: str = "") 
             "there is no key to sign with",
             "put the `key` of a backup into the folder of checkpoints; if there is none, any change makes a new key",
         )
-    found = verify(store, checkpoints)
-    if found.findings:
-        accept_findings(store.context, store.folder, found.findings, actor=context.actor.name, reason=reason)
-    return found
+    verification = verify(store, checkpoints)
+    if verification.findings:
+        accept_findings(
+            store.context, store.folder, verification.findings, actor=context.actor.name, reason=reason
+        )
+    return verification
 
 
 def rotate_signing(context: Context, overlap: float, reason: str = "") -> float:

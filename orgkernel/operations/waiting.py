@@ -35,7 +35,7 @@ async def resolved(ticket: Ticket) -> Any:
             with suppress(RuntimeError):  # the loop was closed: nobody waits any more
                 loop.call_soon_threadsafe(end)
 
-        ticket.on_done(wake)
+        ticket.call_when_done(wake)
         late = loop.call_later(WORK_SECONDS, end)
         try:
             await done

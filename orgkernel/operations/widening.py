@@ -13,7 +13,7 @@ from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored import add_grant
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.documents.records import DATA_TIERS, STAR
 from orgkernel.graph.questions import OrgView
@@ -49,30 +49,30 @@ def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
 
 def resources_of(view: OrgView, written: str) -> tuple[Resource, ...]:
     """The resources of an organization that a grant means by a name, which may end in a star."""
-    tables = tables_of(view)
+    tables = get_access_tables(view)
     kind, _, name = written.partition(":")
     if kind == "tool":
         name = name.partition(":")[0]
     known = {"tool": view.records.tools, "credential": tables.credentials, "data": DATA_TIERS}.get(kind, ())
     names = [each for each in known if each.startswith(name[:-1])] if name.endswith(STAR) else [name]
-    found = (tables.find(f"{kind}:{each}")[0] for each in names)
-    return tuple(resource for resource in found if not resource.unknown)
+    resources = (tables.find(f"{kind}:{each}")[0] for each in names)
+    return tuple(resource for resource in resources if not resource.unknown)
 
 
 def _changes(desk: OrganizationAccess, grant: Grant, resource: Resource, path: str) -> Iterator[Widening]:
     # The input that a grant is bound to is known by its digest alone.
     given = replace(grant, input_digest=None)
     state = add_grant(desk.state, given)
-    now = desk.here_and_now()
+    now = desk.build_current_context()
     context = AccessContext(
         now=now.now, utc_offset=now.utc_offset, channel=grant.channel, session=grant.session
     )
     for action in resource.actions if grant.action is None else (grant.action,):
-        asked = AccessRequest(grant.subject, action, resource.resource + path, context)
-        before, after = (decide_access(desk.view, asked, each) for each in (desk.state, state))
+        request = AccessRequest(grant.subject, action, resource.resource + path, context)
+        before, after = (decide_access(desk.view, request, each) for each in (desk.state, state))
         if before.outcome != after.outcome:
             yield Widening(
-                org_id=desk.view.org_id, resource=asked.resource, action=action, level_before=before.level_effective,
+                org_id=desk.view.org_id, resource=request.resource, action=action, level_before=before.level_effective,
                 level_after=after.level_effective, outcome_before=before.outcome, outcome_after=after.outcome,
             )  # fmt: skip
 

@@ -13,7 +13,7 @@ import msgspec
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.evidence.crew_records import OrgStatus, OrgStatusKind
-from orgkernel.decisions.evidence.qualifications import passing_result
+from orgkernel.decisions.evidence.qualifications import build_passing_result
 from orgkernel.decisions.evidence.state_view import (
     EMPTY_STATE,
     AgentState,
@@ -129,15 +129,15 @@ def _state_of(kernel: Kernel, case: Case) -> StateView:
     return build_state(case.given, case.org, kernel.organization(case.org).snapshot.records)
 
 
-def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
+def _access(kernel: Kernel, case: Case, access_case: AccessCase) -> Wrong:
     there = kernel.with_store(FixedState(_state_of(kernel, case)))
-    explanation = there.why(case.org, build_request(asked.ask))
+    explanation = there.why(case.org, build_request(access_case.ask))
     decision = explanation.decision
     because = "; ".join(reason.text for reason in explanation.reasons)
-    if decision.outcome != asked.outcome:
+    if decision.outcome != access_case.outcome:
         yield (
             "outcome",
-            f"the outcome is {quote(decision.outcome)}, not {quote(asked.outcome)}, because {because}",
+            f"the outcome is {quote(decision.outcome)}, not {quote(access_case.outcome)}, because {because}",
         )
         return
     remedies = tuple(remedy.text for remedy in explanation.remedies)
@@ -147,40 +147,50 @@ def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
         ("obligations", "obligations", decision.obligations),
         ("remedies", "remedies", remedies),
     ):
-        wanted = getattr(asked, field)
+        wanted = getattr(access_case, field)
         if wanted is not None and wanted != got:
             yield field, f"the {what} are {_list(got)}, not {_list(wanted)}"
-    if asked.level is not None and asked.level != decision.level_effective:
-        yield "level", f"the level is {quote(decision.level_effective)}, not {quote(asked.level)}"
+    if access_case.level is not None and access_case.level != decision.level_effective:
+        yield "level", f"the level is {quote(decision.level_effective)}, not {quote(access_case.level)}"
 
 
-def _who_can(kernel: Kernel, case: Case, asked: WhoCanCase) -> Wrong:
+def _who_can(kernel: Kernel, case: Case, who_can_case: WhoCanCase) -> Wrong:
     there = kernel.with_store(FixedState(_state_of(kernel, case)))
-    context = build_context(asked.context)
-    rows = there.who_can(case.org, asked.action, asked.resource, context=context, kinds=asked.kinds)
-    for field, outcome, wanted in (("are", "allow", asked.are), ("must_ask", "ask", asked.must_ask)):
+    context = build_context(who_can_case.context)
+    rows = there.who_can(
+        case.org, who_can_case.action, who_can_case.resource, context=context, kinds=who_can_case.kinds
+    )
+    for field, outcome, wanted in (
+        ("are", "allow", who_can_case.are),
+        ("must_ask", "ask", who_can_case.must_ask),
+    ):
         got = tuple(row.subject for row in rows if row.outcome == outcome)
         if got != wanted:
             yield field, f"the subjects are {_list(got)}, not {_list(wanted)}"
 
 
-def _what_can(kernel: Kernel, case: Case, asked: WhatCanCase) -> Wrong:
+def _what_can(kernel: Kernel, case: Case, what_can_case: WhatCanCase) -> Wrong:
     there = kernel.with_store(FixedState(_state_of(kernel, case)))
-    context = build_context(asked.context)
-    request = AccessRequest(asked.subject, "", "", context, asked.on_behalf_of)
-    rows = there.what_can(case.org, asked.subject, request=request, kinds=asked.kinds)
-    for field, outcome, wanted in (("can", "allow", asked.can), ("must_ask", "ask", asked.must_ask)):
+    context = build_context(what_can_case.context)
+    request = AccessRequest(what_can_case.subject, "", "", context, what_can_case.on_behalf_of)
+    rows = there.what_can(case.org, what_can_case.subject, request=request, kinds=what_can_case.kinds)
+    for field, outcome, wanted in (
+        ("can", "allow", what_can_case.can),
+        ("must_ask", "ask", what_can_case.must_ask),
+    ):
         got, expected = _by_resource(rows, outcome), {key: sorted(value) for key, value in wanted.items()}
         if got != expected:
             yield field, f"the permissions are {_mapping(got)}, not {_mapping(expected)}"
 
 
 def _by_resource(rows: Iterable[AccessRow], outcome: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    actions_by_resource: dict[str, list[str]] = {}
     for row in rows:
         if row.outcome == outcome:
-            found[row.resource] = sorted((*found.get(row.resource, ()), *row.actions))
-    return found
+            actions_by_resource[row.resource] = sorted(
+                (*actions_by_resource.get(row.resource, ()), *row.actions)
+            )
+    return actions_by_resource
 
 
 def _list(words: Iterable[str]) -> str:
@@ -208,11 +218,11 @@ def build_context(given: Circumstances) -> AccessContext:
     return AccessContext(**fields, now=_NOON if given.at is None else read_moment(given.at))
 
 
-def build_request(asked: AccessQuestion) -> AccessRequest:
+def build_request(question: AccessQuestion) -> AccessRequest:
     """The request of a question about access."""
     return AccessRequest(
-        asked.subject, asked.action, asked.resource, build_context(asked.context), asked.on_behalf_of, asked.via,
-        asked.envelope,
+        question.subject, question.action, question.resource, build_context(question.context), question.on_behalf_of, question.via,
+        question.envelope,
     )  # fmt: skip
 
 
@@ -248,7 +258,7 @@ def build_state(given: Given, org_id: str, records: OrgRecords | None = None) ->
             name: tuple(
                 QualificationResult(name, each, 1.0, True, 0.0)
                 if records is None
-                else passing_result(records, name, each, 0.0)
+                else build_passing_result(records, name, each, 0.0)
                 for each in agent.passed
             )
             for name, agent in given.agents.items()

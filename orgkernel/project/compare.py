@@ -19,11 +19,11 @@ from orgkernel.kernel.settings import Project
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats import OURS
 from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.manifest.why import places_of
+from orgkernel.manifest.why import get_places
 from orgkernel.project.git.tree import Repository, find_repository, find_tree, written_tree
 from orgkernel.project.requests import request_of
 from orgkernel.snapshots.roots import Request, resolve_paths
-from orgkernel.snapshots.shipped import shipped_folder
+from orgkernel.snapshots.shipped import get_shipped_folder
 
 PREFIX = "git:"
 _WITHOUT_GIT = "compare two folders instead"
@@ -180,9 +180,9 @@ def _request_of_revision(
     read_as: str | None,
 ) -> Request:
     assert tree.revision is not None
-    found = find_tree(repository, tree.revision)
+    git_tree = find_tree(repository, tree.revision)
     every_markdown = read_as not in (None, OURS)
-    top = stack.enter_context(written_tree(repository, found, tuple(names), every_markdown=every_markdown))
+    top = stack.enter_context(written_tree(repository, git_tree, tuple(names), every_markdown=every_markdown))
     there = [name for name in names if os.path.lexists(os.path.join(top, name))]
     if not there:
         paths = listing(name or "." for name in names)
@@ -207,7 +207,7 @@ def _request_of_revision(
 
 def _own_ontology(request: Request, top: str, repository: Repository) -> Iterator[Root]:
     """In a checkout of orgkernel itself, the shared catalogs are those of the revision too."""
-    name = os.path.relpath(os.path.realpath(shipped_folder("ontology")), repository.folder)
+    name = os.path.relpath(os.path.realpath(get_shipped_folder("ontology")), repository.folder)
     at_revision = os.path.join(top, name)
     for root in request.roots:
         if root.shared and not name.startswith("..") and os.path.isdir(at_revision):
@@ -223,18 +223,18 @@ def _read(name: str, kernel: Kernel) -> _Read:
     versions, unread_roles, errors = {}, {}, {}
     for org_id, each in latest.organizations.items():
         manifest = build_organization_manifest(each.index, each.index.roles, each.diagnostics)
-        versions[org_id] = OrganizationVersion(manifest, places_of(each.index), each.index)
+        versions[org_id] = OrganizationVersion(manifest, get_places(each.index), each.index)
         unread_roles[org_id] = frozenset(each.records.without_profile) & each.records.excused
-        errors[org_id] = sum(found.severity is Severity.ERROR for found in each.diagnostics)
-    about_some = {found for each in latest.organizations.values() for found in each.diagnostics}
-    others = [found for found in latest.diagnostics if found not in about_some]
+        errors[org_id] = sum(diagnostic.severity is Severity.ERROR for diagnostic in each.diagnostics)
+    about_some = {diagnostic for each in latest.organizations.values() for diagnostic in each.diagnostics}
+    others = [diagnostic for diagnostic in latest.diagnostics if diagnostic not in about_some]
     return _Read(
         name,
         versions,
         {org_id: count for org_id, count in errors.items() if count},
         frozenset(kernel.state.refused.keys() - latest.organizations.keys()),
         {org_id: roles for org_id, roles in unread_roles.items() if roles},
-        sum(found.severity is Severity.ERROR for found in others),
+        sum(diagnostic.severity is Severity.ERROR for diagnostic in others),
     )
 
 

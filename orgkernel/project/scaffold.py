@@ -27,7 +27,7 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.manifest.v1 import build_manifest_schema
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.regular_files import open_regular
-from orgkernel.snapshots.shipped import shipped_folder, template_names
+from orgkernel.snapshots.shipped import get_shipped_folder, list_templates
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 # Hidden, so that loading the folder ignores it.
@@ -49,8 +49,8 @@ def copy_template(template: str, folder: str, org_id: str | None = None) -> list
     Raises `NotEmpty`, or `UsageError` for an unknown template or a folder that cannot be written. After an error, the
     files written so far are removed.
     """
-    if template not in template_names():
-        help = did_you_mean(template, template_names()) or f"templates are {listing(template_names())}"
+    if template not in list_templates():
+        help = did_you_mean(template, list_templates()) or f"templates are {listing(list_templates())}"
         raise UsageError(f"there is no template {quote(template)}", help)
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise NotEmpty(f"{quote(folder)} is not an empty folder", "pass the name of a new or empty folder")
@@ -58,7 +58,7 @@ def copy_template(template: str, folder: str, org_id: str | None = None) -> list
         _require_id(org_id)
     made = _missing_folders(folder)
     try:
-        shutil.copytree(os.path.join(shipped_folder("templates"), template), folder, dirs_exist_ok=True)
+        shutil.copytree(os.path.join(get_shipped_folder("templates"), template), folder, dirs_exist_ok=True)
         if org_id is not None:
             _rename_organization(folder, template, org_id)
         written = _point_modelines(folder)
@@ -84,7 +84,7 @@ def _rename_organization(folder: str, template: str, org_id: str) -> None:
             with open(path, encoding="utf-8") as file:
                 text = file.read()
             with open(path, "w", encoding="utf-8") as file:
-                file.write(own.sub(lambda found: found[1] + _scalar(org_id), text))
+                file.write(own.sub(lambda match: match[1] + _scalar(org_id), text))
 
 
 def _point_modelines(folder: str) -> list[str]:
@@ -152,7 +152,7 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
         raise UsageError(f"organization {quote(records.org_id)} already has a role {quote(role_id)}")
     edge = view.superior_edge_of(role_id)
     superior = reports_to or (edge.target if edge else next(iter(view.roots()), USER))
-    if superior not in view.external and not view.names_role(superior):
+    if superior not in view.external and not view.does_name_role(superior):
         help = did_you_mean(superior, view.roles)
         raise UsageError(f"organization {quote(records.org_id)} has no role {quote(superior)}", help)
     text = _modeline(folder) + _profile(role_id, role_type, superior, _layer_below(records, superior))

@@ -22,8 +22,8 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.model.kinds import KINDS, VERSION
 from orgkernel.documents.records import PREFIX
 from orgkernel.errors import NothingToRead, UsageError
-from orgkernel.loading.documents import parse_source, read_documents, says_ours
-from orgkernel.loading.files import Root, SourceText, find_files, markdown_kind, read_text
+from orgkernel.loading.documents import is_orgkernel_document, parse_source, read_documents
+from orgkernel.loading.files import Root, SourceText, find_files, get_markdown_kind, read_text
 from orgkernel.loading.parsed import ParsedText
 from orgkernel.project.edits.spans import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
 from orgkernel.project.edits.text_diff import unified_diff
@@ -96,7 +96,7 @@ def upgrade_source(
     parsed = ParsedText((), (source.refusal,)) if source.refusal else parse_source(source)
     if parsed.refusals:
         refusal = parsed.refusals[0]
-        ours = named or says_ours(source) or refusal.row is UNREADABLE
+        ours = named or is_orgkernel_document(source) or refusal.row is UNREADABLE
         return FileUpgrade(source, source.text, refusal=refusal.message) if ours else None
     if not any(_kind_of(document.value) for document in parsed.documents):
         return (
@@ -106,14 +106,14 @@ def upgrade_source(
     text = source.text
     while True:
         places = TextPlaces(text)
-        found = list(_next(parsed, places, steps, current))
-        changes = tuple(each for each in found if isinstance(each, TextChange))
+        outcomes = list(_next(parsed, places, steps, current))
+        changes = tuple(each for each in outcomes if isinstance(each, TextChange))
         if not changes:
-            left = [each for each in found if isinstance(each, Left)]
+            left = [each for each in outcomes if isinstance(each, Left)]
             return _result(source, rounds, places, [*left, *_deprecated(source, places)])
         edits = tuple(sorted({change.edit for change in changes}))
         try:
-            text, parsed = _apply(source, parsed, text, edits, found)
+            text, parsed = _apply(source, parsed, text, edits, outcomes)
         except _LeaveAlone as reason:
             return FileUpgrade(source, source.text, refusal=f"{reason}; {_BY_HAND}")
         rounds.append(_Round(places, changes, edits))
@@ -154,13 +154,13 @@ def _edits_of(draft: Draft, steps: Steps, current: FormatVersion) -> list[TextCh
         what = f"`_version` is {quote(draft.version)}, which this version cannot upgrade"
         help = f"it supports versions up to {current[0]}.{current[1]}"
         return [Left(draft.places.offset_of(draft.mark("_version")), what, help)]
-    found = list(tidy(draft))
-    if version not in steps or any(isinstance(each, TextChange) for each in found):
-        return found
+    outcomes = list(tidy(draft))
+    if version not in steps or any(isinstance(each, TextChange) for each in outcomes):
+        return outcomes
     step = list(steps[version](draft))
     if by_hand := [each for each in step if isinstance(each, Left)]:
-        return [*found, *by_hand]  # half a step would leave a document between two versions
-    return [*found, *step, *write_version(draft, f"{version[0]}.{version[1] + 1}")]
+        return [*outcomes, *by_hand]  # half a step would leave a document between two versions
+    return [*outcomes, *step, *write_version(draft, f"{version[0]}.{version[1] + 1}")]
 
 
 def _apply(
@@ -168,7 +168,7 @@ def _apply(
     parsed: ParsedText,
     text: str,
     edits: tuple[Edit, ...],
-    found: Iterable[TextChange | Left],
+    outcomes: Iterable[TextChange | Left],
 ) -> tuple[str, ParsedText]:
     """The text after the edits, parsed again. Raises `_LeaveAlone` if it differs from what was announced."""
     try:
@@ -178,7 +178,7 @@ def _apply(
     new = structs.replace(source, text=changed)
     after = parse_source(new)
     expected: Any = tuple(document.value for document in parsed.documents)
-    for change in found:
+    for change in outcomes:
         if isinstance(change, TextChange):
             expected = _with(expected, change.route, change.value, change.key)
     # The order of keys matters, and `1 == 1.0` in Python, so the written forms are compared.
@@ -211,8 +211,8 @@ def _with(value: Any, route: ValueRoute, new: Any, new_key: str = "") -> Any:
 
 
 def _complaints(source: SourceText) -> Counter[tuple[str, str]]:
-    found = read_documents(source, named=True, among_ours=True).diagnostics
-    return Counter((each.code, each.message) for each in found)
+    diagnostics = read_documents(source, named=True, among_ours=True).diagnostics
+    return Counter((each.code, each.message) for each in diagnostics)
 
 
 def _deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
@@ -220,10 +220,10 @@ def _deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
     read = read_documents(structs.replace(source, text=places.text), named=True, among_ours=True)
     for document in read.documents:
         accepted = [each for each in document.record.suppressions if each.rule == DEPRECATED.code]
-        for found in DEPRECATED.check(document):
-            if not any(each.subject in (None, found.subject) for each in accepted):
-                offset = places.offset_at(found.place.line, found.place.column)
-                yield Left(offset, found.message, found.help)
+        for diagnostic in DEPRECATED.check(document):
+            if not any(each.subject in (None, diagnostic.subject) for each in accepted):
+                offset = places.offset_at(diagnostic.place.line, diagnostic.place.column)
+                yield Left(offset, diagnostic.message, diagnostic.help)
 
 
 def _result(source: SourceText, rounds: list[_Round], last: TextPlaces, left: list[Left]) -> FileUpgrade:
@@ -257,25 +257,25 @@ def _result(source: SourceText, rounds: list[_Round], last: TextPlaces, left: li
 
 def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
     """The upgrade of every orgkernel document in the request. Raises `NothingToRead` if there is none."""
-    found: list[FileUpgrade] = []
+    upgrades: list[FileUpgrade] = []
     seen: set[str] = set()
-    for asked in sorted(request.asked):
-        full = os.path.normpath(os.path.join(folder, asked))
+    for requested_path in sorted(request.asked):
+        full = os.path.normpath(os.path.join(folder, requested_path))
         inside = os.path.relpath(full, folder)
-        root = Root(full, asked if inside.startswith("..") else inside)
+        root = Root(full, requested_path if inside.startswith("..") else inside)
         for path, name in find_files(root):
             real = os.path.realpath(path)
-            if real in seen or markdown_kind(path) is not None:
+            if real in seen or get_markdown_kind(path) is not None:
                 continue
             seen.add(real)
             upgrade = upgrade_source(read_text(path, name), named=path == root.path)
             if upgrade is not None:
-                found.append(upgrade)
-    if not found:
+                upgrades.append(upgrade)
+    if not upgrades:
         raise NothingToRead(
             "nothing to upgrade: no orgkernel documents there", "pass a file or a folder of documents"
         )
-    return found
+    return upgrades
 
 
 def write_upgrades(upgrades: Sequence[FileUpgrade]) -> Iterator[FileUpgrade]:

@@ -9,7 +9,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.graph.structure import find_shortest_circle
-from orgkernel.rules.references import reference_of
+from orgkernel.rules.references import build_reference
 from orgkernel.rules.rule import Finding
 
 _SHOWN = 5
@@ -17,24 +17,24 @@ _SHOWN = 5
 
 def circles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
     """One finding for each group of nodes that edges of one kind connect in a cycle."""
-    for group in view.cycles(kind):
+    for group in view.find_cycles(kind):
         first, *others = _shortest_circle(view, kind, group)
-        reference = reference_of(first)
+        reference = build_reference(first)
         yield Finding(
             first.place,
             f"{reference.kind} {quote(reference.source)} {reference.verb} itself{_path(first, others)}",
             help,
             f"{reference.kind}:{reference.source}",
-            tuple(Related(edge.place, str(reference_of(edge))) for edge in others[: _SHOWN - 1]),
+            tuple(Related(edge.place, str(build_reference(edge))) for edge in others[: _SHOWN - 1]),
         )
 
 
 def _shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> list[Edge]:
     """The edges of a shortest path from the first node of a group back to itself."""
-    nodes = find_shortest_circle(view.ends_of(kind), group)
+    nodes = find_shortest_circle(view.list_ends_of_kind(kind), group)
     steps = zip(nodes, (*nodes[1:], nodes[0]), strict=True)
     return [
-        next(edge for edge in view.edges_from(kind, source) if edge.target == target)
+        next(edge for edge in view.list_edges_from(kind, source) if edge.target == target)
         for source, target in steps
     ]
 

@@ -27,23 +27,23 @@ class Page:
         return f"{self.code}-{self.name}.md"
 
 
-def all_pages() -> dict[str, Page]:
+def build_all_pages() -> dict[str, Page]:
     """Code to page, by code."""
     rows = {**ROWS, **CONTRACT_ROWS}
-    pages = [_row_page(row) for row in rows.values()] + [_rule_page(rule) for rule in all_rules()]
+    pages = [_build_row_page(row) for row in rows.values()] + [_build_rule_page(rule) for rule in all_rules()]
     return {page.code: page for page in sorted(pages, key=lambda page: page.code)}
 
 
-def _rule_page(rule: Rule) -> Page:
+def _build_rule_page(rule: Rule) -> Page:
     summary, _, rest = page_of(rule).partition("\n")
-    return _page(rule.code, rule.name, rule.severity, summary, rest.strip())
+    return _build_page(rule.code, rule.name, rule.severity, summary, rest.strip())
 
 
-def _row_page(row: Row) -> Page:
+def _build_row_page(row: Row) -> Page:
     rest = f"## Why it matters\n\n{row.why}\n\n## Instead\n\n{row.instead}\n\n## Since\n\n0.1"
-    return _page(row.code, row.name, row.severity, row.what, rest)
+    return _build_page(row.code, row.name, row.severity, row.what, rest)
 
 
-def _page(code: str, name: str, severity: Severity, summary: str, rest: str) -> Page:
+def _build_page(code: str, name: str, severity: Severity, summary: str, rest: str) -> Page:
     text = f"# {code} {name}\n\n{summary}\n\nDefault severity: **{severity.value}**.\n\n{rest}\n"
     return Page(code, name, severity, summary, text)

@@ -21,7 +21,7 @@ _WITH_ARTICLE = {
 }
 
 
-def kinds_of(principal: Principal) -> tuple[str, ...]:
+def list_principal_kinds(principal: Principal) -> tuple[str, ...]:
     """The kinds of principals that a match asks for; more than one is a contradiction."""
     person = principal.unknown or principal.relationship or principal.person_id or principal.tags
     kinds = ["person"] if person else []
@@ -30,9 +30,11 @@ def kinds_of(principal: Principal) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def contradiction(match: Match, records: OrgRecords) -> str:
+def find_contradiction(match: Match, records: OrgRecords) -> str:
     """Why a match can never be satisfied; empty if it can."""
-    if match.principal is not None and (why := _of_principal(match.principal, records.people)):
+    if match.principal is not None and (
+        why := _find_principal_contradiction(match.principal, records.people)
+    ):
         return why
     if match.conditions and all(is_empty(condition.time) for condition in match.conditions):
         return "its time window ends when it begins"
@@ -44,8 +46,8 @@ def is_empty(time: str | None) -> bool:
     return time is not None and time != _WEEKENDS and time[:5] == time[6:]
 
 
-def _of_principal(principal: Principal, people: Mapping[str, Definition[Person]]) -> str:
-    kinds = kinds_of(principal)
+def _find_principal_contradiction(principal: Principal, people: Mapping[str, Definition[Person]]) -> str:
+    kinds = list_principal_kinds(principal)
     if len(kinds) > 1:
         return f"no person is {_WITH_ARTICLE[kinds[0]]} and {_WITH_ARTICLE[kinds[1]]} at once"
     if principal.unknown and (principal.relationship or principal.person_id or principal.tags):
@@ -75,12 +77,12 @@ def _is_owner(principal: Principal, people: Mapping[str, Definition[Person]]) ->
         return principal.relationship == "owner"
     if principal.system not in (None, STAR):
         return principal.system in BUILT_IN_ORIGINS
-    return False if principal.unknown or {"webhook", "agent"} & {*kinds_of(principal)} else None
+    return False if principal.unknown or {"webhook", "agent"} & {*list_principal_kinds(principal)} else None
 
 
 def covers(wide: Match, narrow: Match, people: Mapping[str, Definition[Person]]) -> bool:
     """Whether `wide` certainly matches whenever `narrow` does."""
-    if wide.principal is not None and not _covers_principal(
+    if wide.principal is not None and not _does_cover_principal(
         wide.principal, narrow.principal or Principal(), people
     ):
         return False
@@ -89,7 +91,8 @@ def covers(wide: Match, narrow: Match, people: Mapping[str, Definition[Person]])
     if not wide.conditions:
         return True
     return bool(narrow.conditions) and all(
-        any(_covers_condition(each, condition) for each in wide.conditions) for condition in narrow.conditions
+        any(_does_cover_condition(each, condition) for each in wide.conditions)
+        for condition in narrow.conditions
     )
 
 
@@ -98,8 +101,10 @@ def _within(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
     return not wide or (bool(narrow) and {*narrow} <= {*wide})
 
 
-def _covers_principal(wide: Principal, narrow: Principal, people: Mapping[str, Definition[Person]]) -> bool:
-    facts = _facts(narrow, people)
+def _does_cover_principal(
+    wide: Principal, narrow: Principal, people: Mapping[str, Definition[Person]]
+) -> bool:
+    facts = _collect_facts(narrow, people)
     if wide.is_user is not None and facts.get("is_user") is not wide.is_user:
         return False
     if wide.relationship is not None and facts.get("relationship") != wide.relationship:
@@ -118,7 +123,7 @@ def _covers_principal(wide: Principal, narrow: Principal, people: Mapping[str, D
     )
 
 
-def _facts(principal: Principal, people: Mapping[str, Definition[Person]]) -> dict[str, object]:
+def _collect_facts(principal: Principal, people: Mapping[str, Definition[Person]]) -> dict[str, object]:
     """What is certain about every principal that matches, according to the match and the directory."""
     owner = _is_owner(principal, people)
     relationship, tags = principal.relationship, frozenset(principal.tags)
@@ -129,11 +134,11 @@ def _facts(principal: Principal, people: Mapping[str, Definition[Person]]) -> di
         "is_user": principal.is_user if owner is None else owner,
         "relationship": relationship,
         "tags": tags,
-        "unknown": False if kinds_of(principal) and not principal.unknown else principal.unknown,
+        "unknown": False if list_principal_kinds(principal) and not principal.unknown else principal.unknown,
     }
 
 
-def _covers_condition(wide: Condition, narrow: Condition) -> bool:
+def _does_cover_condition(wide: Condition, narrow: Condition) -> bool:
     if wide.time is not None and wide.time != narrow.time:
         return False
     return all(getattr(wide, name) in (None, getattr(narrow, name)) for name in _EXACT)
@@ -147,10 +152,10 @@ def can_meet(one: Match, other: Match, people: Mapping[str, Definition[Person]])
     ):
         return False
     first, second = one.principal or Principal(), other.principal or Principal()
-    kinds = {*kinds_of(first)}, {*kinds_of(second)}
+    kinds = {*list_principal_kinds(first)}, {*list_principal_kinds(second)}
     if kinds[0] and kinds[1] and kinds[0].isdisjoint(kinds[1]):
         return False
-    facts = _facts(first, people), _facts(second, people)
+    facts = _collect_facts(first, people), _collect_facts(second, people)
     for name in ("is_user", "relationship", "unknown"):
         values = {each.get(name) for each in facts} - {None}
         if len(values) > 1:
@@ -159,7 +164,7 @@ def can_meet(one: Match, other: Match, people: Mapping[str, Definition[Person]])
         _differ(getattr(first, name), getattr(second, name)) for name in _NAMES if name != "role"
     ):
         return False  # an agent may fill both of two roles
-    return any(_agree(each, with_each) for each, with_each in _pairs(one, other))
+    return any(_do_agree(each, with_each) for each, with_each in _iterate_pairs(one, other))
 
 
 def find_status_words(
@@ -177,14 +182,14 @@ def _differ(one: str | None, other: str | None) -> bool:
     return None not in (one, other) and STAR not in (one, other) and one != other
 
 
-def _pairs(one: Match, other: Match) -> Iterator[tuple[Condition, Condition]]:
+def _iterate_pairs(one: Match, other: Match) -> Iterator[tuple[Condition, Condition]]:
     always = (Condition(),)
     return (
         (each, with_each) for each in one.conditions or always for with_each in other.conditions or always
     )
 
 
-def _agree(one: Condition, other: Condition) -> bool:
+def _do_agree(one: Condition, other: Condition) -> bool:
     if any(
         None not in (getattr(one, name), getattr(other, name)) and getattr(one, name) != getattr(other, name)
         for name in _EXACT
@@ -192,9 +197,9 @@ def _agree(one: Condition, other: Condition) -> bool:
         return False
     if one.time is None or other.time is None or _WEEKENDS in (one.time, other.time):
         return True
-    return not {*_minutes(one.time)}.isdisjoint(_minutes(other.time))
+    return not {*_parse_minutes(one.time)}.isdisjoint(_parse_minutes(other.time))
 
 
-def _minutes(time: str) -> range | tuple[int, ...]:
+def _parse_minutes(time: str) -> range | tuple[int, ...]:
     begin, end = (int(each[:2]) * 60 + int(each[3:]) for each in time.split("-"))
     return range(begin, end) if begin <= end else (*range(begin, 24 * 60), *range(end))

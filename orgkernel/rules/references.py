@@ -46,7 +46,7 @@ class Reference(NamedTuple):
         return f"{self.kind} {quote(self.source)} {self.verb} {quote(self.target)}"
 
 
-def reference_of(edge: Edge) -> Reference:
+def build_reference(edge: Edge) -> Reference:
     """An edge as a reference for messages."""
     return Reference(edge.place, SCHEMA[edge.kind].source.value, edge.source, _VERBS[edge.kind], edge.target)
 
@@ -56,9 +56,9 @@ def find_undeclared(
 ) -> Iterator[Reference]:
     """The edges of these kinds, and the references in `also`, whose target is not among the known ids."""
     for kind in kinds:
-        for target in view.targets_of(kind):
+        for target in view.list_targets_of_kind(kind):
             if target not in known:
-                yield from map(reference_of, view.edges_to(kind, target))
+                yield from map(build_reference, view.list_edges_to(kind, target))
     for reference in also:
         if reference.target not in known:
             yield reference

@@ -55,7 +55,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     def run(self, *arguments: Any) -> Iterator[Diagnostic]:
         """The rule's findings as diagnostics."""
-        for found in self.check(*arguments):
+        for finding in self.check(*arguments):
             yield Diagnostic(
-                found.place, self.code, self.name, self.severity, found.message, found.help, found.subject, found.related
+                finding.place, self.code, self.name, self.severity, finding.message, finding.help, finding.subject, finding.related
             )  # fmt: skip

@@ -17,7 +17,7 @@ FindDefects = Callable[[OrgRecords], Iterable[tuple[Place, Finding | None]]]
 """Places in an organization's documents, each with its finding, if there is one."""
 
 
-def unknown_to_all(assembly: Assembly, find: FindReferences) -> Iterator[Reference]:
+def find_unknown_to_all(assembly: Assembly, find: FindReferences) -> Iterator[Reference]:
     """The references whose id is unknown to every organization that sees them."""
     references: dict[Place, Reference] = {}
 
@@ -26,40 +26,40 @@ def unknown_to_all(assembly: Assembly, find: FindReferences) -> Iterator[Referen
             references.setdefault(reference.place, reference)
             yield reference.place, None if is_known else Finding(reference.place, "")
 
-    yield from (references[finding.place] for finding in wrong_for_all(assembly, defects))
+    yield from (references[finding.place] for finding in find_wrong_for_all(assembly, defects))
 
 
-def wrong_for_all(assembly: Assembly, find: FindDefects) -> Iterator[Finding]:
+def find_wrong_for_all(assembly: Assembly, find: FindDefects) -> Iterator[Finding]:
     """Findings made by every organization that sees the place; none while an organization could not be read."""
     if not assembly.strays_are_known:
         return
-    found: dict[Place, Finding] = {}
+    findings_by_place: dict[Place, Finding] = {}
     fine: set[Place] = set()
     for records in assembly.organizations:
         for place, finding in find(records):
             if finding is None:
                 fine.add(place)
             else:
-                found.setdefault(place, finding)
-    yield from (finding for place, finding in found.items() if place not in fine)
+                findings_by_place.setdefault(place, finding)
+    yield from (finding for place, finding in findings_by_place.items() if place not in fine)
 
 
-def knows_role(records: OrgRecords, role_id: str) -> bool:
+def does_know_role(records: OrgRecords, role_id: str) -> bool:
     """Whether the organization names the role, or a file that could not be read may declare it."""
     return role_id in records.posts or role_id in records.without_profile or role_id in records.excused
 
 
-def knows_agent(records: OrgRecords, agent_id: str) -> bool:
+def does_know_agent(records: OrgRecords, agent_id: str) -> bool:
     """Whether a roster that the organization sees has the agent, or a roster could not be read."""
     return agent_id in records.agents or "crew_roster" in records.incomplete
 
 
-def ids_of(assembly: Assembly, choose: Callable[[OrgRecords], Collection[str]]) -> tuple[str, ...]:
+def list_ids(assembly: Assembly, choose: Callable[[OrgRecords], Collection[str]]) -> tuple[str, ...]:
     """The ids of all organizations, each once, for suggestions."""
     return tuple(dict.fromkeys(each for records in assembly.organizations for each in choose(records)))
 
 
-def roster_of(records: OrgRecords, agent_id: str) -> CrewRoster:
+def find_roster(records: OrgRecords, agent_id: str) -> CrewRoster:
     """The roster that declares an agent."""
     roster = records.agents[agent_id].document.record
     assert isinstance(roster, CrewRoster)

@@ -195,11 +195,11 @@ class Fields:
             raise self.wrong(key, "is not text")
         return value
 
-    def text_or_none(self, key: str) -> str | None:
+    def read_text_or_none(self, key: str) -> str | None:
         """A text or null."""
         return None if self.get(key) is None else self.text(key)
 
-    def one_of(self, key: str, allowed: Collection[str]) -> str:
+    def read_one_of(self, key: str, allowed: Collection[str]) -> str:
         """A text that is one of `allowed`."""
         value = self.text(key)
         if value not in allowed:
@@ -227,7 +227,7 @@ class Fields:
             raise self.wrong(key, "is not a list of texts")
         return tuple(value)
 
-    def texts_if_any(self, key: str) -> tuple[str, ...]:
+    def read_texts_if_any(self, key: str) -> tuple[str, ...]:
         """A list of texts; empty in a bundle that was compiled before there was one."""
         return self.texts(key) if key in self.data else ()
 
@@ -244,15 +244,15 @@ class Fields:
         for name in inner.data:
             yield name, Fields(inner.mapping(name), at(inner.where, name))
 
-    def flags_by_name(self, key: str) -> Mapping[str, bool]:
+    def read_flags_by_name(self, key: str) -> Mapping[str, bool]:
         """A mapping of true and false."""
         inner = Fields(self.mapping(key), at(self.where, key))
         return {name: inner.flag(name) for name in inner.data}
 
-    def texts_by_name(self, key: str) -> Mapping[str, str | None]:
+    def read_texts_by_name(self, key: str) -> Mapping[str, str | None]:
         """A mapping whose values are texts or null."""
         inner = Fields(self.mapping(key), at(self.where, key))
-        return {name: inner.text_or_none(name) for name in inner.data}
+        return {name: inner.read_text_or_none(name) for name in inner.data}
 
 
 _LEVELS: Final = ("none", "observe", "read", "write", "full")
@@ -286,7 +286,7 @@ def find_role(bundle: Bundle, word: str) -> RoleChoice:
     return RoleChoice(bundle.roles[role_id], domain, f"{meaning}role `{role_id}` takes domain `{domain}`")
 
 
-def checksum_of(data: Mapping[str, Any]) -> str:
+def compute_checksum_of(data: Mapping[str, Any]) -> str:
     """The checksum of a bundle's content without its `checksum` field. Formatting does not matter."""
     content = {key: value for key, value in data.items() if key != "checksum"}
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
@@ -306,33 +306,31 @@ def read_bundle(data: object) -> Bundle:
     top = Fields(data, "")
     _check_version(top.text("_version"))
     try:
-        said, found = top.text("checksum"), checksum_of(data)
+        stated_checksum, actual_checksum = top.text("checksum"), compute_checksum_of(data)
     except (ValueError, TypeError, RecursionError) as error:
         raise BundleError("BUNDLE_MALFORMED", "", "it holds a value that JSON cannot represent") from error
-    if said != found:
-        text = (
-            f"the bundle was changed after it was compiled: its checksum is {found[:19]}…, not {said[:19]}…"
-        )
+    if stated_checksum != actual_checksum:
+        text = f"the bundle was changed after it was compiled: its checksum is {actual_checksum[:19]}…, not {stated_checksum[:19]}…"
         raise BundleError("BUNDLE_CHANGED", "checksum", text)
     organization = top.mapping("organization")
     Fields(organization, "organization").text("org_id")
     Fields(organization, "organization").mapping("document")
     bundle = Bundle(
-        top.text("digest"), said, top.text("compiled_by"), organization,
-        {name: _domain(fields) for name, fields in top.each("domains")},
-        top.texts_by_name("aliases"),
-        top.texts_by_name("dispatch"),
-        {name: _role(fields) for name, fields in top.each("roles")},
-        {name: _tool(fields) for name, fields in top.each("tools")},
+        top.text("digest"), stated_checksum, top.text("compiled_by"), organization,
+        {name: _read_domain(fields) for name, fields in top.each("domains")},
+        top.read_texts_by_name("aliases"),
+        top.read_texts_by_name("dispatch"),
+        {name: _read_role(fields) for name, fields in top.each("roles")},
+        {name: _read_tool(fields) for name, fields in top.each("tools")},
         top.mapping("signals"),
-        _text_index(top),
-        _limits(top),
+        _read_text_index(top),
+        _read_limits(top),
     )  # fmt: skip
     _check_references(bundle)
     return bundle
 
 
-def _text_index(top: Fields) -> TextIndex | None:
+def _read_text_index(top: Fields) -> TextIndex | None:
     if "text_index" not in top.data:
         return None
     try:
@@ -345,7 +343,7 @@ def _text_index(top: Fields) -> TextIndex | None:
     return index
 
 
-def _limits(top: Fields) -> BundleLimits:
+def _read_limits(top: Fields) -> BundleLimits:
     """The limits; those of an organization that states none, in a bundle that was compiled before there were any."""
     if "limits" not in top.data:
         return BundleLimits()
@@ -354,7 +352,7 @@ def _limits(top: Fields) -> BundleLimits:
         fields.whole("max_spawn_depth"),
         fields.whole("max_children"),
         fields.whole("max_concurrent"),
-        fields.one_of("delegation", ("envelope", "strict")) == "strict",
+        fields.read_one_of("delegation", ("envelope", "strict")) == "strict",
     )
 
 
@@ -369,51 +367,51 @@ def _check_version(version: str) -> None:
         raise BundleError("BUNDLE_TOO_NEW", "_version", text)
 
 
-def _domain(fields: Fields) -> BundleDomain:
+def _read_domain(fields: Fields) -> BundleDomain:
     return BundleDomain(
         fields.texts("aliases"), fields.texts("broader"), fields.flag("passthrough"),
         fields.texts("examples"), fields.texts("triggers"),
     )  # fmt: skip
 
 
-def _tool(fields: Fields) -> BundleTool:
+def _read_tool(fields: Fields) -> BundleTool:
     return BundleTool(
         fields.text("tool"),
         fields.text("name"),
         fields.texts("roles"),
         fields.flag("essential"),
-        fields.texts_if_any("path_arguments"),
+        fields.read_texts_if_any("path_arguments"),
     )
 
 
 def _grant(fields: Fields) -> ToolGrant:
     return ToolGrant(
-        fields.one_of("level", _LEVELS), fields.flag("preferred"), fields.flags_by_name("actions"),
-        fields.texts("ask"), fields.text_or_none("conditional"), fields.texts_if_any("scoped"),
+        fields.read_one_of("level", _LEVELS), fields.flag("preferred"), fields.read_flags_by_name("actions"),
+        fields.texts("ask"), fields.read_text_or_none("conditional"), fields.read_texts_if_any("scoped"),
     )  # fmt: skip
 
 
-def _role(fields: Fields) -> BundleRole:
+def _read_role(fields: Fields) -> BundleRole:
     host_tools, essential = frozenset(fields.texts("host_tools")), frozenset(fields.texts("essential"))
     if not essential <= host_tools:
         raise fields.wrong("essential", "names a tool that is not among `host_tools`")
     return BundleRole(
         fields.text("role_id"), fields.text("role_name"), fields.text("role_type"), fields.text("description"),
-        fields.text("brief"), fields.text_or_none("reports_to"), fields.texts("chain"), fields.texts("subordinates"),
+        fields.text("brief"), fields.read_text_or_none("reports_to"), fields.texts("chain"), fields.texts("subordinates"),
         fields.flag("can_delegate"), fields.texts("delegates_to"), fields.texts("domains"), fields.texts("plans"),
         {name: _grant(grant) for name, grant in fields.each("tools")},
         host_tools, essential,
-        {name: _tier(name, tier) for name, tier in fields.each("pace")},
-        fields.whole("max_turns"), fields.mapping("doctrine"), fields.texts_if_any("file_scope"), fields.mapping("profile"),
+        {name: _read_tier(name, tier) for name, tier in fields.each("pace")},
+        fields.whole("max_turns"), fields.mapping("doctrine"), fields.read_texts_if_any("file_scope"), fields.mapping("profile"),
     )  # fmt: skip
 
 
-def _tier(name: str, fields: Fields) -> Mapping[str, Any]:
+def _read_tier(name: str, fields: Fields) -> Mapping[str, Any]:
     if name not in TIERS:
         raise BundleError("BUNDLE_MALFORMED", fields.where, f"`{name[:40]}` is not a PACE tier")
     for key in ("action", "description", "text"):
         fields.text(key)
-    fields.text_or_none("escalate_to")
+    fields.read_text_or_none("escalate_to")
     tree = fields.get("trigger")
     if tree is not None:
         try:

@@ -44,14 +44,14 @@ def may_begin(command: str, beginning: str) -> bool:
     >>> may_begin("rmdir a", "rm"), may_begin("rm /etc/passwd", "rm /etc"), may_begin("ls | xargs wc", "rm")
     (True, True, True)
     """
-    return could_begin(read_words(command), beginning)
+    return may_begin_with(read_words(command), beginning)
 
 
-def could_begin(words: tuple[str, ...] | None, beginning: str) -> bool:
+def may_begin_with(words: tuple[str, ...] | None, beginning: str) -> bool:
     """The same for a command that was read before."""
     if words is None:
         return True
-    rest, names = iter(words), _names_in(beginning)
+    rest, names = iter(words), _list_names(beginning)
     # Each is looked for after the one before it. The host compares texts, so that the last may go on: `rm` begins `rmdir`.
     for name in names[:-1]:
         if not any(_is_in(name, word, is_whole=True) for word in rest):
@@ -72,13 +72,13 @@ def read_words(command: str) -> tuple[str, ...] | None:
     return words
 
 
-def _names_in(beginning: str) -> list[str]:
+def _list_names(beginning: str) -> list[str]:
     """What each word of a beginning is called, without the folders that it is in."""
-    found = (
+    part_lists = (
         [part for part in _PARTS.split(word.casefold()) if part.strip(".")]
         for word in _WORD.findall(beginning)
     )
-    return [parts[-1] for parts in found if parts]
+    return [parts[-1] for parts in part_lists if parts]
 
 
 def _is_in(name: str, word: str, *, is_whole: bool) -> bool:

@@ -170,14 +170,14 @@ def _read_counts(data: object) -> EffectCounts:
     given: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
     counts = EffectCounts(
         _count(given.get("prompts")),
-        _number(given.get("characters_spared")),
+        _parse_number(given.get("characters_spared")),
         _count(given.get("calls_refused")),
         dict(_read_names(given.get("refused_by_tool"))),
         dict(_read_names(given.get("roles_taken"))),
     )
     tiers = given.get("tiers_reached")
-    for name, found in list(tiers.items())[: _MOST_NAMES + 1] if isinstance(tiers, Mapping) else ():
-        for tier, count in _read_names(found):
+    for name, tier_counts in list(tiers.items())[: _MOST_NAMES + 1] if isinstance(tiers, Mapping) else ():
+        for tier, count in _read_names(tier_counts):
             count_tier(counts.tiers, cut(name), tier, count)
     return counts
 
@@ -198,12 +198,12 @@ def _read_refusal(data: Mapping[str, Any]) -> RefusedCall:
     )
 
 
-def _number(value: object) -> int:
+def _parse_number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MOST_COUNT else 0
 
 
 def _count(value: object) -> int:
-    return max(_number(value), 0)
+    return max(_parse_number(value), 0)
 
 
 def cut(value: object, most: int = _LONGEST_NAME) -> str:
@@ -234,27 +234,27 @@ _PROGRAM: Final = re.compile(
 _NO_VERB: Final = frozenset({"echo", "printf", "export", "set", "read", "pass", "login"})
 
 
-def touched_by(arguments: object) -> str:
+def describe_touched(arguments: object) -> str:
     """What a call would have touched: paths, hosts, and the program of a command. Masked and cut.
 
-    >>> touched_by({"runtime": "terminal", "code": "rm -rf /srv/data"})
+    >>> describe_touched({"runtime": "terminal", "code": "rm -rf /srv/data"})
     'rm, /srv/data'
-    >>> touched_by({"url": "https://ann:hunter2@shop.example/cart?key=1"})
+    >>> describe_touched({"url": "https://ann:hunter2@shop.example/cart?key=1"})
     'shop.example'
     """
-    found: dict[str, None] = {}
+    targets: dict[str, None] = {}
     if not isinstance(arguments, Mapping):
         return ""
     for name, value in list(arguments.items())[:20]:
         for text in value[:10] if isinstance(value, list) else (value,):
             if isinstance(text, str):
-                found |= dict.fromkeys(_targets(str(name), text[:_LOOKED_AT], arguments))
-    shown = [cut(each, _LONGEST_TARGET) for each in found]
+                targets |= dict.fromkeys(_find_targets(str(name), text[:_LOOKED_AT], arguments))
+    shown = [cut(each, _LONGEST_TARGET) for each in targets]
     more = f" and {len(shown) - _MOST_TARGETS} more" if len(shown) > _MOST_TARGETS else ""
     return ", ".join(shown[:_MOST_TARGETS]) + more
 
 
-def _targets(name: str, text: str, arguments: Mapping[Any, Any]) -> Iterator[str]:
+def _find_targets(name: str, text: str, arguments: Mapping[Any, Any]) -> Iterator[str]:
     # Masked before it is taken apart: a part of a secret is not recognized as one.
     text = secret_shapes.mask_secrets(text)
     if name in _COMMANDS and arguments.get("runtime", "terminal") == "terminal":
@@ -268,8 +268,8 @@ def _targets(name: str, text: str, arguments: Mapping[Any, Any]) -> Iterator[str
         return
     if _HOST_NAMES.search(name) and _HOST.match(text):
         yield text
-    yield from (found[1] + (found[2] or "") for found in hosts)
-    yield from (found[0] for found in _PATH.finditer(_WHOLE_ADDRESS.sub(" ", text)))
+    yield from (match[1] + (match[2] or "") for match in hosts)
+    yield from (match[0] for match in _PATH.finditer(_WHOLE_ADDRESS.sub(" ", text)))
 
 
 # -- in words ----------------------------------------------------------------------------------------------------------
@@ -280,31 +280,31 @@ def summary(effect: HostEffect) -> str:
     parts = []
     done, would = effect.applied, effect.would
     if done.prompts or done.characters:
-        parts.append(_spared(done))
+        parts.append(_describe_spared(done))
     if done.refusals:
-        parts.append(f"{_times(done.refusals, 'call')} refused")
+        parts.append(f"{_format_times(done.refusals, 'call')} refused")
     if would.prompts or would.characters:
-        parts.append(f"would have: {_spared(would)}")
+        parts.append(f"would have: {_describe_spared(would)}")
     if would.refusals:
         word = "" if would.prompts or would.characters else "would have: "
-        parts.append(f"{word}{_times(would.refusals, 'call')} refused")
+        parts.append(f"{word}{_format_times(would.refusals, 'call')} refused")
     return ", ".join(parts)
 
 
-def _spared(counts: EffectCounts) -> str:
+def _describe_spared(counts: EffectCounts) -> str:
     word = "spared" if counts.tokens >= 0 else "added"
     return f"about {abs(counts.tokens):,} tokens {word}"
 
 
 def lines(effect: HostEffect, names: Mapping[str, str] | None = None) -> list[str]:
     """What happened, one fact a line. `names` are the names of roles by their id."""
-    found = []
+    facts = []
     for counts, word in ((effect.applied, ""), (effect.would, "would have: ")):
         if counts.prompts or counts.characters:
-            found.append(f"{word}{_spared(counts)} in {_times(counts.prompts, 'prompt')}")
+            facts.append(f"{word}{_describe_spared(counts)} in {_format_times(counts.prompts, 'prompt')}")
         if counts.refusals:
-            tools = _listed({f"`{name}`": count for name, count in counts.tools.items()})
-            found.append(f"{word}{_times(counts.refusals, 'call')} refused: {tools}")
+            tools = _describe_most_frequent({f"`{name}`": count for name, count in counts.tools.items()})
+            facts.append(f"{word}{_format_times(counts.refusals, 'call')} refused: {tools}")
             touched = [
                 each.touched for each in effect.refusals if each.touched and each.applied is not bool(word)
             ]
@@ -312,24 +312,24 @@ def lines(effect: HostEffect, names: Mapping[str, str] | None = None) -> list[st
                 # What was only logged ran all the same.
                 verb = "they touched" if word else "they would have touched"
                 shown = list(dict.fromkeys(reversed(touched)))[:5]
-                found.append(f"{verb}, last first: {'; '.join(shown)}")
+                facts.append(f"{verb}, last first: {'; '.join(shown)}")
         if counts.roles:
-            found.append(f"{word}roles taken: {_listed(_named(counts.roles, names))}")
+            facts.append(f"{word}roles taken: {_describe_most_frequent(_read_named(counts.roles, names))}")
         if counts.tiers:
             reached = {
                 f"{role} {tier}": count
-                for role, tiers in _named(counts.tiers, names).items()
+                for role, tiers in _read_named(counts.tiers, names).items()
                 for tier, count in tiers.items()
             }
-            found.append(f"{word}tiers reached: {_listed(reached)}")
-    return found
+            facts.append(f"{word}tiers reached: {_describe_most_frequent(reached)}")
+    return facts
 
 
-def _named(counts: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
+def _read_named(counts: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
     return {(names or {}).get(key, key): value for key, value in counts.items()}
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _describe_most_frequent(counts: Mapping[str, int]) -> str:
     """The most frequent names first, at most five."""
     ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     shown = [f"{name} ({count:,})" if count > 1 else name for name, count in ordered[:5]]
@@ -337,5 +337,5 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join((*shown, *more))
 
 
-def _times(count: int, word: str) -> str:
+def _format_times(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -57,8 +57,8 @@ def find_language(text: str) -> str | None:
         if script.search(text):
             return name
     words = re.findall(r"[a-z]+", text[:600].lower())
-    said = set(words)
+    word_set = set(words)
     english = sum(word in _ENGLISH for word in words)
-    counts = {name: len(said & known) for name, known in _LANGUAGES.items()}
+    counts = {name: len(word_set & known) for name, known in _LANGUAGES.items()}
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] >= 2 and counts[best] > english else None

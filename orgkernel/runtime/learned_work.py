@@ -55,10 +55,10 @@ NOTHING: Final = Table((), {}, 0, (0.0, 0.0), b"", b"")
 
 def is_learned(domain: str, triggers: Iterable[str]) -> bool:
     """Whether a domain is the shared one of its name. An organization that gives it other triggers means other work."""
-    return read_table().domains.get(domain) == checksum(triggers)
+    return read_table().domains.get(domain) == compute_checksum(triggers)
 
 
-def checksum(triggers: Iterable[str]) -> int:
+def compute_checksum(triggers: Iterable[str]) -> int:
     """What tells whether the triggers of a domain are those that it had when it was learned."""
     return crc32("\n".join(sorted(triggers)).encode())
 
@@ -71,22 +71,22 @@ def split(text: str) -> list[str]:
 
 def find_rows(text: str) -> tuple[set[int], set[int]]:
     """The rows of the words and pairs of a message, and those of the parts of its words."""
-    said = split(text)
-    words = {crc32(word.encode()) % ROWS for word in said}
-    words.update(crc32(f"{first} {second}".encode()) % ROWS for first, second in pairwise(said))
+    tokens = split(text)
+    words = {crc32(word.encode()) % ROWS for word in tokens}
+    words.update(crc32(f"{first} {second}".encode()) % ROWS for first, second in pairwise(tokens))
     parts: set[int] = set()
-    for word in said[1:-1]:
+    for word in tokens[1:-1]:
         if word[0].isalpha():
-            parts.update(_rows_of_parts(word))
+            parts.update(_find_rows_of_parts(word))
     return words, parts
 
 
 @lru_cache(maxsize=8_192)
-def _rows_of_parts(word: str) -> tuple[int, ...]:
-    return tuple(ROWS + crc32(part.encode()) % ROWS for part in _parts(f"<{word[:30]}>"))
+def _find_rows_of_parts(word: str) -> tuple[int, ...]:
+    return tuple(ROWS + crc32(part.encode()) % ROWS for part in _iterate_parts(f"<{word[:30]}>"))
 
 
-def _parts(word: str) -> Iterator[str]:
+def _iterate_parts(word: str) -> Iterator[str]:
     for length in range(_SHORTEST, _LONGEST + 1):
         for start in range(len(word) - length + 1):
             yield word[start : start + length]
@@ -102,9 +102,9 @@ def guess_work(text: str) -> dict[str, float]:
         for label, amount in enumerate(_add_up(table, rows)):
             sums[label] += scale * amount
     most = max(sums)
-    found = [math.exp(each - most) for each in sums]
-    total = sum(found)
-    return {label: each / total for label, each in zip(table.labels, found, strict=True)}
+    weights = [math.exp(each - most) for each in sums]
+    total = sum(weights)
+    return {label: each / total for label, each in zip(table.labels, weights, strict=True)}
 
 
 def _add_up(table: Table, rows: set[int]) -> Iterator[float]:
@@ -129,16 +129,16 @@ def read_table() -> Table:
         data = b""
     head, _, rest = data.partition(b"\n")
     try:
-        said = json.loads(head)
+        header = json.loads(head)
     except ValueError:
         return NOTHING
-    if len(rest) != 2 * ROWS * (1 + len(said["labels"])):
+    if len(rest) != 2 * ROWS * (1 + len(header["labels"])):
         return NOTHING
-    first, second = said["scales"]
+    first, second = header["scales"]
     return Table(
-        tuple(said["labels"]),
-        said["domains"],
-        said["sources"],
+        tuple(header["labels"]),
+        header["domains"],
+        header["sources"],
         (first, second),
         rest[: 2 * ROWS],
         rest[2 * ROWS :],

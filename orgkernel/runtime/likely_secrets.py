@@ -280,10 +280,10 @@ _OTHER: Final = lazy_pattern(
 )
 
 
-def names_secret(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
     """Whether what has this name, as a key of JSON or an argument, is a secret whatever it looks like."""
-    found = re.search(rf"(?i:(?:{_PASSWORD}|{_KEY}|client[-_]?secret))(?:s|_value)?\Z", name)
-    return found is not None
+    match = re.search(rf"(?i:(?:{_PASSWORD}|{_KEY}|client[-_]?secret))(?:s|_value)?\Z", name)
+    return match is not None
 
 
 def find_likely(text: str) -> Iterator[Likely]:
@@ -298,28 +298,28 @@ def find_likely(text: str) -> Iterator[Likely]:
                 yield Likely(other.start(), other.end(), "a token", _SHOWN)
     if "://" in text and "@" in text:
         for pattern in _IN_ADDRESS:
-            yield from _group(pattern, text)
+            yield from _find_in_group(pattern, text)
     if "webhook" in lower or "hooks." in lower:
-        yield from _group(_WEBHOOK, text)
+        yield from _find_in_group(_WEBHOOK, text)
     if any(hint in lower for hint in _HINTS):
         yield from _find_named(text)
     if "'" in text or "login" in lower:
-        yield from _group(_SQL, text)
-        yield from _group(_LOGIN, text)
+        yield from _find_in_group(_SQL, text)
+        yield from _find_in_group(_LOGIN, text)
     if "-u" in lower:
-        yield from _group(_USER, text)
+        yield from _find_in_group(_USER, text)
     if " -p" in text:
-        yield from _group(_SHORT, text)
+        yield from _find_in_group(_SHORT, text)
     if "cookie" in lower:
-        yield from _group(_COOKIE, text)
+        yield from _find_in_group(_COOKIE, text)
     if "authorization" in lower:
-        for found in _HEADER.finditer(text):
-            if not _is_plain(found[2]) and (found[1] or _is_mixed(found[2])):
-                yield Likely(found.start(2), found.end(2))
+        for match in _HEADER.finditer(text):
+            if not _is_plain(match[2]) and (match[1] or _is_mixed(match[2])):
+                yield Likely(match.start(2), match.end(2))
     if "bearer" in lower:
-        for found in _BEARER.finditer(text):
-            if _is_mixed(found[1]):
-                yield Likely(found.start(1), found.end(1))
+        for match in _BEARER.finditer(text):
+            if _is_mixed(match[1]):
+                yield Likely(match.start(1), match.end(1))
 
 
 def _is_token(value: str) -> bool:
@@ -329,10 +329,10 @@ def _is_token(value: str) -> bool:
     return len(set(kinds)) == 3 and 3 * changes > len(kinds)
 
 
-def _group(pattern: re.Pattern[str], text: str) -> Iterator[Likely]:
-    for found in pattern.finditer(text):
-        if not _is_plain(found[1]):
-            yield Likely(found.start(1), found.end(1))
+def _find_in_group(pattern: re.Pattern[str], text: str) -> Iterator[Likely]:
+    for match in pattern.finditer(text):
+        if not _is_plain(match[1]):
+            yield Likely(match.start(1), match.end(1))
 
 
 def _is_plain(value: str) -> bool:
@@ -347,25 +347,25 @@ def _is_plain(value: str) -> bool:
 def _find_named(text: str) -> Iterator[Likely]:
     """The values that stand behind a name."""
     for name in _NAMES.finditer(text):
-        found = _ASSIGNED.match(text, name.end())
+        match = _ASSIGNED.match(text, name.end())
         way = "assigned"
-        if found is None and text[name.start() - 1 : name.start()].isascii():
+        if match is None and text[name.start() - 1 : name.start()].isascii():
             way = "option" if _DASHES.search(text[max(0, name.start() - 33) : name.start()]) else "sentence"
-            found = (_OPTION if way == "option" else _SENTENCE).match(text, name.end())
-        if found is None:
+            match = (_OPTION if way == "option" else _SENTENCE).match(text, name.end())
+        if match is None:
             continue
-        quoted = found["quoted"] is not None
-        start = found.start("quoted" if quoted else "bare")
-        value = found["quoted"] if quoted else found["bare"].rstrip(".,;:!?)]}>|")
+        quoted = match["quoted"] is not None
+        start = match.start("quoted" if quoted else "bare")
+        value = match["quoted"] if quoted else match["bare"].rstrip(".,;:!?)]}>|")
         if not quoted:
             # `password=…&user=…`, `Password=…;Database=…`
             value = _NEXT.split(value, maxsplit=1)[0]
-        if value and _is_secret(way, name, found, text, value):
+        if value and _is_secret(way, name, match, text, value):
             yield Likely(start, start + len(value))
 
 
-def _is_secret(way: str, name: re.Match[str], found: re.Match[str], text: str, value: str) -> bool:
-    quoted, op = found["quoted"] is not None, found["op"].strip()
+def _is_secret(way: str, name: re.Match[str], match: re.Match[str], text: str, value: str) -> bool:
+    quoted, op = match["quoted"] is not None, match["op"].strip()
     if _REFERENCE.match(value) or value.lower() in _WORDS or (not quoted and _CODE.match(value)):
         return False
     if _ORDINARY.search(text, max(0, name.start() - 20), name.start()):
@@ -393,7 +393,7 @@ def _is_secret(way: str, name: re.Match[str], found: re.Match[str], text: str, v
         return len(value) >= 3
     if _is_strong(value) or (value.isdigit() and len(value) >= 4):
         return not _METHODS.match(value)
-    end = found.start("bare") + len(value)
+    end = match.start("bare") + len(value)
     after = text[end : end + 1]
     ends = (
         after in ("", ",", ";", '"', "'", ")", "}", "|", "&", "\n", "\r") or not text[end : end + 400].strip()

@@ -34,17 +34,17 @@ _SUPERVISOR_MARK: Final = "[SUPERVISOR]"
 
 def derive(neighbors: Mapping[str, object], turn: int | None) -> Signals:
     """What the stores of neighbors show about this turn. Any value may be missing or have another form."""
-    warned = _warned(neighbors.get(WARNINGS))
+    warned = _find_warnings(neighbors.get(WARNINGS))
     derived: dict[str, dict[str, Any] | None] = {
-        "bst": _bst(neighbors.get("_bst_store")),
-        "working_memory": _working_memory(neighbors.get("_working_memory")),
-        "org_kernel": _org_kernel(neighbors),
+        "bst": _read_bst(neighbors.get("_bst_store")),
+        "working_memory": _read_working_memory(neighbors.get("_working_memory")),
+        "org_kernel": _read_org_kernel(neighbors),
         "fallback": None if "_tool_failures" not in neighbors else _present(neighbors["_tool_failures"]),
-        "supervisor": _supervisor(neighbors.get("_supervisor_state"), warned),
+        "supervisor": _read_supervisor(neighbors.get("_supervisor_state"), warned),
         "memory_classifier": _present(neighbors.get("_memory_health")),
     }
     records: dict[str, SignalRecord] = {
-        layer: read_record(layer, {**said, "turn": turn}) for layer, said in derived.items() if said
+        layer: read_record(layer, {**fields, "turn": turn}) for layer, fields in derived.items() if fields
     }
     return Signals(turn, derived=records, warned=warned)
 
@@ -53,7 +53,7 @@ def _present(store: object) -> dict[str, Any] | None:
     return {"active": True} if isinstance(store, Mapping) else None
 
 
-def _bst(store: object) -> dict[str, Any] | None:
+def _read_bst(store: object) -> dict[str, Any] | None:
     """The belief that it routes on. In builds with the other vocabulary: the compound signature, without confidence."""
     if not isinstance(store, Mapping):
         return None
@@ -66,14 +66,14 @@ def _bst(store: object) -> dict[str, Any] | None:
     return {"active": False}  # the tracker runs and has no belief: it removes the key
 
 
-def _working_memory(store: object) -> dict[str, Any] | None:
+def _read_working_memory(store: object) -> dict[str, Any] | None:
     if not isinstance(store, Mapping):
         return None
     parts = [store.get("entities"), store.get("promoted")]
     return {"active": True, "entity_count": sum(len(part) for part in parts if isinstance(part, list | dict))}
 
 
-def _org_kernel(neighbors: Mapping[str, object]) -> dict[str, Any] | None:
+def _read_org_kernel(neighbors: Mapping[str, object]) -> dict[str, Any] | None:
     if "_org_active_role" not in neighbors:
         return None
     role = neighbors["_org_active_role"]
@@ -82,7 +82,7 @@ def _org_kernel(neighbors: Mapping[str, object]) -> dict[str, Any] | None:
     return {"active": True, "current_role": role.get("role_id")}
 
 
-def _supervisor(store: object, warned: Sequence[str]) -> dict[str, Any] | None:
+def _read_supervisor(store: object, warned: Sequence[str]) -> dict[str, Any] | None:
     """A supervisor of the host. The history shows whether it spoke; its store only says which kind of intervention."""
     if "supervisor" not in warned:
         return _present(store)
@@ -92,7 +92,7 @@ def _supervisor(store: object, warned: Sequence[str]) -> dict[str, Any] | None:
     return {"active": True, "intervention_type": kinds[0] if kinds else UNNAMED, "fired_this_turn": True}
 
 
-def _warned(texts: object) -> tuple[str, ...]:
+def _find_warnings(texts: object) -> tuple[str, ...]:
     if not isinstance(texts, Sequence) or isinstance(texts, str):
         return ()
     others = (strip_own_text(text).strip() for text in texts if isinstance(text, str))

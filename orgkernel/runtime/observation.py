@@ -39,9 +39,9 @@ class Observation(NamedTuple):
 
     def measures(self, max_turns: int) -> dict[str, float | bool | None]:
         """Every name that a trigger may read, with its value. `max_turns` is the role's `max`."""
-        found = {name: getattr(self, name) for name in NAMES}
-        found["max"] = max_turns
-        return found
+        measures = {name: getattr(self, name) for name in NAMES}
+        measures["max"] = max_turns
+        return measures
 
 
 NAMES: Final = Observation._fields

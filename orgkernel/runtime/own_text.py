@@ -18,7 +18,7 @@ from .lazy_patterns import lazy_pattern
 
 MARK: Final = "[ORG supervisor]"
 _OWN: Final = lazy_pattern(re.escape(MARK) + r"\s+(.*?)\s+\[([0-9a-f]{8})\]", re.DOTALL)
-# Control characters and invisible characters; `one_line` also replaces brackets, which could fake the mark.
+# Control characters and invisible characters; `fold_to_one_line` also replaces brackets, which could fake the mark.
 _UNPRINTABLE: Final = lazy_pattern(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]+"
 )
@@ -26,8 +26,8 @@ _UNPRINTABLE: Final = lazy_pattern(
 
 def mark_own_text(body: str) -> tuple[str, str]:
     """The text to say and its fingerprint. Double quotes and backslashes are replaced, because quoting changes them."""
-    words = one_line(body).replace('"', "'").replace("\\", "/")
-    fingerprint = _fingerprint(words)
+    words = fold_to_one_line(body).replace('"', "'").replace("\\", "/")
+    fingerprint = _compute_fingerprint(words)
     return f"{MARK} {words} [{fingerprint}]", fingerprint
 
 
@@ -36,7 +36,7 @@ def strip_own_text(text: str) -> str:
     return _OWN.sub(lambda match: "" if _is_own(match) else match[0], text) if MARK in text else text
 
 
-def one_line(text: str, limit: int | None = None) -> str:
+def fold_to_one_line(text: str, limit: int | None = None) -> str:
     """Foreign text on one line, without invisible characters, at most `limit` characters long."""
     words = " ".join(_UNPRINTABLE.sub(" ", text).replace("[", "(").replace("]", ")").split())
     return words if limit is None or len(words) <= limit else f"{words[: limit - 1].rstrip()}…"
@@ -44,14 +44,14 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 def _is_own(match: re.Match[str]) -> bool:
     body, fingerprint = match[1], match[2]
-    if _fingerprint(body) == fingerprint:
+    if _compute_fingerprint(body) == fingerprint:
         return True
     try:  # JSON may have escaped characters outside ASCII
-        return _fingerprint(json.loads(f'"{body}"', strict=False)) == fingerprint
+        return _compute_fingerprint(json.loads(f'"{body}"', strict=False)) == fingerprint
     except ValueError:
         return False
 
 
-def _fingerprint(body: str) -> str:
+def _compute_fingerprint(body: str) -> str:
     """A fingerprint of the words only: a reader may wrap lines."""
     return hashlib.blake2s(" ".join(body.split()).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

@@ -118,9 +118,9 @@ class PaceDecision(NamedTuple):
             return f"restored from {self.previous} to {self.tier}: {cause}"
         if self.tier == PRIMARY:
             return f"{PRIMARY}: no trigger is true"
-        return f"still {self.tier}: {because or self._unseen()}"
+        return f"still {self.tier}: {because or self._name_unseen()}"
 
-    def _unseen(self) -> str:
+    def _name_unseen(self) -> str:
         return f"whether it is over is unknown without {', '.join(self.unknown)}"
 
 
@@ -162,7 +162,7 @@ def decide_pace(
             held.append(name)
     now = _highest(held)
     return PaceDecision(
-        now, _highest(before), tuple(held), reasons.get(now, ()), tuple(unknown), obligations_of(plan, now), new_task,
+        now, _highest(before), tuple(held), reasons.get(now, ()), tuple(unknown), list_obligations(plan, now), new_task,
         progressed,
     )  # fmt: skip
 
@@ -187,7 +187,7 @@ def advance(
     return decision, PaceMemory({**others, role_id: decision.held} if decision.held else others)
 
 
-def obligations_of(plan: CompiledPacePlan, tier: str) -> tuple[Obligation, ...]:
+def list_obligations(plan: CompiledPacePlan, tier: str) -> tuple[Obligation, ...]:
     """What a role has to do in a tier. An unknown action (ORG509) counts as the default action of the tier."""
     declared = plan.tiers.get(tier, Tier())
     action = declared.action if declared.action in ACTIONS else ACTIONS[TIERS.index(tier)]

@@ -66,7 +66,7 @@ def read_path(path: str, root: str | None = None) -> FilePath | None:
     if _REPLACED.search(path) or _ALTERNATIVES.issubset(path) or _has_hidden_separator(path):
         return None
     if root is not None and _DRIVE.match(root):
-        return _on_windows(path, root)
+        return _parse_windows_path(path, root)
     if "\\" in path or _SCHEME.match(path) or _DRIVE.match(path):
         return None
     if path.startswith("/"):
@@ -77,23 +77,23 @@ def read_path(path: str, root: str | None = None) -> FilePath | None:
     return None if start is None else _walk(start.start, start.names, path)
 
 
-def _on_windows(path: str, root: str) -> FilePath | None:
+def _parse_windows_path(path: str, root: str) -> FilePath | None:
     path, root = path.replace("\\", "/"), root.replace("\\", "/")
     start = _walk(f"{root[0].upper()}:/", (), root[2:])
     drive = _DRIVE.match(path)
     if drive is not None:
         # `C:a` starts at a folder that the process remembers for the drive.
-        found = _walk(f"{path[0].upper()}:/", (), path[2:]) if path[2:3] == "/" else None
+        file_path = _walk(f"{path[0].upper()}:/", (), path[2:]) if path[2:3] == "/" else None
     elif path.startswith("//"):
         # A share or a device may be a second name of a file on a drive.
-        found = None
+        file_path = None
     elif start is None or path.startswith("/"):
-        found = start and _walk(start.start, (), path)
+        file_path = start and _walk(start.start, (), path)
     else:
-        found = _walk(start.start, start.names, path)
-    if found is None or any(":" in name or _SHORT_NAME.search(name) for name in found.names):
+        file_path = _walk(start.start, start.names, path)
+    if file_path is None or any(":" in name or _SHORT_NAME.search(name) for name in file_path.names):
         return None
-    return found
+    return file_path
 
 
 def _walk(start: str, above: tuple[str, ...], path: str) -> FilePath | None:
@@ -133,7 +133,7 @@ def is_inside(path: str, glob: str, root: str | None = None) -> bool:
         return False
     if any("*" in name or "?" in name for name in read.names):
         return False
-    return _fits(read.names, pattern.exact)
+    return _do_names_match(read.names, pattern.exact)
 
 
 def may_touch(path: str, glob: str, root: str | None = None) -> bool:
@@ -158,8 +158,8 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
             return True
     return (
         _may_contain(names, pattern.folded)
-        or _fits(names, pattern.folded)
-        or _fits(read.names, pattern.below)
+        or _do_names_match(names, pattern.folded)
+        or _do_names_match(read.names, pattern.below)
     )
 
 
@@ -172,22 +172,22 @@ def _may_contain(names: tuple[str, ...], patterns: _Patterns) -> bool:
     return True
 
 
-def names_are_inside(names: tuple[str, ...], glob: str, root: str | None = None) -> bool:
+def are_names_inside(names: tuple[str, ...], glob: str, root: str | None = None) -> bool:
     """Whether an existing file surely lies in a glob. Its names, from the root on, mean nothing but themselves.
 
-    >>> names_are_inside(("app", "$id.tsx"), "app/**"), names_are_inside(("App", "a"), "app/**")
+    >>> are_names_inside(("app", "$id.tsx"), "app/**"), are_names_inside(("App", "a"), "app/**")
     (True, False)
     """
     start, pattern = _start_of(root), _compile(glob, root)
     if start is None or pattern is None or not pattern.is_exact or start.start != pattern.start:
         return False
-    return _fits((*start.names, *names), pattern.exact)
+    return _do_names_match((*start.names, *names), pattern.exact)
 
 
-def names_may_be_inside(names: tuple[str, ...], glob: str, root: str | None = None) -> bool:
+def may_names_be_inside(names: tuple[str, ...], glob: str, root: str | None = None) -> bool:
     """Whether an existing file may lie in a glob, or below what it names: letter case and accents make no difference.
 
-    >>> names_may_be_inside(("WEB", ".Env"), "**/.env"), names_may_be_inside(("web", "env"), "**/.env")
+    >>> may_names_be_inside(("WEB", ".Env"), "**/.env"), may_names_be_inside(("web", "env"), "**/.env")
     (True, False)
     """
     start, pattern = _start_of(root), _compile(glob, root)
@@ -195,7 +195,7 @@ def names_may_be_inside(names: tuple[str, ...], glob: str, root: str | None = No
         # Two drives are all that is known to lie apart.
         return start is None or pattern is None or not (start.start[1:2] == pattern.start[1:2] == ":")
     whole = (*start.names, *names)
-    return _fits(tuple(map(fold, whole)), pattern.folded) or _fits(whole, pattern.below)
+    return _do_names_match(tuple(map(fold, whole)), pattern.folded) or _do_names_match(whole, pattern.below)
 
 
 @lru_cache(maxsize=64)
@@ -203,10 +203,10 @@ def _start_of(root: str | None) -> FilePath | None:
     return FilePath("", ()) if root is None else read_path(".", root)
 
 
-def glob_is_inside(given: str, held: str, root: str | None = None) -> bool:
+def is_glob_inside(given: str, held: str, root: str | None = None) -> bool:
     """Whether every path that one glob surely holds is surely in another: for what is passed on.
 
-    >>> glob_is_inside("/srv/a/*.py", "/srv/**"), glob_is_inside("/srv/**", "/srv/*"), glob_is_inside("/srv", "/srv/**")
+    >>> is_glob_inside("/srv/a/*.py", "/srv/**"), is_glob_inside("/srv/**", "/srv/*"), is_glob_inside("/srv", "/srv/**")
     (True, False, False)
     """
     one, other = _compile(given, root), _compile(held, root)
@@ -215,10 +215,10 @@ def glob_is_inside(given: str, held: str, root: str | None = None) -> bool:
     return _is_within(one.names, other.names)
 
 
-def globs_may_meet(one: str, other: str, root: str | None = None) -> bool:
+def may_globs_meet(one: str, other: str, root: str | None = None) -> bool:
     """Whether two globs may hold one path, or one a folder that contains what the other holds.
 
-    >>> globs_may_meet("/etc/**", "/srv/**"), globs_may_meet("/etc/**", "/**"), globs_may_meet("/ETC/**", "/etc/passwd")
+    >>> may_globs_meet("/etc/**", "/srv/**"), may_globs_meet("/etc/**", "/**"), may_globs_meet("/ETC/**", "/etc/passwd")
     (False, True, True)
     """
     first, second = _compile(one, root), _compile(other, root)
@@ -232,12 +232,12 @@ FixedNames = tuple[str, tuple[str, ...]]
 """Where a path starts, and names that lead on, folded."""
 
 
-def fixed_names(glob: str, root: str | None = None) -> FixedNames | None:
+def get_fixed_names(glob: str, root: str | None = None) -> FixedNames | None:
     """The names of a glob before the first that is not fixed; None if the glob cannot be compared.
 
     A path in the glob begins with them, and so does one that touches it, unless it is that of a folder above.
 
-    >>> fixed_names("/srv/Data/*.csv"), fixed_names("src/**"), fixed_names("$HOME/**")
+    >>> get_fixed_names("/srv/Data/*.csv"), get_fixed_names("src/**"), get_fixed_names("$HOME/**")
     (('/', ('srv', 'data')), ('', ('src',)), None)
     """
     read = read_path(glob, root)
@@ -251,10 +251,10 @@ def fixed_names(glob: str, root: str | None = None) -> FixedNames | None:
     return read.start, tuple(names)
 
 
-def folded_names(path: str, root: str | None = None) -> FixedNames | None:
+def get_folded_names(path: str, root: str | None = None) -> FixedNames | None:
     """The names of a path up to the first that a program may expand; None if the path cannot be compared.
 
-    >>> folded_names("/srv/Data/a.csv"), folded_names("src/*/b")
+    >>> get_folded_names("/srv/Data/a.csv"), get_folded_names("src/*/b")
     (('/', ('srv', 'data', 'a.csv')), ('', ('src',)))
     """
     read = read_path(path, root)
@@ -267,9 +267,9 @@ def folded_names(path: str, root: str | None = None) -> FixedNames | None:
 def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
     if given and held:
         # What begins or ends with a name is told apart by it, nearly always.
-        if held[0] != ANYWHERE and not _name_is_within(given[0], held[0]):
+        if held[0] != ANYWHERE and not _is_name_within(given[0], held[0]):
             return False
-        if held[-1] != ANYWHERE and not _name_is_within(given[-1], held[-1]):
+        if held[-1] != ANYWHERE and not _is_name_within(given[-1], held[-1]):
             return False
     # Row by row from the end: whether what is left of `given` is within what is left of `held`.
     below = [each == len(given) for each in range(len(given) + 1)]
@@ -280,19 +280,19 @@ def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
             if name == ANYWHERE:
                 row[at] = at < len(given) if last else below[at] or (at < len(given) and row[at + 1])
             elif at < len(given):
-                row[at] = _name_is_within(given[at], name) and below[at + 1]
+                row[at] = _is_name_within(given[at], name) and below[at + 1]
         below = row
     return below[0]
 
 
-def _name_is_within(given: str, held: str) -> bool:
+def _is_name_within(given: str, held: str) -> bool:
     if given == ANYWHERE or held in (given, "*"):
         return given != ANYWHERE
-    return not _WILD.search(given) and _name_pattern(held).fullmatch(given) is not None
+    return not _WILD.search(given) and _compile_name_pattern(held).fullmatch(given) is not None
 
 
 @lru_cache(maxsize=4096)
-def _name_pattern(name: str) -> re.Pattern[str]:
+def _compile_name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(translate(name))
 
 
@@ -362,7 +362,7 @@ def _compile(glob: str, root: str | None) -> _Pattern | None:
     )
 
 
-def _fits(names: tuple[str, ...], patterns: _Patterns) -> bool:
+def _do_names_match(names: tuple[str, ...], patterns: _Patterns) -> bool:
     """Whether names follow patterns, the nearest folder for each None tried first."""
     at = here = 0
     back: tuple[int, int] | None = None

@@ -59,15 +59,15 @@ def read_regular(path: str, most: int) -> bytes:
         return file.read(most)
 
 
-def identity_of(found: os.stat_result) -> FileIdentity:
+def get_file_identity(status: os.stat_result) -> FileIdentity:
     """The values that show whether a file is still the same, and unchanged."""
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def find_identity(path: str) -> FileIdentity | None:
     """The identity of what a path leads to. None if nothing is there."""
     try:
-        return identity_of(os.stat(path))
+        return get_file_identity(os.stat(path))
     except OSError:
         return None
 

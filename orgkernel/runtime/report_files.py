@@ -38,21 +38,21 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _ARCHIVED: Final = re.compile(r"\.?[A-Za-z0-9_%-]+_\d{8}T\d{6}\.\d{6}Z(?:-\d+)?\.json(?:\.tmp)?", re.ASCII)
 
 
-def latest_name(role_id: str) -> str:
+def build_latest_name(role_id: str) -> str:
     """The file with the newest report of a role.
 
-    >>> latest_name("co"), latest_name("../co")
+    >>> build_latest_name("co"), build_latest_name("../co")
     ('co_latest.json', '%2E%2E%2Fco_latest.json')
     """
-    return f"{_stem(role_id)}_latest.json"
+    return f"{_build_stem(role_id)}_latest.json"
 
 
-def archive_name(report: Report, sequence: int = 0) -> str:
+def build_archive_name(report: Report, sequence: int = 0) -> str:
     """The file with the copy of a report. `sequence` is above 0 if the name before it is taken."""
     seconds = as_seconds(report["time"]["timestamp"])
     moment = (as_exact_utc(seconds or 0.0) or "").replace("-", "").replace(":", "")
     number = f"-{sequence}" if sequence else ""
-    return f"{_stem(report['unit']['role_id'])}_{moment}{number}.json"
+    return f"{_build_stem(report['unit']['role_id'])}_{moment}{number}.json"
 
 
 def is_archive_name(name: str) -> bool:
@@ -60,7 +60,7 @@ def is_archive_name(name: str) -> bool:
     return _ARCHIVED.fullmatch(name) is not None
 
 
-def stale_archives(
+def find_stale_archives(
     names_with_times: Iterable[tuple[str, float]], now: float, keep_seconds: float = KEEP_SECONDS
 ) -> list[str]:
     """Copies older than `keep_seconds` by file time, oldest name first. Other files are never named."""
@@ -69,9 +69,9 @@ def stale_archives(
     )
 
 
-def _stem(role_id: str) -> str:
+def _build_stem(role_id: str) -> str:
     return _UNSAFE.sub(
-        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), role_id
+        lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace")), role_id
     )
 
 
@@ -112,19 +112,19 @@ def write_report(folder: str, report: Report) -> Written:
         os.makedirs(archive, exist_ok=True)
         archived = _put(archive, None, report, data)
     except (OSError, ValueError) as error:
-        problem = _said(archive, error)
+        problem = _describe_error(archive, error)
     # Readers look at the latest report only, so it is written even if the archive cannot be written.
     try:
-        latest = _put(folder, latest_name(report["unit"]["role_id"]), report, data)
+        latest = _put(folder, build_latest_name(report["unit"]["role_id"]), report, data)
     except (OSError, ValueError) as error:
-        problem = problem or _said(folder, error)
+        problem = problem or _describe_error(folder, error)
     return Written(latest, archived, problem)
 
 
 def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
     """Write the data under `final`, replacing it, or under the first free archive name. Raises `OSError`."""
     for sequence in range(_MOST_NAMES):
-        name = archive_name(report, sequence)
+        name = build_archive_name(report, sequence)
         temporary = os.path.join(folder, f".{name}{TEMPORARY}")
         try:
             handle = os.open(
@@ -158,7 +158,7 @@ def remove_stale(folder: str, now: float, keep_seconds: float = KEEP_SECONDS) ->
     for place, suffix in ((os.path.join(folder, ARCHIVE), ""), (folder, TEMPORARY)):
         try:
             with os.scandir(place) as entries:
-                found = [
+                archives = [
                     (entry.name, entry.stat(follow_symlinks=False).st_mtime)
                     for entry in entries
                     if entry.name.endswith(suffix)
@@ -166,28 +166,28 @@ def remove_stale(folder: str, now: float, keep_seconds: float = KEEP_SECONDS) ->
         except FileNotFoundError:
             continue
         except OSError as error:
-            problem = problem or _said(place, error)
+            problem = problem or _describe_error(place, error)
             continue
-        for name in stale_archives(found, now, keep_seconds):
+        for name in find_stale_archives(archives, now, keep_seconds):
             try:
                 os.unlink(os.path.join(place, name))
                 count += 1
             except FileNotFoundError:
                 pass  # another process removed it first
             except OSError as error:
-                problem = problem or _said(place, error)
+                problem = problem or _describe_error(place, error)
     return Removed(count, problem)
 
 
 def read_latest(folder: str, role_id: str) -> tuple[Report | None, str]:
     """The latest report of a role and the problem with it. Both are empty if the role has not reported."""
-    path = os.path.join(folder, latest_name(role_id))
+    path = os.path.join(folder, build_latest_name(role_id))
     try:
         data = read_regular(path, LARGEST_FILE + 1)
     except FileNotFoundError:
         return None, ""
     except OSError as error:
-        return None, _said(path, error)
+        return None, _describe_error(path, error)
     if len(data) > LARGEST_FILE:
         return None, f"{path}: larger than {LARGEST_FILE} bytes"
     try:
@@ -198,5 +198,5 @@ def read_latest(folder: str, role_id: str) -> tuple[Report | None, str]:
         return None, f"{path}: not JSON"
 
 
-def _said(path: str, error: Exception) -> str:
+def _describe_error(path: str, error: Exception) -> str:
     return f"{path}: {error.strerror if isinstance(error, OSError) and error.strerror else error}"

@@ -27,7 +27,7 @@ from .request_words import (
     TRACES,
 )
 from .word_forms import TextWord
-from .word_topics import GAP, phrases_by_first_stem
+from .word_topics import GAP, map_phrases_by_first_stem
 
 MAKE: Final = "~make"
 """The order to write a program."""
@@ -78,8 +78,8 @@ def find_leading(text: str) -> tuple[Act, ...]:
     """That the text wants work to be divided or coordinated, or somebody in charge."""
     commands = COMMANDS.search(text)
     leads = LEADING_WORDS.search(text) or commands
-    found = ((COMMAND, commands, 2.0), (LEAD, leads, 1.0))
-    return tuple(Act(name, match.group().strip(), weight) for name, match, weight in found if match)
+    candidates = ((COMMAND, commands, 2.0), (LEAD, leads, 1.0))
+    return tuple(Act(name, match.group().strip(), weight) for name, match, weight in candidates if match)
 
 
 def find_feature(text: str) -> Act | None:
@@ -121,7 +121,7 @@ def find_phrases(
     tokens: list[TextWord], words: list[str], sentences: list[int], weights: list[float]
 ) -> Iterable[Act]:
     """Phrases of `word_topics` that the text uses, as they are written there and here, and how much they count."""
-    known = phrases_by_first_stem()
+    known = map_phrases_by_first_stem()
     stems = [token.stem for token in tokens]
     for at, first in enumerate(stems):
         for phrase in known.get(first, ()):

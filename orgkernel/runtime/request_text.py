@@ -148,7 +148,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))
-    rest = " ".join(_between(text, polite)).lower()
+    rest = " ".join(_split_between(text, polite)).lower()
     if language is None:
         written, tokens = tokens, correct_words(tokens, text, terms)
         for before, after in zip(written, tokens, strict=True):
@@ -156,17 +156,17 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
                 rest = re.sub(rf"\b{before.text}\b", after.text, rest)
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
-    weights = [0.0 if _inside(token, polite) else 1.0 for token in tokens]
+    weights = [0.0 if _is_inside(token, polite) else 1.0 for token in tokens]
     reading = _Reading(text, tokens, words, clauses, sentences, weights, polite, rest)
     _mask_negations(words, clauses, weights)
-    asked = _without_forbidden(reading)
+    allowed_text = _remove_forbidden(reading)
     addressed = _mask_names(words, clauses, weights, names, text, tokens)
     creative = _mask_topic_of_poem(words, sentences, weights)
     reading.moods = _find_moods(reading)
-    acts, told = _find_acts(reading, bool(addressed))
+    acts, is_statement = _find_acts(reading, bool(addressed))
     ordered = bool(acts)
     phrases = list(find_phrases(tokens, words, sentences, weights))
-    factor, small_talk = _judge_kind(reading, told, bool(phrases))
+    factor, small_talk = _judge_kind(reading, is_statement, bool(phrases))
     kept, whole = _keep_words(reading, language, terms)
     acts += phrases
     if acts:
@@ -182,7 +182,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         language,
         tuple(whole),
         () if ordered else _find_private(reading),
-        asked,
+        allowed_text,
     )
 
 
@@ -196,11 +196,13 @@ def _find_acts(reading: _Reading, addressed: bool) -> tuple[list[Act], bool]:
     made = find_made(words, reading.clauses, weights, orders) or find_feature(reading.rest)
     _weigh_by_place(reading, asks)
     fault, logged = find_fault(reading.rest), find_log(reading.rest)
-    told = not asks and not (fault or logged or addressed)
-    if told and not _is_personal(words):
+    is_statement = not asks and not (fault or logged or addressed)
+    if is_statement and not _is_personal(words):
         fault = find_thing(words, weights)
     leading = find_leading(reading.rest) if asks else ()
-    return [act for act in (*leading, None if leading else made, fault, logged) if act is not None], told
+    return [
+        act for act in (*leading, None if leading else made, fault, logged) if act is not None
+    ], is_statement
 
 
 def _is_personal(words: list[str]) -> bool:
@@ -208,7 +210,7 @@ def _is_personal(words: list[str]) -> bool:
     return words[0] in PERSONS and words[1:2] not in MEETS
 
 
-def _judge_kind(reading: _Reading, told: bool, worded: bool) -> tuple[float, bool]:
+def _judge_kind(reading: _Reading, is_statement: bool, worded: bool) -> tuple[float, bool]:
     """How much the words count for being small talk, a question of general knowledge or a story, and whether they are small talk."""
     words, rest = reading.words, reading.rest
     factor = 1.0
@@ -219,7 +221,7 @@ def _judge_kind(reading: _Reading, told: bool, worded: bool) -> tuple[float, boo
     if question is not None and not set(words) & OURS:
         loose = len(words) > 9 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
         return min(factor, 0.6 if worded else 0.5 if loose else 0.25), True
-    if told:
+    if is_statement:
         troubled = _TROUBLED if (TROUBLE | THINGS) & set(words) else _TOLD
         factor = min(factor, _PERSONAL if _is_personal(words) else troubled)
     return factor, small_talk
@@ -247,14 +249,14 @@ def _keep_words(
             word in STOP
             or (len(word) < 2 and word.isascii())
             or word.isdigit()
-            or _inside(token, reading.polite)
+            or _is_inside(token, reading.polite)
         ):
             continue
         if language is not None and word in FOREIGN_STOP:
             continue
         whole.append(token.stem)
         weight = placed * (0.6 if token.part else 1.0)
-        weight *= 0.3 if _inside(token, pasted) else 0.5 if _inside(token, quoted) else 1.0
+        weight *= 0.3 if _is_inside(token, pasted) else 0.5 if _is_inside(token, quoted) else 1.0
         if weight <= 0:
             continue
         if word in WEAK:
@@ -274,14 +276,14 @@ def _find_moods(reading: _Reading) -> dict[int, str]:
     for number in dict.fromkeys(sentences):
         places = [at for at, sentence in enumerate(sentences) if sentence == number]
         first, last = places[0], places[-1]
-        said = text[tokens[first].start : tokens[last].end + 2]
+        sentence_text = text[tokens[first].start : tokens[last].end + 2]
         opened = {clauses[at]: at for at in reversed(places)}
         starts = [_skip(words, at, last) for at in sorted(opened.values())]
         after_and = [
             at + 1 for at in places[:-1] if words[at] in ("and", "then", "but", "just", "only", "so")
         ]
         if (
-            WISH.search(said)
+            WISH.search(sentence_text)
             or any(
                 words[at] in ORDERS
                 and weights[at]
@@ -291,7 +293,7 @@ def _find_moods(reading: _Reading) -> dict[int, str]:
             or words[first] in ("only", "just", "not", "rather")
         ):
             moods[number] = REQUEST
-        elif "?" in said[-3:] or words[first] in ASKS:
+        elif "?" in sentence_text[-3:] or words[first] in ASKS:
             moods[number] = QUESTION_MOOD
         elif words[starts[0]] in OPENS_STATEMENT or len(places) > 7:
             moods[number] = STATEMENT
@@ -372,11 +374,11 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
                 weights[place] = 0.0
 
 
-def _without_forbidden(reading: _Reading) -> str:
+def _remove_forbidden(reading: _Reading) -> str:
     """The text without the words that count nothing, greetings apart."""
     text, pieces, last = reading.text, [], 0
     for token, weight in zip(reading.tokens, reading.weights, strict=True):
-        if not weight and not _inside(token, reading.polite):
+        if not weight and not _is_inside(token, reading.polite):
             pieces.append(text[last : token.start])
             last = token.end
     return " ".join([*pieces, text[last:]])
@@ -400,25 +402,25 @@ def _mask_names(
     addressed: dict[int, None] = {}
     at = 0
     while at < len(plain):
-        found = [
+        candidates = [
             (name, role)
             for name, role in names.get(plain[at], ())
             if tuple(plain[at : at + len(name)]) == name
         ]
-        if not found:
+        if not candidates:
             at += 1
             continue
-        longest = max(len(name) for name, _ in found)
-        roles = [role for name, role in found if len(name) == longest]
+        longest = max(len(name) for name, _ in candidates)
+        roles = [role for name, role in candidates if len(name) == longest]
         end = at + longest
         forbidden = not any(weights[at:end])
-        asked = not forbidden and _is_asked(words, clauses, at, end, text, tokens)
+        is_addressed = not forbidden and _is_asked(words, clauses, at, end, text, tokens)
         person = PERSON.search(plain[end - 1]) is not None
-        if asked:
+        if is_addressed:
             addressed.update(dict.fromkeys(roles))
-        if asked or (person and _is_mention(words, at, end)):
-            said = not asked and end < len(words) and words[end] in REPORTING
-            for place in range(at, end + said):
+        if is_addressed or (person and _is_mention(words, at, end)):
+            is_reporting = not is_addressed and end < len(words) and words[end] in REPORTING
+            for place in range(at, end + is_reporting):
                 weights[place] = 0.0
         at = end
     return tuple(addressed)
@@ -445,21 +447,26 @@ def _is_asked(
         return True
     if after in ("needed", "wanted", "required"):
         return True
-    said = set(words[start:at])
+    clause_words = set(words[start:at])
     if before in ASKING and not (
         before in ("need", "want", "find", "have", "hire")
         and after not in ("to", "who", "that", "do", "look", "check", "take")
     ):
         return True
     if before == "to" and (
-        said & HANDING or (said & {"give", "send"} and words[lead - 1 : lead] in (["it"], ["this"], ["that"]))
+        clause_words & HANDING
+        or (clause_words & {"give", "send"} and words[lead - 1 : lead] in (["it"], ["this"], ["that"]))
     ):
         return True
-    if before == "with" and said & {"talk", "speak", "chat", "connect"}:
+    if before == "with" and clause_words & {"talk", "speak", "chat", "connect"}:
         return True
-    if before == "for" and said & JOBS and (said & {"is", "its", "thats"} or len(said) <= 4):
+    if (
+        before == "for"
+        and clause_words & JOBS
+        and (clause_words & {"is", "its", "thats"} or len(clause_words) <= 4)
+    ):
         return True
-    if before == "by" and said & {
+    if before == "by" and clause_words & {
         "have",
         "get",
         "done",
@@ -531,11 +538,11 @@ def _weigh_by_place(reading: _Reading, asks: set[int]) -> None:
             weights[at] *= 0.6
 
 
-def _inside(token: TextWord, spans: Collection[tuple[int, int]]) -> bool:
+def _is_inside(token: TextWord, spans: Collection[tuple[int, int]]) -> bool:
     return bool(spans) and any(start <= token.start < end for start, end in spans)
 
 
-def _between(text: str, spans: Collection[tuple[int, int]]) -> list[str]:
+def _split_between(text: str, spans: Collection[tuple[int, int]]) -> list[str]:
     pieces, last = [], 0
     for start, end in spans:
         pieces.append(text[last:start])

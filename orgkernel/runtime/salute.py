@@ -104,10 +104,10 @@ def compute_report(situation: Situation) -> Report:
         "_schema": SCHEMA,
         "_version": VERSION,
         "status": {
-            "state": _state_of(s, tier),
+            "state": _get_state(s, tier),
             "progress": round(fit_fraction(done / steps), 4) if has_plan and steps else 0.0,
             "pace_level": tier,
-            "health": _health(tier, failures),
+            "health": _compute_health(tier, failures),
         },
         "activity": {
             "current_task": fit_text(s.task),
@@ -132,12 +132,12 @@ def compute_report(situation: Situation) -> Report:
             "organization": fit_name(s.org_id),
         },
         "time": {
-            "timestamp": _moment(s.now) or _moment(0),
-            "task_started": _moment(s.task_started),
-            "elapsed_seconds": _elapsed(s.now, s.task_started),
+            "timestamp": _format_moment(s.now) or _format_moment(0),
+            "task_started": _format_moment(s.task_started),
+            "elapsed_seconds": _compute_elapsed(s.now, s.task_started),
             "turns_elapsed": fit_count(s.turns_elapsed),
             "turns_since_progress": fit_count(stale),
-            "context_turns_remaining": _turns_remaining(s),
+            "context_turns_remaining": _estimate_turns_remaining(s),
         },
         "environment": {
             "model": fit_name(s.model),
@@ -152,13 +152,13 @@ def compute_report(situation: Situation) -> Report:
     }  # fmt: skip
 
 
-def _state_of(situation: Situation, tier: str) -> str:
+def _get_state(situation: Situation, tier: str) -> str:
     if situation.state in STATES:
         return situation.state
     return STATE_OF_TIER.get(tier) or ("active" if situation.task or situation.turns_elapsed else "idle")
 
 
-def _health(tier: str, failures: int) -> str:
+def _compute_health(tier: str, failures: int) -> str:
     if tier in NO_NEW_DISPATCH:
         return "critical"
     return "degraded" if tier == ALTERNATE or failures >= DEGRADED_AT else "nominal"
@@ -170,7 +170,7 @@ def _fill_percentage(situation: Situation) -> float:
     return round(100 * share, 1)
 
 
-def _turns_remaining(situation: Situation) -> int | None:
+def _estimate_turns_remaining(situation: Situation) -> int | None:
     """How many more turns fit in the window if they use as many tokens as the turns of this task so far."""
     turns, most = fit_count(situation.turns_elapsed), fit_count(situation.tokens_max)
     if situation.tokens_at_start is None or not turns or not most:
@@ -180,13 +180,13 @@ def _turns_remaining(situation: Situation) -> int | None:
     return min(int(max(most - used, 0) * turns // grown), LARGEST) if grown > 0 else None
 
 
-def _elapsed(now: float, started: float | None) -> float:
-    if started is None or _moment(now) is None or _moment(started) is None:
+def _compute_elapsed(now: float, started: float | None) -> float:
+    if started is None or _format_moment(now) is None or _format_moment(started) is None:
         return 0
     return round(fit_amount(now - started), 3)
 
 
-def _moment(seconds: object) -> str | None:
+def _format_moment(seconds: object) -> str | None:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
     return as_exact_utc(seconds)
@@ -233,7 +233,7 @@ def should_emit(previous: EmissionState | None, report: Report, doctrine: Mappin
     since = previous.turns_since + (
         turns - previous.turns_elapsed if turns >= previous.turns_elapsed else turns
     )
-    cause = _cause(previous, now, since, doctrine)
+    cause = _find_cause(previous, now, since, doctrine)
     if cause:
         return Emission(True, cause, now)
     return Emission(
@@ -250,17 +250,19 @@ def find_emission(
     """
     tier = situation.tier if situation.tier in TIERS else PRIMARY
     part = {
-        "status": {"state": _state_of(situation, tier), "pace_level": tier},
+        "status": {"state": _get_state(situation, tier), "pace_level": tier},
         "unit": {"role_id": fit_name(situation.role_id)},
         "time": {
-            "task_started": _moment(situation.task_started),
+            "task_started": _format_moment(situation.task_started),
             "turns_elapsed": fit_count(situation.turns_elapsed),
         },
     }
     return should_emit(previous, part, doctrine)
 
 
-def _cause(previous: EmissionState, now: EmissionState, since: int, doctrine: Mapping[str, Any]) -> Cause:
+def _find_cause(
+    previous: EmissionState, now: EmissionState, since: int, doctrine: Mapping[str, Any]
+) -> Cause:
     if now.pace_level != previous.pace_level:
         return "tier"
     is_new_task = now.task_started != previous.task_started

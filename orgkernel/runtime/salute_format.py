@@ -87,7 +87,7 @@ def fit_flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _or_null(fit: Callable[[object], Any]) -> Callable[[object], Any]:
+def _allow_null(fit: Callable[[object], Any]) -> Callable[[object], Any]:
     return lambda value: None if value is None else fit(value)
 
 
@@ -104,7 +104,7 @@ class Field(NamedTuple):
 
 _TEXT, _NAME = Field("a text", "", fit_text), Field("a text", "", fit_name)
 _COUNT, _LIST = Field("a count", 0, fit_count), Field("a list of texts", [], fit_list)
-_NULL_NAME = Field("a text or null", "", _or_null(fit_name))
+_NULL_NAME = Field("a text or null", "", _allow_null(fit_name))
 
 SECTIONS: Final[Mapping[str, Mapping[str, Field]]] = {
     "status": {
@@ -137,11 +137,11 @@ SECTIONS: Final[Mapping[str, Mapping[str, Field]]] = {
     },
     "time": {
         "timestamp": Field("a timestamp (ISO 8601)", "", fit_name, required=True),
-        "task_started": Field("a timestamp (ISO 8601) or null", None, _or_null(fit_name)),
+        "task_started": Field("a timestamp (ISO 8601) or null", None, _allow_null(fit_name)),
         "elapsed_seconds": Field("seconds", 0, fit_amount),
         "turns_elapsed": _COUNT,
         "turns_since_progress": _COUNT,
-        "context_turns_remaining": Field("a count or null", None, _or_null(fit_count)),
+        "context_turns_remaining": Field("a count or null", None, _allow_null(fit_count)),
     },
     "environment": {
         "model": _NAME,
@@ -197,11 +197,11 @@ def read_report(data: object) -> Report:
             raise ReportError("BAD_FIELD", section, "must be a mapping")
         report[section] = {
             name: _read(given, name, field, f"{section}/{name}") for name, field in fields.items()
-        } | _own(given)
-    return report | _own(data)
+        } | _select_own_fields(given)
+    return report | _select_own_fields(data)
 
 
-def _own(given: Mapping[Any, Any]) -> dict[str, Any]:
+def _select_own_fields(given: Mapping[Any, Any]) -> dict[str, Any]:
     """The writer's own fields: only plain values, with the same size limit as all others."""
     return {
         name: fit_text(value) if isinstance(value, str) else value

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from .lazy_patterns import lazy_pattern
-from .likely_secrets import find_likely, names_secret
+from .likely_secrets import find_likely, is_secret_name
 from .token_shapes import find_refused
 
 
@@ -96,13 +96,13 @@ def may_hold_secrets(text: str) -> bool:
 
 def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
     """Everything in a text that looks like a secret, in order. `name` is the key whose value the text is."""
-    yield from without_overlaps((*_find_tokens(text), *_find_values(text, name), *_find_random(text)))
+    yield from drop_overlaps((*_find_tokens(text), *_find_values(text, name), *_find_random(text)))
 
 
-def without_overlaps(found: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
+def drop_overlaps(secrets: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
     """What was found, in order, and of several finds in one place the first: `token = ghp_…` is one secret."""
     ends = 0
-    for each in sorted(found, key=lambda each: each.start):
+    for each in sorted(secrets, key=lambda each: each.start):
         if each.start >= ends:
             yield each
             ends = each.end
@@ -111,8 +111,8 @@ def without_overlaps(found: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
 def find_in_value(value: Any, *route: str | int) -> Iterator[tuple[tuple[str | int, ...], str, FoundSecret]]:
     """Everything in a value of JSON that looks like a secret, with its route and its text."""
     if isinstance(value, str):
-        for found in find_secrets(value, str(route[-1]) if route else ""):
-            yield route, value, found
+        for secret in find_secrets(value, str(route[-1]) if route else ""):
+            yield route, value, secret
     elif isinstance(value, Mapping):
         for key, each in value.items():
             yield from find_in_value(each, *route, key)
@@ -134,16 +134,16 @@ def _find_values(text: str, name: str) -> Iterator[FoundSecret]:
     if _NAMED.search(name) and _is_assigned(name, text.strip()):
         yield FoundSecret(0, len(text), _WHAT_ASSIGNED, "…")
         return
-    for found in _HEADER.finditer(text):
-        if _is_basic(found[2]) if found[1] else _is_random(found[2][:150]):
-            yield FoundSecret(found.start(2), found.end(2), "the value of an Authorization header", "…")
-    for found in _IN_ADDRESS.finditer(text):
-        if not _NOT_RANDOM.match(found[1]) and not _PLACEHOLDERS.match(found[1]):
-            yield FoundSecret(found.start(1), found.end(1), "the password in an address", "…")
-    for found in _ASSIGNED.finditer(text):
-        named = text[max(0, found.start() - _LONGEST_ORDINARY) : found.end(1)]
-        if _is_assigned(named, found[2].rstrip(".,;:!?)]}>")):
-            yield FoundSecret(found.start(2), found.end(2), _WHAT_ASSIGNED, "…")
+    for match in _HEADER.finditer(text):
+        if _is_basic(match[2]) if match[1] else _is_random(match[2][:150]):
+            yield FoundSecret(match.start(2), match.end(2), "the value of an Authorization header", "…")
+    for match in _IN_ADDRESS.finditer(text):
+        if not _NOT_RANDOM.match(match[1]) and not _PLACEHOLDERS.match(match[1]):
+            yield FoundSecret(match.start(1), match.end(1), "the password in an address", "…")
+    for match in _ASSIGNED.finditer(text):
+        named = text[max(0, match.start() - _LONGEST_ORDINARY) : match.end(1)]
+        if _is_assigned(named, match[2].rstrip(".,;:!?)]}>")):
+            yield FoundSecret(match.start(2), match.end(2), _WHAT_ASSIGNED, "…")
 
 
 def _find_random(text: str) -> Iterator[FoundSecret]:
@@ -172,26 +172,26 @@ def masked(what: str) -> str:
 
 
 def _replace(text: str, say: Callable[[int, int, int, str], str]) -> str:
-    found: list[tuple[int, int, int, str]] = []
+    spans: list[tuple[int, int, int, str]] = []
     if may_hold_secrets(text):
         sure = (*_find_tokens(text), *_find_values(text, ""))
-        found += ((each.start, each.end, len(each.masked) - 1, each.what) for each in sure)
-    found += ((each.start, each.end, each.shown, each.what) for each in find_likely(text))
-    if not found:
+        spans += ((each.start, each.end, len(each.masked) - 1, each.what) for each in sure)
+    spans += ((each.start, each.end, each.shown, each.what) for each in find_likely(text))
+    if not spans:
         return text
     parts: list[str] = []
     ends = 0
-    for start, end, shown, what in _joined(found):
+    for start, end, shown, what in _join_overlaps(spans):
         parts += (text[ends:start], say(start, end, shown, what))
         ends = end
     return "".join((*parts, text[ends:]))
 
 
-def _joined(found: list[tuple[int, int, int, str]]) -> Iterator[tuple[int, int, int, str]]:
+def _join_overlaps(spans: list[tuple[int, int, int, str]]) -> Iterator[tuple[int, int, int, str]]:
     """Overlapping finds as one: `token = ghp_…` is one secret."""
-    found.sort(key=lambda each: (each[0], -each[1]))
-    start, end, shown, what = found[0]
-    for each in found[1:]:
+    spans.sort(key=lambda each: (each[0], -each[1]))
+    start, end, shown, what = spans[0]
+    for each in spans[1:]:
         if each[0] >= end:
             yield start, end, shown, what
             start, end, shown, what = each
@@ -200,21 +200,21 @@ def _joined(found: list[tuple[int, int, int, str]]) -> Iterator[tuple[int, int, 
     yield start, end, shown, what
 
 
-def secrets_of(text: str) -> dict[str, str]:
+def map_secrets(text: str) -> dict[str, str]:
     """The secrets in a text of a caller, each with what stands for it wherever an answer would repeat it."""
-    found = {text[each.start : each.end]: masked(each.what) for each in find_likely(text)}
-    found = {each: mask for each, mask in found.items() if any(map(str.isdigit, each))}
+    masks = {text[each.start : each.end]: masked(each.what) for each in find_likely(text)}
+    masks = {each: mask for each, mask in masks.items() if any(map(str.isdigit, each))}
     if may_hold_secrets(text):
-        found |= {text[each.start : each.end]: masked(each.what) for each in find_secrets(text)}
+        masks |= {text[each.start : each.end]: masked(each.what) for each in find_secrets(text)}
     # The longest first: a part of it may be a secret too.
     return {
-        each: found[each] for each in sorted(found, key=len, reverse=True) if len(each) >= _LEAST_REPEATED
+        each: masks[each] for each in sorted(masks, key=len, reverse=True) if len(each) >= _LEAST_REPEATED
     }
 
 
 def is_secret(text: str, name: str) -> bool:
     """Whether the value of this name is a secret."""
-    return bool(text) and (names_secret(name) or any(find_secrets(text, name)))
+    return bool(text) and (is_secret_name(name) or any(find_secrets(text, name)))
 
 
 def _is_assigned(name: str, value: str) -> bool:

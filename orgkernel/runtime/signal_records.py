@@ -111,15 +111,17 @@ _FIELDS: Final = {
 }
 
 
-def field_names(layer: str) -> tuple[str, ...]:
+def list_signal_fields(layer: str) -> tuple[str, ...]:
     """The fields that a listed layer may write. Empty for an unlisted layer."""
     return tuple(_FIELDS.get(layer, ()))
 
 
-def read_record(layer: str, said: Mapping[str, Any]) -> SignalRecord:
+def read_record(layer: str, fields: Mapping[str, Any]) -> SignalRecord:
     """The record of a listed layer. A value of the wrong kind counts as not written. Nothing here raises."""
     kinds = _FIELDS[layer]
-    return RECORDS[layer](**{name: said[name] for name, kind in kinds.items() if _fits(said.get(name), kind)})
+    return RECORDS[layer](
+        **{name: fields[name] for name, kind in kinds.items() if _fits(fields.get(name), kind)}
+    )
 
 
 def _fits(value: object, kind: str) -> bool:
@@ -130,12 +132,12 @@ def _fits(value: object, kind: str) -> bool:
     return type(value).__name__ == kind  # exactly: a bool is not a count
 
 
-def has_spoken(said: Mapping[str, Any]) -> bool:
+def has_spoken(fields: Mapping[str, Any]) -> bool:
     """Whether a layer warned or corrected this turn, by any of the three fields that say so."""
-    kind = said.get("intervention_type")
+    kind = fields.get("intervention_type")
     return (
-        said.get("fired_this_turn") is True
-        or said.get("correction_applied") is True
+        fields.get("fired_this_turn") is True
+        or fields.get("correction_applied") is True
         or (isinstance(kind, str) and kind not in ("", "none"))
     )
 

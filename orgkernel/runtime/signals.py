@@ -121,7 +121,9 @@ def begin_turn(store: Store, turn: int) -> None:
         return
     if ledger is not None:
         _note_conflict(store, ledger)
-    store[KEY] = {layer: said for layer, said in _said(store).items() if _is_turn(said.get("turn"), turn)}
+    store[KEY] = {
+        layer: fields for layer, fields in _said(store).items() if _is_turn(fields.get("turn"), turn)
+    }
     kept = ledger or {"events": [], "counts": {}}
     store[LEDGER] = {"turn": turn, "held": {}, "events": kept["events"], "counts": kept["counts"]}
 
@@ -138,34 +140,36 @@ def write(store: Store, layer: str, **said: object) -> None:
     record = {**_said(store).get(layer, {}), **said}
     if ledger is not None:
         record["turn"] = ledger["turn"]
-    _signals_of(store)[layer] = record
+    _get_signals(store)[layer] = record
 
 
 def read(store: Mapping[str, Any], layer: str) -> SignalRecord | None:
     """The signals of a listed layer in this turn. None means that it wrote nothing: unknown."""
-    said = _said(store).get(layer)
-    return None if said is None or layer not in RECORDS else read_record(layer, said)
+    fields = _said(store).get(layer)
+    return None if fields is None or layer not in RECORDS else read_record(layer, fields)
 
 
 def read_signals(store: Mapping[str, Any]) -> Signals:
     """All signals of this turn."""
-    said = _said(store)
+    fields_by_layer = _said(store)
     ledger = find_ledger(store)
     return Signals(
         turn=ledger["turn"] if ledger else None,
-        said={layer: read_record(layer, said[layer]) for layer in RECORDS if layer in said},
-        spoken=_spoken(said, ledger),
+        said={
+            layer: read_record(layer, fields_by_layer[layer]) for layer in RECORDS if layer in fields_by_layer
+        },
+        spoken=_list_spoken(fields_by_layer, ledger),
     )
 
 
 def survey(store: Mapping[str, Any], neighbors: Mapping[str, object]) -> Signals:
     """All signals of this turn; for silent layers the signals derived from their stores (see `derive`)."""
-    said = read_signals(store)
-    seen = derive(neighbors, said.turn)
-    return Signals(said.turn, said.said, seen.derived, said.spoken, seen.warned)
+    signals = read_signals(store)
+    seen = derive(neighbors, signals.turn)
+    return Signals(signals.turn, signals.said, seen.derived, signals.spoken, seen.warned)
 
 
-def threshold(base: int, signals: Signals) -> int:
+def compute_threshold(base: int, signals: Signals) -> int:
     """How many failures make advice due: two more while the agent is oriented."""
     return base + ORIENTED_BONUS if signals.oriented else base
 
@@ -180,7 +184,7 @@ def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> C
     ledger = find_ledger(store)
     holder = ledger["held"].get(lane) if ledger else None
     if holder is None and lane == WARNING:
-        spoken = Signals(spoken=_spoken(_said(store), None), warned=seen.warned if seen else ())
+        spoken = Signals(spoken=_list_spoken(_said(store), None), warned=seen.warned if seen else ())
         holder = spoken.holder(layer)
     if ledger is not None:
         if holder is None:
@@ -194,7 +198,7 @@ def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> C
 
 def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
     """Record a conflict. Two layers that spoke in one turn are one event; a third one is added to it."""
-    spoken = list(_spoken(_said(store), ledger))
+    spoken = list(_list_spoken(_said(store), ledger))
     if len(spoken) < 2:
         return
     for event in ledger["events"]:
@@ -204,9 +208,13 @@ def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
     add_event(ledger, "conflict", WARNING, tuple(spoken))
 
 
-def _spoken(said: Mapping[str, Mapping[str, Any]], ledger: Mapping[str, Any] | None) -> tuple[str, ...]:
+def _list_spoken(
+    fields_by_layer: Mapping[str, Mapping[str, Any]], ledger: Mapping[str, Any] | None
+) -> tuple[str, ...]:
     held = [ledger["held"][WARNING]] if ledger and WARNING in ledger["held"] else []
-    return tuple(dict.fromkeys([*held, *(layer for layer in said if has_spoken(said[layer]))]))
+    return tuple(
+        dict.fromkeys([*held, *(layer for layer in fields_by_layer if has_spoken(fields_by_layer[layer]))])
+    )
 
 
 def _said(store: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -214,10 +222,14 @@ def _said(store: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     value = store.get(KEY)
     if not isinstance(value, dict):
         return {}
-    return {layer: said for layer, said in value.items() if isinstance(layer, str) and isinstance(said, dict)}
+    return {
+        layer: fields
+        for layer, fields in value.items()
+        if isinstance(layer, str) and isinstance(fields, dict)
+    }
 
 
-def _signals_of(store: Store) -> dict[str, Any]:
+def _get_signals(store: Store) -> dict[str, Any]:
     value = store.get(KEY)
     if not isinstance(value, dict):
         value = store[KEY] = {}

@@ -11,7 +11,7 @@ from typing import Final
 
 from .request_words import COMMON, STOP
 from .word_forms import TextWord, stem
-from .word_topics import groups_by_stem, known_words, trades_by_stem
+from .word_topics import list_known_words, map_groups_by_stem, map_trades_by_stem
 
 _MOST_CORRECTED: Final = 8
 _LONGEST: Final = 20
@@ -22,7 +22,7 @@ _SHORT: Final = frozenset(("the", "and", "fix", "for", "you", "not", "can"))
 def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> list[TextWord]:
     """The words with those replaced that differ in one letter from a word of the lists or of roles."""
     left = _MOST_CORRECTED
-    found = list(tokens)
+    words = list(tokens)
     for at, token in enumerate(tokens):
         word = token.text
         if (
@@ -36,26 +36,26 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
             word in STOP
             or word in COMMON
             or token.stem in terms
-            or token.stem in groups_by_stem()
-            or token.stem in trades_by_stem()
+            or token.stem in map_groups_by_stem()
+            or token.stem in map_trades_by_stem()
             or (at and text[token.start].isupper() and not text[token.start : token.end].isupper())
         ):
             continue
         left -= 1
         meant = _nearest(word, terms)
         if meant is not None:
-            found[at] = token._replace(text=meant, stem=stem(meant))
-    return found
+            words[at] = token._replace(text=meant, stem=stem(meant))
+    return words
 
 
 @cache
-def _known() -> frozenset[str]:
-    return COMMON | STOP | known_words()
+def _get_known_words() -> frozenset[str]:
+    return COMMON | STOP | list_known_words()
 
 
 def _nearest(word: str, terms: Container[str]) -> str | None:
     """The known word that differs in two letters exchanged, or in a letter too many or too few."""
-    known = _known()
+    known = _get_known_words()
     for at in range(len(word) - 1):
         other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
         if other != word and (other in known or stem(other) in terms if len(word) > 3 else other in _SHORT):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from .own_text import one_line, strip_own_text
+from .own_text import fold_to_one_line, strip_own_text
 from .pace import PROGRESS, Obligation, PaceDecision
 from .tiers import ABORT, ESCALATE, FALLBACK, NORMAL
 
@@ -42,20 +42,20 @@ class PostInChainOfCommand(NamedTuple):
         """A role for a reader: `Engineering XO (engineering_xo)`."""
         name = self.role_name if role_id == self.role_id else self.names.get(role_id, "")
         known = name and name != role_id
-        return one_line(f"{name} ({role_id})" if known else role_id, _QUOTED)
+        return fold_to_one_line(f"{name} ({role_id})" if known else role_id, _QUOTED)
 
 
 def say_transition(
-    pace: PaceDecision, told: str, post: PostInChainOfCommand, failing: Sequence[str], why: str = ""
+    pace: PaceDecision, last_tier: str, post: PostInChainOfCommand, failing: Sequence[str], why: str = ""
 ) -> tuple[str, ...]:
     """The sentences about the role's own tier. `told` is the tier that it was last told about."""
     because = "; ".join(tripped.text for tripped in pace.reasons) or (PROGRESS if pace.progressed else why)
-    happened = f"{post.name_of(post.role_id)} went from PACE tier {told} to {pace.tier}"
+    happened = f"{post.name_of(post.role_id)} went from PACE tier {last_tier} to {pace.tier}"
     sentences = [f"{happened}: {because}." if because else f"{happened}."]
     for duty in pace.obligations:
         sentences += _say_duty(duty, post, failing)
         if duty.action != NORMAL:
-            sentences.append(f"The role's PACE plan says: {one_line(duty.text, _QUOTED)}.")
+            sentences.append(f"The role's PACE plan says: {fold_to_one_line(duty.text, _QUOTED)}.")
     return tuple(sentences)
 
 
@@ -64,7 +64,7 @@ def _say_duty(duty: Obligation, post: PostInChainOfCommand, failing: Sequence[st
         return ["Ignore earlier instructions about failures and continue with the task."]
     if duty.action == FALLBACK:
         return _say_fallback(post, failing)
-    whom = _whom(duty.to or post.reports_to)
+    whom = _name_addressee(duty.to or post.reports_to)
     if duty.action == ESCALATE:
         return [
             "Stop retrying.",
@@ -80,7 +80,7 @@ def _say_duty(duty: Obligation, post: PostInChainOfCommand, failing: Sequence[st
 
 
 def _say_fallback(post: PostInChainOfCommand, failing: Sequence[str]) -> list[str]:
-    bad = [one_line(tool, _QUOTED) for tool in dict.fromkeys(failing)][:TOOLS_NAMED]
+    bad = [fold_to_one_line(tool, _QUOTED) for tool in dict.fromkeys(failing)][:TOOLS_NAMED]
     others = [tool for tool in post.tools if tool not in failing and tool != "response"]
     sentences = [
         f"Do not repeat the call that failed ({', '.join(bad)})."
@@ -95,7 +95,7 @@ def _say_fallback(post: PostInChainOfCommand, failing: Sequence[str]) -> list[st
     return sentences
 
 
-def _whom(to: str | None) -> str:
+def _name_addressee(to: str | None) -> str:
     return to or USER
 
 
@@ -105,7 +105,7 @@ def _name(whom: str, post: PostInChainOfCommand) -> str:
 
 def say_report(report: Mapping[str, Any], tier: str, post: PostInChainOfCommand) -> tuple[str, ...]:
     """The sentences about a subordinate's report that it is in a tier where it needs its superior."""
-    unit, activity = _part(report, "unit"), _part(report, "activity")
+    unit, activity = _get_part(report, "unit"), _get_part(report, "activity")
     role_id = str(unit.get("role_id"))
     named = unit.get("role_name")
     names = (
@@ -113,7 +113,7 @@ def say_report(report: Mapping[str, Any], tier: str, post: PostInChainOfCommand)
     )
     who = PostInChainOfCommand(post.role_id, post.role_name, names=names).name_of(role_id)
     task = activity.get("current_task")
-    quoted = one_line(strip_own_text(task), _QUOTED) if isinstance(task, str) else ""
+    quoted = fold_to_one_line(strip_own_text(task), _QUOTED) if isinstance(task, str) else ""
     about = f' Its task: "{quoted}".' if quoted else ""
     why = say_measures(report)
     first = f"{who} reports PACE tier {tier}{': ' if why else ''}{why}.{about}"
@@ -126,7 +126,7 @@ def say_report(report: Mapping[str, Any], tier: str, post: PostInChainOfCommand)
 
 def say_measures(report: Mapping[str, Any]) -> str:
     """The values of a report that show trouble, in words. Empty if there are none."""
-    environment, time = _part(report, "environment"), _part(report, "time")
+    environment, time = _get_part(report, "environment"), _get_part(report, "time")
     failures = _number(environment.get("tool_failures_consecutive"))
     stale = _number(time.get("turns_since_progress"))
     fill = _number(environment.get("context_fill_pct"))
@@ -140,7 +140,7 @@ def say_measures(report: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _part(report: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _get_part(report: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     part = report.get(name)
     return part if isinstance(part, Mapping) else {}
 

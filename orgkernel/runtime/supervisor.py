@@ -96,7 +96,7 @@ def steer(
     memory, due = _find_due(signals, pace, reports, memory, post, failing, cool_down)
     if not due:
         return None, memory
-    steering = _word(due)._replace(deferred_to=signals.holder(LAYER))
+    steering = _write_steering(due)._replace(deferred_to=signals.holder(LAYER))
     return steering, memory if steering.deferred_to else _remember(memory, due, signals.turn)
 
 
@@ -120,7 +120,7 @@ def supervise(
     write(store, LAYER, active=True)
     if not due or not claim(store, WARNING, LAYER, signals).granted:
         return None, memory
-    steering = _word(due)
+    steering = _write_steering(due)
     write(store, LAYER, intervention_type=steering.intervention_type)
     return steering, _remember(memory, due, signals.turn)
 
@@ -151,7 +151,7 @@ def _find_due(
     ]
 
 
-def _word(due: Sequence[_Notice]) -> Steering:
+def _write_steering(due: Sequence[_Notice]) -> Steering:
     text, fingerprint = mark_own_text(" ".join(sentence for each in due for sentence in each.sentences))
     kind = f"{'pace' if due[0].own else 'report'}_{due[0].tier}"
     return Steering(text, fingerprint, kind, tuple(dict.fromkeys(each.role_id for each in due)))
@@ -164,18 +164,18 @@ def _find_own(
     post: PostInChainOfCommand,
     failing: Sequence[str],
 ) -> _Notice | None:
-    told = memory.own.get(post.role_id, PRIMARY)
+    last_tier = memory.own.get(post.role_id, PRIMARY)
     why = ""
     if pace is None:
         mine = [report for report in reports if report["unit"]["role_id"] == post.role_id]
         if not mine:
             return None
-        tier, why = _tier_of(mine[-1]), say_measures(mine[-1])
+        tier, why = _get_reported_tier(mine[-1]), say_measures(mine[-1])
         duty = Obligation(ACTIONS[TIERS.index(tier)], post.reports_to, "")
-        pace = PaceDecision(tier, told, obligations=(duty,))
-    if pace.tier == told:
+        pace = PaceDecision(tier, last_tier, obligations=(duty,))
+    if pace.tier == last_tier:
         return None
-    sentences = say_transition(pace, told, post, failing, why)
+    sentences = say_transition(pace, last_tier, post, failing, why)
     return _Notice(True, post.role_id, post.role_id, pace.tier, sentences)
 
 
@@ -183,11 +183,11 @@ def _find_subordinates(
     reports: Sequence[Mapping[str, Any]], memory: SupervisorMemory, post: PostInChainOfCommand
 ) -> tuple[SupervisorMemory, list[_Notice]]:
     """The messages due about subordinates, the worst first. Tiers that they handle alone are only recorded."""
-    latest = {_subject_of(report): report for report in reports if _is_subordinate(report, post)}
+    latest = {_get_subject(report): report for report in reports if _is_subordinate(report, post)}
     reported = dict(memory.reported)
     due: list[_Notice] = []
     for subject, report in latest.items():
-        tier = _tier_of(report)
+        tier = _get_reported_tier(report)
         if tier not in _NEEDS_SUPERIOR or TIERS.index(tier) < TIERS.index(reported.get(subject, PRIMARY)):
             reported[subject] = tier
         elif tier != reported.get(subject, PRIMARY):
@@ -211,8 +211,8 @@ def _may_speak(notice: _Notice, memory: SupervisorMemory, turn: int | None, cool
 def _remember(memory: SupervisorMemory, taken: Sequence[_Notice], turn: int | None) -> SupervisorMemory:
     own = {**memory.own, **{each.subject: each.tier for each in taken if each.own}}
     reported = {**memory.reported, **{each.subject: each.tier for each in taken if not each.own}}
-    said = {**memory.said, **{each.key: memory.said.get(each.key, 0) + 1 for each in taken}}
-    return SupervisorMemory(own, reported, said, turn)
+    counts = {**memory.said, **{each.key: memory.said.get(each.key, 0) + 1 for each in taken}}
+    return SupervisorMemory(own, reported, counts, turn)
 
 
 def _is_report(report: object) -> bool:
@@ -236,10 +236,10 @@ def _is_subordinate(report: Mapping[str, Any], post: PostInChainOfCommand) -> bo
     return unit.get("reports_to") == post.role_id or unit["role_id"] in post.subordinates
 
 
-def _tier_of(report: Mapping[str, Any]) -> str:
+def _get_reported_tier(report: Mapping[str, Any]) -> str:
     return str(report["status"]["pace_level"])
 
 
-def _subject_of(report: Mapping[str, Any]) -> str:
+def _get_subject(report: Mapping[str, Any]) -> str:
     unit = report["unit"]
     return f"{unit.get('organization') or '-'}/{unit['role_id']}/{unit.get('agent_number') or 0}"

@@ -26,7 +26,7 @@ from .request_text import RequestText, Term, is_weak, read_request
 from .request_words import CREATED, STOP, THINGS
 from .word_forms import clean, find_tokens, join_words
 from .word_forms import stem as find_stem
-from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
+from .word_topics import list_trades, map_groups_by_stem, map_trades_by_stem, map_trades_by_title_word
 
 PRIORS: Final[Mapping[str, float]] = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
 """A specialist before an executive before a commander."""
@@ -210,7 +210,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
             scale = FIELDS[name] / (1 - _LENGTH + _LENGTH * words.total() / usual[name])
             for word, count in words.items():
                 weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
-        frequencies.append({word: each * _centrality(word, trade) for word, each in weighed.items()})
+        frequencies.append({word: each * _compute_centrality(word, trade) for word, each in weighed.items()})
     number = len(roles)
     spread = Counter(word for weighed in frequencies for word in weighed)
     terms: dict[str, dict[int, float]] = {}
@@ -222,7 +222,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
             for group in senses.get(word, ()):
                 held = groups.setdefault(group, {})
                 held[role] = max(held.get(role, 0.0), value)
-            value *= _rarity(spread[word], number)
+            value *= _compute_rarity(spread[word], number)
             if " " in word:
                 value *= _PAIR
             if value >= _LEAST:
@@ -231,13 +231,13 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     examples: dict[str, int] = {}
     languages = set()
-    for place, said in enumerate(roles):
-        for called in dict.fromkeys(_name_words(each) for each in said.names):
+    for place, role_texts in enumerate(roles):
+        for called in dict.fromkeys(_split_name(each) for each in role_texts.names):
             if called:
                 names.setdefault(called[0], []).append((called, place))
-        for kind, text in said.fields:
+        for kind, text in role_texts.fields:
             if kind == "example":
-                examples.setdefault(_key(text), place)
+                examples.setdefault(_build_key(text), place)
                 languages.add(find_language(clean(text, 1_000)))
     return TextIndex(
         tuple(role.role_id for role in roles),
@@ -249,10 +249,10 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
             for place, role in enumerate(roles)
             if role.leads
         },
-        {first: tuple(found) for first, found in names.items()},
+        {first: tuple(entries) for first, entries in names.items()},
         examples,
         {
-            place: tuple(frozenset(_content(text)) for text in role.not_examples)
+            place: tuple(frozenset(_extract_content(text)) for text in role.not_examples)
             for place, role in enumerate(roles)
             if role.not_examples
         },
@@ -267,7 +267,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
 def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = {}
     for name, text in role.fields:
-        stems = content_of(text)
+        stems = extract_content(text)
         if not stems:
             continue
         if find_language(clean(text, 1_000)):
@@ -279,12 +279,12 @@ def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
 
 
 @lru_cache(maxsize=16_384)
-def content_of(text: str) -> tuple[str, ...]:
+def extract_content(text: str) -> tuple[str, ...]:
     """The stems of the words of a role's text that carry meaning, in order."""
-    return tuple(_content(text))
+    return tuple(_extract_content(text))
 
 
-def _content(text: str) -> list[str]:
+def _extract_content(text: str) -> list[str]:
     text = join_words(clean(text.replace("_", " "), 20_000))
     foreign = find_language(text) is not None
     return [
@@ -297,11 +297,11 @@ def _content(text: str) -> list[str]:
     ]
 
 
-def _key(text: str) -> str:
-    return " ".join(_content(text))
+def _build_key(text: str) -> str:
+    return " ".join(_extract_content(text))
 
 
-def _rarity(holders: float, number: int) -> float:
+def _compute_rarity(holders: float, number: int) -> float:
     """1 for a word of one role, 0 for a word of all."""
     if number >= 3 and holders >= number:
         return 0.0
@@ -313,9 +313,9 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     name = {word for field in ("name", "domain_name") for word in fields.get(field, ())}
     main = {word for field, words in fields.items() if field in _MAIN for word in words}
     beside = {word for field, words in fields.items() if field not in _MAIN for word in words}
-    known = trades()
-    near = {key for word in (*main, *beside) for key in trades_by_stem().get(word, ())}
-    near.update(key for word in main for key in trades_by_title_of_words().get(word, ()))
+    known = list_trades()
+    near = {key for word in (*main, *beside) for key in map_trades_by_stem().get(word, ())}
+    near.update(key for word in main for key in map_trades_by_title_word().get(word, ()))
     covered = {
         word
         for key in near
@@ -323,14 +323,14 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
         if len(title) > 1 and " ".join(title) in fields.get("domain_name", ())
         for word in title
     }
-    found: dict[str, float] = {}
+    certainties: dict[str, float] = {}
     for key in near:
         trade = known[key]
         doubt = 1.0
         titled: set[str] = set()
         for title in trade.titles:
             if len(title) == 1:
-                said = (
+                certainty = (
                     _TITLE
                     if title[0] in name and title[0] not in covered
                     else _TITLE_BESIDE
@@ -338,11 +338,11 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
                     else 0.0
                 )
             elif all(word in name for word in title):
-                said = _TITLE_OF_WORDS
+                certainty = _TITLE_OF_WORDS
             else:
-                said = _TITLE_OF_WORDS_BESIDE if " ".join(title) in main else 0.0
-            if said:
-                doubt *= 1 - said
+                certainty = _TITLE_OF_WORDS_BESIDE if " ".join(title) in main else 0.0
+            if certainty:
+                doubt *= 1 - certainty
                 titled.update(title)
         for word in trade.words - titled:
             if word in trade.hints:
@@ -353,18 +353,18 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
                 doubt *= 1 - (_WORD_IN_TEXT if not is_weak(word) else _WORD_BESIDE)
             elif word in beside:
                 doubt *= 1 - _WORD_BESIDE
-        found[key] = 1 - doubt
-    most = max(found.values(), default=1.0)
+        certainties[key] = 1 - doubt
+    most = max(certainties.values(), default=1.0)
     least = _INCIDENTAL if most >= _CERTAIN else 0.1
-    return {key: value * math.sqrt(value / most) for key, value in found.items() if value >= least}
+    return {key: value * math.sqrt(value / most) for key, value in certainties.items() if value >= least}
 
 
-def _centrality(word: str, strengths: Mapping[str, float]) -> float:
+def _compute_centrality(word: str, strengths: Mapping[str, float]) -> float:
     """A word of the role's trade counts in full, an incidental one half."""
     if " " in word:
         first, _, second = word.partition(" ")
-        return (_centrality(first, strengths) + _centrality(second, strengths)) / 2
-    of = trades_by_stem().get(word)
+        return (_compute_centrality(first, strengths) + _compute_centrality(second, strengths)) / 2
+    of = map_trades_by_stem().get(word)
     if of is None:
         return 0.75
     return 0.5 + 0.5 * max(strengths.get(key, 0.0) for key in of)
@@ -372,7 +372,7 @@ def _centrality(word: str, strengths: Mapping[str, float]) -> float:
 
 def _find_senses(words: Iterable[str]) -> dict[str, list[str]]:
     """The groups of meaning of a role's words: of several, those that it has more words of."""
-    known = {word: groups_by_stem()[word] for word in words if word in groups_by_stem()}
+    known = {word: map_groups_by_stem()[word] for word in words if word in map_groups_by_stem()}
     company = Counter(group for groups in known.values() for group in groups)
     return {
         word: [group for group in groups if company[group] == max(map(company.__getitem__, groups))]
@@ -388,20 +388,20 @@ def _weigh_topics(
     for role, each in enumerate(strengths):
         for key, strength in each.items():
             held.setdefault(key, {})[role] = strength
-    found: dict[str, dict[int, float]] = {}
+    weights: dict[str, dict[int, float]] = {}
     for key, roles in held.items():
-        scale = _TRADE * _rarity(max(1.0, sum(each**2 for each in roles.values())), number)
-        found[key] = {role: round(scale * strength**1.5, 3) for role, strength in roles.items()}
-    for key, said in groups.items():
-        scale = _ALIKE * _rarity(len(said), number)
-        found[key] = {role: round(scale * value, 3) for role, value in said.items()}
+        scale = _TRADE * _compute_rarity(max(1.0, sum(each**2 for each in roles.values())), number)
+        weights[key] = {role: round(scale * strength**1.5, 3) for role, strength in roles.items()}
+    for key, members in groups.items():
+        scale = _ALIKE * _compute_rarity(len(members), number)
+        weights[key] = {role: round(scale * value, 3) for role, value in members.items()}
     kept = {
-        key: {role: value for role, value in each.items() if value >= _LEAST} for key, each in found.items()
+        key: {role: value for role, value in each.items() if value >= _LEAST} for key, each in weights.items()
     }
     return {key: each for key, each in kept.items() if each}
 
 
-def _name_words(name: str) -> tuple[str, ...]:
+def _split_name(name: str) -> tuple[str, ...]:
     words = [
         token.text.replace("'", "")
         for token in find_tokens(join_words(clean(name.replace("_", " ").replace("-", " "), 200)))
@@ -435,7 +435,7 @@ def rank_roles(
         for role, value in _look_up(index, term.stem, not request.creative).items():
             sums[role] = sums.get(role, 0.0) + term.weight * value
             matched[role] = matched.get(role, 0.0) + term.weight
-    for pair, weight in _pairs(request.terms):
+    for pair, weight in _iterate_pairs(request.terms):
         for role, value in index.terms.get(pair, {}).items():
             sums[role] = sums.get(role, 0.0) + weight * value
     _let_leaders_take(index, sums, request)
@@ -447,8 +447,8 @@ def rank_roles(
         _STRANGE if any(not _is_known(index, each) for each in request.private) else 1.0
     )
     scores: dict[int, float] = {}
-    for role, found in sums.items():
-        amount = found * index.priors[role] * factor
+    for role, word_sum in sums.items():
+        amount = word_sum * index.priors[role] * factor
         missing = _MISSING * min(total - matched.get(role, 0.0), _MOST_MISSING)
         scores[role] = amount / (amount + _HALF + missing + elsewhere)
     learned = _Learned()
@@ -497,12 +497,12 @@ def _find_learned(index: TextIndex, text: str, scores: Mapping[int, float]) -> _
     likely = guess_work(text)
     if not likely:
         return _Learned()
-    found: dict[int, dict[str, float]] = {}
+    shares_by_role: dict[int, dict[str, float]] = {}
     topics: dict[int, float] = {}
     for domain, handling in index.domains.items():
         share = likely.get(domain, 0.0)
         for role in handling:
-            found.setdefault(role, {})[domain] = share
+            shares_by_role.setdefault(role, {})[domain] = share
             topics[role] = topics.get(role, 0.0) + math.sqrt(share)
     if not index.branches and index.leads:
         index.branches.update(_find_branches(index))
@@ -518,14 +518,16 @@ def _find_learned(index: TextIndex, text: str, scores: Mapping[int, float]) -> _
         fits[leader] = scores.get(leader, 0.0) + _BRANCH * about * share / (whole + part or 1.0)
     best = max(fits.values(), default=0.0) or 1.0
     for leader, fit in fits.items():
-        found.setdefault(leader, {})[COMMAND if whole > part else LEADING] = (whole + part) * fit / best
-    return _Learned(found, sum(likely.get(label, 0.0) for label in NO_WORK))
+        shares_by_role.setdefault(leader, {})[COMMAND if whole > part else LEADING] = (
+            (whole + part) * fit / best
+        )
+    return _Learned(shares_by_role, sum(likely.get(label, 0.0) for label in NO_WORK))
 
 
 def _find_branches(index: TextIndex) -> dict[int, frozenset[int]]:
     handling = {role for roles in index.domains.values() for role in roles}
     branches = {
-        leader: frozenset(role for role in _all_below(index, leader) if role not in index.leads)
+        leader: frozenset(role for role in _list_all_below(index, leader) if role not in index.leads)
         for leader in index.leads
     }
     return {leader: branch for leader, branch in branches.items() if branch and branch <= handling}
@@ -539,7 +541,7 @@ def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: Request
     leaders = {role: value for role, value in leaders.items() if value >= 0.5 * max(leaders.values())}
     own = {role: amount for role, amount in sums.items() if role not in leaders}
     below: dict[int, float] = {}
-    for role in sorted(index.leads, key=lambda each: len(_all_below(index, each))):
+    for role in sorted(index.leads, key=lambda each: len(_list_all_below(index, each))):
         below[role] = sum(
             own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role]
         )
@@ -549,9 +551,9 @@ def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: Request
         sums[role] *= _LED
 
 
-def _all_below(index: TextIndex, role: int, depth: int = 0) -> list[int]:
+def _list_all_below(index: TextIndex, role: int, depth: int = 0) -> list[int]:
     below = list(index.leads.get(role, ())) if depth < 12 else []
-    return below + [each for one in below for each in _all_below(index, one, depth + 1)]
+    return below + [each for one in below for each in _list_all_below(index, one, depth + 1)]
 
 
 def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], learned: _Learned) -> Ranking:
@@ -577,18 +579,20 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
     return Ranking(ranked, outcome, margin, request.language)
 
 
-def nearest_domain(evidence: Sequence[Evidence], domains: Iterable[tuple[str, Iterable[str]]]) -> str | None:
+def find_nearest_domain(
+    evidence: Sequence[Evidence], domains: Iterable[tuple[str, Iterable[str]]]
+) -> str | None:
     """The domain that the text was found to be about, or the one whose texts use most of the words that spoke for a role."""
     best, most = None, 0.0
     learned = next((each.stem for each in evidence if each.kind == "learned"), None)
     for domain, texts in domains:
         if domain == learned:
             return domain
-        stems, groups = _stems_and_groups(tuple(texts))
+        stems, groups = _collect_stems_and_groups(tuple(texts))
         amount = sum(
             each.amount * (1.0 if each.stem in stems else 0.5)
             for each in evidence
-            if each.stem in stems or any(key in groups for key in groups_by_stem().get(each.stem, ()))
+            if each.stem in stems or any(key in groups for key in map_groups_by_stem().get(each.stem, ()))
         )
         if amount > most:
             best, most = domain, amount
@@ -606,9 +610,9 @@ def say_why(ranked: Ranked) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def _stems_and_groups(texts: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    stems = frozenset(word for text in texts for word in content_of(text))
-    return stems, frozenset(key for word in stems for key in groups_by_stem().get(word, ()))
+def _collect_stems_and_groups(texts: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    stems = frozenset(word for text in texts for word in extract_content(text))
+    return stems, frozenset(key for word in stems for key in map_groups_by_stem().get(word, ()))
 
 
 def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
@@ -616,39 +620,39 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
     known = index.merged.get((stem, topics))
     if known is not None:
         return known
-    found = dict(index.terms.get(stem, {}))
+    postings = dict(index.terms.get(stem, {}))
     if topics:
-        for role, value in _gather(index, groups_by_stem().get(stem, ())).items():
-            found[role] = max(value, found.get(role, 0.0))
+        for role, value in _gather(index, map_groups_by_stem().get(stem, ())).items():
+            postings[role] = max(value, postings.get(role, 0.0))
         if not is_weak(stem):
-            of = trades_by_stem().get(stem, ())
+            of = map_trades_by_stem().get(stem, ())
             by_trade = _gather(index, of, stem)
             if by_trade:
                 # A word of many trades says little, and so does one of trades that several roles share.
                 shared = sum(by_trade.values()) / max(by_trade.values())
                 specific = len(of) ** -_AMBIGUOUS / math.sqrt(shared)
                 for role, value in by_trade.items():
-                    found[role] = max(value * specific, found.get(role, 0.0))
-    if len(found) > _MOST_IN_LIST:
-        found = dict(nlargest(_MOST_IN_LIST, found.items(), key=lambda each: each[1]))
+                    postings[role] = max(value * specific, postings.get(role, 0.0))
+    if len(postings) > _MOST_IN_LIST:
+        postings = dict(nlargest(_MOST_IN_LIST, postings.items(), key=lambda each: each[1]))
     if len(index.merged) > 20_000:
         index.merged.clear()
-    index.merged[stem, topics] = found
-    return found
+    index.merged[stem, topics] = postings
+    return postings
 
 
 def _is_known(index: TextIndex, stem: str) -> bool:
     """Whether a word is of any role's work."""
     return stem in index.terms or any(
         max(index.topics[key].values()) >= _SURELY
-        for key in trades_by_stem().get(stem, ())
+        for key in map_trades_by_stem().get(stem, ())
         if key in index.topics
     )
 
 
 def _is_elsewhere(index: TextIndex, stem: str) -> bool:
     """Whether a word is of trades that no role has."""
-    of = trades_by_stem().get(stem)
+    of = map_trades_by_stem().get(stem)
     return (
         of is not None
         and stem not in _THINGS
@@ -659,19 +663,19 @@ def _is_elsewhere(index: TextIndex, stem: str) -> bool:
 
 def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> dict[int, float]:
     """What groups or trades say for each role: the most that one of them says."""
-    found: dict[int, float] = {}
+    postings: dict[int, float] = {}
     for key in keys:
         held = index.topics.get(key)
         if held is None:
             continue
-        scale = _HINT if hint is not None and hint in trades()[key].hints else 1.0
+        scale = _HINT if hint is not None and hint in list_trades()[key].hints else 1.0
         for role, value in held.items():
-            if value * scale > found.get(role, 0.0):
-                found[role] = value * scale
-    return found
+            if value * scale > postings.get(role, 0.0):
+                postings[role] = value * scale
+    return postings
 
 
-def _pairs(terms: Sequence[Term]) -> Iterable[tuple[str, float]]:
+def _iterate_pairs(terms: Sequence[Term]) -> Iterable[tuple[str, float]]:
     """Pairs of words that stand near each other."""
     for at, first in enumerate(terms):
         for later, second in enumerate(terms[at + 1 : at + 3]):
@@ -682,43 +686,45 @@ def _pairs(terms: Sequence[Term]) -> Iterable[tuple[str, float]]:
 
 
 def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
-    said = set(whole)
-    return bool(other) and len(said & other) >= 0.7 * max(len(said), len(other))
+    word_set = set(whole)
+    return bool(other) and len(word_set & other) >= 0.7 * max(len(word_set), len(other))
 
 
 def _find_evidence(
     index: TextIndex, request: RequestText, role: int, exact: int | None, learned: _Learned
 ) -> tuple[Evidence, ...]:
-    found: list[Evidence] = []
+    evidence: list[Evidence] = []
     if role in request.addressed:
-        found.append(Evidence(index.roles[role], "", 10.0, "name"))
+        evidence.append(Evidence(index.roles[role], "", 10.0, "name"))
     if role == exact and not request.addressed:
-        found.append(Evidence("", " ".join(request.whole), 9.0, "example"))
+        evidence.append(Evidence("", " ".join(request.whole), 9.0, "example"))
     for term in request.terms:
         value = _look_up(index, term.stem, not request.creative).get(role)
         if value:
             direct = index.terms.get(term.stem, {}).get(role, 0.0) >= value
-            found.append(Evidence(term.word, term.stem, term.weight * value, "word" if direct else "alike"))
-    found.sort(key=lambda each: -each.amount)
+            evidence.append(
+                Evidence(term.word, term.stem, term.weight * value, "word" if direct else "alike")
+            )
+    evidence.sort(key=lambda each: -each.amount)
     kinds = learned.roles.get(role, {})
     likeliest = max(kinds, key=kinds.__getitem__, default="")
     if likeliest and kinds[likeliest] >= WORTH_SHOWING:
-        found.append(Evidence("", likeliest, round(kinds[likeliest], 3), "learned"))
-    return tuple(found)
+        evidence.append(Evidence("", likeliest, round(kinds[likeliest], 3), "learned"))
+    return tuple(evidence)
 
 
 # -- as JSON -----------------------------------------------------------------------------------------------------------
 
 
-def index_as_json(index: TextIndex) -> dict[str, Any]:
+def encode_index(index: TextIndex) -> dict[str, Any]:
     """The index as plain JSON."""
     return {
         "roles": list(index.roles),
         "priors": list(index.priors),
-        "terms": {word: _flat(held) for word, held in sorted(index.terms.items())},
-        "topics": {word: _flat(held) for word, held in sorted(index.topics.items())},
+        "terms": {word: _flatten(held) for word, held in sorted(index.terms.items())},
+        "topics": {word: _flatten(held) for word, held in sorted(index.topics.items())},
         "leads": {str(role): list(below) for role, below in sorted(index.leads.items())},
-        "names": [[*name, role] for found in index.names.values() for name, role in found],
+        "names": [[*name, role] for entries in index.names.values() for name, role in entries],
         "examples": dict(sorted(index.examples.items())),
         "not_examples": {
             str(role): [sorted(each) for each in sets] for role, sets in sorted(index.not_examples.items())
@@ -728,7 +734,7 @@ def index_as_json(index: TextIndex) -> dict[str, Any]:
     }
 
 
-def _flat(held: Postings) -> list[float]:
+def _flatten(held: Postings) -> list[float]:
     return [number for each in sorted(held.items()) for number in each]
 
 
@@ -744,13 +750,13 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
     return TextIndex(
         roles,
         priors,
-        _postings(data["terms"], roles),
-        _postings(data["topics"], roles),
+        _build_postings(data["terms"], roles),
+        _build_postings(data["topics"], roles),
         {
             _number(int(role), roles): tuple(_number(each, roles) for each in below)
             for role, below in data["leads"].items()
         },
-        {first: tuple(found) for first, found in names.items()},
+        {first: tuple(entries) for first, entries in names.items()},
         {str(key): _number(role, roles) for key, role in data["examples"].items()},
         {
             _number(int(role), roles): tuple(frozenset(map(str, each)) for each in sets)
@@ -764,7 +770,7 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
     )
 
 
-def _postings(flat: Mapping[str, Sequence[Any]], roles: Sequence[str]) -> dict[str, Postings]:
+def _build_postings(flat: Mapping[str, Sequence[Any]], roles: Sequence[str]) -> dict[str, Postings]:
     """What each word says for each role. All numbers are looked at in one go: there are thousands of words."""
     for role in set(chain.from_iterable(numbers[::2] for numbers in flat.values())):
         _number(role, roles)

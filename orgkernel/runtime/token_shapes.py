@@ -102,9 +102,9 @@ def find_refused(text: str) -> Iterator[tuple[int, int, str]]:
         return
     for shape in TOKEN_SHAPES:
         if shape.refused and any(mark in text for mark in shape.marks):
-            for found in _pattern("A-Za-z0-9_-", shape.refused).finditer(text):
-                if _is_varied(found[0]):
-                    yield found.start(), found.end(), shape.what
+            for match in _get_pattern("A-Za-z0-9_-", shape.refused).finditer(text):
+                if _is_varied(match[0]):
+                    yield match.start(), match.end(), shape.what
 
 
 def find_masked(text: str) -> Iterator[tuple[int, int, str]]:
@@ -112,9 +112,9 @@ def find_masked(text: str) -> Iterator[tuple[int, int, str]]:
     shapes = [each for each in TOKEN_SHAPES if each.masked and any(mark in text for mark in each.marks)]
     for run in _RUN.finditer(text) if shapes else ():
         for shape in shapes:
-            for found in _pattern("A-Za-z0-9_", shape.masked).finditer(text, *run.span()):
-                if _is_varied(found[0]):
-                    yield found.start(), found.end(), shape.what
+            for match in _get_pattern("A-Za-z0-9_", shape.masked).finditer(text, *run.span()):
+                if _is_varied(match[0]):
+                    yield match.start(), match.end(), shape.what
 
 
 def _is_varied(token: str) -> bool:
@@ -122,7 +122,7 @@ def _is_varied(token: str) -> bool:
 
 
 @cache
-def _pattern(before: str, shape: str) -> re.Pattern[str]:
+def _get_pattern(before: str, shape: str) -> re.Pattern[str]:
     """It is compiled on first need: all together take milliseconds."""
     shape = re.sub(r"D(?=W\{|\[)", r"(?=[A-Za-z_-]{0,80}[0-9])", shape)
     shape = re.sub(r"W(?=\{)", "[A-Za-z0-9_-]", shape)

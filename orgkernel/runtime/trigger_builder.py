@@ -46,7 +46,7 @@ class Builder:
         if entry is None:
             truth = word in ("true", "false")
             self._report(
-                "unknown-name", f"name `{word}` is unknown in triggers", start, end, _name_help(word)
+                "unknown-name", f"name `{word}` is unknown in triggers", start, end, _suggest_name(word)
             )
             return Part(["name", word], "truth" if truth else "unknown", start, end)
         leaf = "flag" if entry.kind == "flag" else "name"
@@ -126,7 +126,7 @@ def _shorten(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:59]}…"
 
 
-def _name_help(word: str) -> str:
+def _suggest_name(word: str) -> str:
     if word in ("true", "false"):
         return "write the flag alone, or `NOT` before it"
     suggestion = suggest_trigger_name(word)

@@ -72,26 +72,28 @@ def _find_limit(text: str) -> TriggerProblem | None:
         message = f"trigger is {len(text)} characters long, more than {MAX_LENGTH}"
         return TriggerProblem("syntax", message, MAX_LENGTH, len(text))
     depth = 0
-    for found in _PARENTHESIS.finditer(text):
-        depth += 1 if found[0] == "(" else -1
+    for match in _PARENTHESIS.finditer(text):
+        depth += 1 if match[0] == "(" else -1
         if depth > MAX_DEPTH:
             message = say_nested(MAX_DEPTH)
-            return TriggerProblem("syntax", message, found.start(), found.end())
+            return TriggerProblem("syntax", message, match.start(), match.end())
     return None
 
 
 def _explain_unknown(text: str, at: int) -> TriggerProblem:
     """The problem where no word of the language begins, and what to write if that is clear."""
-    found = _WORD.match(text, at)
-    if found:
-        word = found.group()
+    match = _WORD.match(text, at)
+    if match:
+        word = match.group()
         kind = "number" if word[0].isdigit() or word[0] == "." else "name"
-        return TriggerProblem("syntax", f"`{word}` is not a {kind}", at, found.end(), _word_help(word, kind))
+        return TriggerProblem(
+            "syntax", f"`{word}` is not a {kind}", at, match.end(), _suggest_word(word, kind)
+        )
     if text[at] == "%":
         amount = _PERCENT.search(text, 0, at)
         start = amount.start() if amount else at
         return TriggerProblem(
-            "syntax", f"`{text[start : at + 1]}` is a percentage", start, at + 1, _percent_help(amount)
+            "syntax", f"`{text[start : at + 1]}` is a percentage", start, at + 1, _suggest_fraction(amount)
         )
     for sign, instead in _INSTEAD.items():
         if text.startswith(sign, at):
@@ -102,14 +104,14 @@ def _explain_unknown(text: str, at: int) -> TriggerProblem:
     return TriggerProblem("syntax", f"`{shown}` has no meaning in a trigger", at, at + 1)
 
 
-def _word_help(word: str, kind: str) -> str:
+def _suggest_word(word: str, kind: str) -> str:
     if kind == "number":
         return "write digits with at most one decimal point, such as `0.85`"
     entry = find_trigger_name(word.lower())
     return f"write `{entry.name}`" if entry else "use only lower-case letters, digits and underscores"
 
 
-def _percent_help(amount: re.Match[str] | None) -> str:
+def _suggest_fraction(amount: re.Match[str] | None) -> str:
     if amount is None or not _DIGITS.fullmatch(amount[1]):
         return "write a fraction between 0 and 1"
     whole, _, rest = amount[1].partition(".")

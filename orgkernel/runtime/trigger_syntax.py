@@ -92,13 +92,13 @@ class _Reader:
         self.word = self._next()
 
     def _next(self) -> Word:
-        found = _WORD.match(self._text, self._at)
-        if found is None:
+        match = _WORD.match(self._text, self._at)
+        if match is None:
             rest = self._text[self._at :].lstrip(" \t\r\n")
             raise UnknownWord(len(self._text) - len(rest))
-        kind = found.lastgroup or ""
-        self._at = found.end()
-        return Word(kind, found[kind], found.start(kind), self._at)
+        kind = match.lastgroup or ""
+        self._at = match.end()
+        return Word(kind, match[kind], match.start(kind), self._at)
 
     def _take(self) -> Word:
         word, self.word = self.word, self._next()

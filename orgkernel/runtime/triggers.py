@@ -215,12 +215,12 @@ def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict
             _checked.clear()
         _checked[id(tree)] = tree
     reading = _Reading(observation)
-    value, terms = _condition(tree, reading)
+    value, terms = _evaluate_condition(tree, reading)
     tripped = tuple(map(_describe, terms)) if value else ()
     return TriggerVerdict(value, tripped, tuple(reading.unknown), tuple(reading.undefined))
 
 
-def _condition(tree: TriggerTree, reading: _Reading) -> tuple[bool | None, tuple[_Term, ...]]:
+def _evaluate_condition(tree: TriggerTree, reading: _Reading) -> tuple[bool | None, tuple[_Term, ...]]:
     """The value of a condition and the terms that decided it. Every part is read, so that `unknown` is complete."""
     kind = tree[0]
     if kind == "flag":
@@ -230,11 +230,11 @@ def _condition(tree: TriggerTree, reading: _Reading) -> tuple[bool | None, tuple
         reading.unknown[tree[1]] = None
         return None, ()
     if kind == "not":
-        value, terms = _condition(tree[1], reading)
+        value, terms = _evaluate_condition(tree[1], reading)
         return (None if value is None else not value), terms
     if kind in ("or", "and"):
         deciding = kind == "or"
-        parts = [_condition(operand, reading) for operand in tree[1:]]
+        parts = [_evaluate_condition(operand, reading) for operand in tree[1:]]
         values = [value for value, _ in parts]
         if deciding in values:
             return deciding, tuple(term for value, terms in parts if value is deciding for term in terms)

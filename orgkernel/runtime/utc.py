@@ -56,12 +56,12 @@ def as_seconds(text: str) -> float | None:
     >>> as_seconds("2000-02-28T23:59:59.5Z"), as_seconds("1970-01-01T01:00:00+01:00"), as_seconds("2001-02-29T00:00:00Z")
     (951782399.5, 0.0, None)
     """
-    found = _MOMENT.fullmatch(text)
-    if found is None:
+    match = _MOMENT.fullmatch(text)
+    if match is None:
         return None
-    year, month, day, hour, minute = map(int, found.groups()[:5])
-    second = int(found[6] or 0)
-    offset = _offset(found[8])
+    year, month, day, hour, minute = map(int, match.groups()[:5])
+    second = int(match[6] or 0)
+    offset = _parse_offset(match[8])
     if hour > 23 or minute > 59 or second > 60 or offset is None:
         return None
     shifted_year = year - (month <= 2)
@@ -71,10 +71,10 @@ def as_seconds(text: str) -> float | None:
     midnight = (era * _ERA + day_of_era - _FROM_YEAR_0) * _DAY
     if not 1 <= month <= 12 or as_utc(midnight) != f"{year:04}-{month:02}-{day:02}T00:00:00Z":
         return None
-    return midnight + hour * 3600 + minute * 60 + second + float(f"0.{found[7] or 0}") - offset
+    return midnight + hour * 3600 + minute * 60 + second + float(f"0.{match[7] or 0}") - offset
 
 
-def _offset(text: str | None) -> int | None:
+def _parse_offset(text: str | None) -> int | None:
     """Seconds by which local time is ahead of UTC. None for more than a day."""
     if text is None or text in "Zz":
         return 0

@@ -452,7 +452,7 @@ def find_tokens(text: str, parts: bool = True) -> list[TextWord]:
     for match in _TOKEN.finditer(text):
         start, word = match.start(), match.group()
         if "/" in word or (start and text[start - 1] in "/\\~"):
-            word, start = _last_of_path(word, start)
+            word, start = _find_last_of_path(word, start)
         tokens += (
             _split(word, start)
             if parts
@@ -470,7 +470,7 @@ def join_words(text: str) -> str:
     return text
 
 
-def _last_of_path(word: str, start: int) -> tuple[str, int]:
+def _find_last_of_path(word: str, start: int) -> tuple[str, int]:
     """What a path ends in: folders say where something lies, not what is to be done. `and/or` is no path."""
     pieces = word.split("/")
     if len(pieces) == 2 and "." not in word and "_" not in word:
@@ -512,13 +512,13 @@ def stem(word: str) -> str:
     if len(word) <= 3 or not word.isascii():
         return word
     if _MAYBE_BRITISH.search(word):
-        word = _american(word)
+        word = _spell_american(word)
         if word in _FAMILY:
             return _FAMILY[word]
-    word = _without_plural(word)
+    word = _strip_plural(word)
     if word in _FAMILY:
         return _FAMILY[word]
-    word = _without_tense(word)
+    word = _strip_tense(word)
     if word in _FAMILY:
         return _FAMILY[word]
     for ending, instead in _ENDINGS_BY_LETTER.get(word[-1], ()):
@@ -538,7 +538,7 @@ def stem(word: str) -> str:
     return word
 
 
-def _american(word: str) -> str:
+def _spell_american(word: str) -> str:
     for pattern, replacement in _SPELLING:
         changed = pattern.sub(replacement, word)
         if changed != word:
@@ -546,7 +546,7 @@ def _american(word: str) -> str:
     return word
 
 
-def _without_plural(word: str) -> str:
+def _strip_plural(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("sses", "xes", "ches", "shes", "zes")):
@@ -556,7 +556,7 @@ def _without_plural(word: str) -> str:
     return word
 
 
-def _without_tense(word: str) -> str:
+def _strip_tense(word: str) -> str:
     if word.endswith("ied") and len(word) > 4:
         return word[:-3] + "y"
     for ending in ("ing", "ed"):
@@ -577,13 +577,13 @@ def _without_tense(word: str) -> str:
 
 
 def _read_families() -> dict[str, str]:
-    found: dict[str, str] = {}
+    heads_by_word: dict[str, str] = {}
     for line in _FAMILIES.splitlines():
         head, _, members = line.partition(":")
-        found[head] = head
+        heads_by_word[head] = head
         for member in members.split():
-            found.setdefault(member, head)
-    return found
+            heads_by_word.setdefault(member, head)
+    return heads_by_word
 
 
 _FAMILY: Final = _read_families()

@@ -43,14 +43,14 @@ def read_tables() -> dict[str, Any]:
         return {"groups": {}, "trades": {}, "words": []}
 
 
-def groups_by_stem() -> Mapping[str, Sequence[str]]:
+def map_groups_by_stem() -> Mapping[str, Sequence[str]]:
     """The groups of words of one meaning that each stem belongs to."""
     groups: dict[str, list[str]] = read_tables()["groups"]
     return groups
 
 
 @cache
-def trades() -> dict[str, Trade]:
+def list_trades() -> dict[str, Trade]:
     """Every trade by its key, which lasts as long as its line is not changed."""
     return {
         key: Trade(tuple(map(tuple, titles)), frozenset(words).union(hints), frozenset(hints))
@@ -59,40 +59,41 @@ def trades() -> dict[str, Trade]:
 
 
 @cache
-def trades_by_stem() -> dict[str, tuple[str, ...]]:
+def map_trades_by_stem() -> dict[str, tuple[str, ...]]:
     """The trades that each stem or phrase is of."""
-    found: dict[str, list[str]] = {}
-    for key, trade in trades().items():
+    keys_by_word: dict[str, list[str]] = {}
+    for key, trade in list_trades().items():
         for word in trade.words:
-            found.setdefault(word, []).append(key)
-    return {word: tuple(keys) for word, keys in found.items()}
+            keys_by_word.setdefault(word, []).append(key)
+    return {word: tuple(keys) for word, keys in keys_by_word.items()}
 
 
 @cache
-def known_words() -> frozenset[str]:
+def list_known_words() -> frozenset[str]:
     """Every word of the lists as it is written, for what is misspelled."""
     return frozenset(read_tables()["words"])
 
 
 @cache
-def phrases_by_first_stem() -> dict[str, tuple[tuple[str, ...], ...]]:
+def map_phrases_by_first_stem() -> dict[str, tuple[tuple[str, ...], ...]]:
     """Phrases as stems, by the first of these, the longest first."""
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in trades_by_stem():
+    phrases_by_stem: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in map_trades_by_stem():
         if " " in phrase:
             stems = tuple(phrase.split())
-            found.setdefault(stems[0], []).append(stems)
+            phrases_by_stem.setdefault(stems[0], []).append(stems)
     return {
-        first: tuple(sorted(each, key=lambda stems: (-len(stems), stems))) for first, each in found.items()
+        first: tuple(sorted(each, key=lambda stems: (-len(stems), stems)))
+        for first, each in phrases_by_stem.items()
     }
 
 
 @cache
-def trades_by_title_of_words() -> dict[str, tuple[str, ...]]:
+def map_trades_by_title_word() -> dict[str, tuple[str, ...]]:
     """The trades with titles of several words, by the first of these."""
-    found: dict[str, dict[str, None]] = {}
-    for key, trade in trades().items():
+    keys_by_word: dict[str, dict[str, None]] = {}
+    for key, trade in list_trades().items():
         for title in trade.titles:
             if len(title) > 1:
-                found.setdefault(title[0], {})[key] = None
-    return {word: tuple(keys) for word, keys in found.items()}
+                keys_by_word.setdefault(title[0], {})[key] = None
+    return {word: tuple(keys) for word, keys in keys_by_word.items()}

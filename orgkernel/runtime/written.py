@@ -21,18 +21,22 @@ _MOST_ROLES: Final = 1_000
 _MOST_BELOW: Final = 500
 
 
-def roles_of(document: Mapping[str, Any]) -> list[str]:
+def list_written_roles(document: Mapping[str, Any]) -> list[str]:
     """The roles of an organization, in the order of its hierarchy; each has the file `roles/ROLE.json`."""
     hierarchy = document.get("hierarchy")
     if not isinstance(hierarchy, dict):
         return []
-    below = (each for entry in hierarchy.values() for each in _subordinates(entry))
+    below = (each for entry in hierarchy.values() for each in _list_subordinates(entry))
     return [each for each in dict.fromkeys((*hierarchy, *below)) if _is_plain(each)][:_MOST_ROLES]
 
 
-def _subordinates(entry: object) -> list[str]:
-    found = entry.get("subordinates") if isinstance(entry, dict) else None
-    return [each for each in found[:_MOST_BELOW] if isinstance(each, str)] if isinstance(found, list) else []
+def _list_subordinates(entry: object) -> list[str]:
+    subordinates = entry.get("subordinates") if isinstance(entry, dict) else None
+    return (
+        [each for each in subordinates[:_MOST_BELOW] if isinstance(each, str)]
+        if isinstance(subordinates, list)
+        else []
+    )
 
 
 def _is_plain(role_id: str) -> bool:
@@ -47,8 +51,8 @@ def _is_plain(role_id: str) -> bool:
 
 def find_changed(bundle: Bundle, document: Mapping[str, Any], profiles: Mapping[str, object]) -> list[str]:
     """The files that say something else than the bundle. A role without a file is as it was compiled."""
-    said = {name: value for name, value in document.items() if name != SETTINGS}
-    changed = [] if said == bundle.document else ["active.json"]
+    fields = {name: value for name, value in document.items() if name != SETTINGS}
+    changed = [] if fields == bundle.document else ["active.json"]
     for role_id, profile in profiles.items():
         role = bundle.roles.get(role_id)
         if role is None or role.profile != profile:

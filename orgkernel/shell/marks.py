@@ -88,11 +88,11 @@ def is_unclear(text: str) -> bool:
 
 def split_fields(text: str) -> list[str]:
     """The words that one word becomes: `{a,b}` is two, and so is an unquoted variable with a space in it."""
-    found = []
+    words = []
     for alternative in _alternatives(text):
         fields = alternative.split(FIELD) if FIELD in alternative else [alternative]
-        found += [field for field in fields if field or FIELD not in alternative]
-    return found
+        words += [field for field in fields if field or FIELD not in alternative]
+    return words
 
 
 def _alternatives(text: str) -> list[str]:

@@ -50,7 +50,7 @@ def read_options(
     without one that may be abbreviated. With `first_operand_ends`, what follows the first operand is another command.
     With `single_dash_longs`, `-name` is a long option.
     """
-    found = Options()
+    options = Options()
     words = list(args)
     number = 0
     while number < len(words):
@@ -58,48 +58,48 @@ def read_options(
         text = word.text
         number += 1
         if text == "--":
-            found.operands += words[number:]
+            options.operands += words[number:]
             break
         if text.startswith("--") or (single_dash_longs and text[:1] == "-" and len(text) > 2):
             name, equals, value = text.lstrip("-").partition("=")
             name = _unabbreviated(name, longs, long_valued)
             if equals:
-                found.values.setdefault(name, []).append(word.but(value))
+                options.values.setdefault(name, []).append(word.but(value))
             elif name in long_valued and number < len(words):
-                found.values.setdefault(name, []).append(words[number])
+                options.values.setdefault(name, []).append(words[number])
                 number += 1
             else:
                 # An abbreviation of several options may be any of them.
                 if name not in longs:
-                    found.flags.update(each for each in longs if name and each.startswith(name))
-                found.flags.add(name)
+                    options.flags.update(each for each in longs if name and each.startswith(name))
+                options.flags.add(name)
         elif text[:1] == "-" and len(text) > 1:
-            number = _letters(found, words, number, word, valued)
+            number = _letters(options, words, number, word, valued)
         else:
-            found.is_open |= word.is_open and text[0] != "\ue000"
-            found.operands.append(word)
+            options.is_open |= word.is_open and text[0] != "\ue000"
+            options.operands.append(word)
             if first_operand_ends:
-                found.operands += words[number:]
+                options.operands += words[number:]
                 break
-    return found
+    return options
 
 
-def _letters(found: Options, words: list[ShellWord], number: int, word: ShellWord, valued: str) -> int:
+def _letters(options: Options, words: list[ShellWord], number: int, word: ShellWord, valued: str) -> int:
     letters = word.text[1:]
     for place, letter in enumerate(letters):
         if letter in valued:
             rest = letters[place + 1 :]
             if rest:
-                found.values.setdefault(letter, []).append(word.but(rest.removeprefix("=")))
+                options.values.setdefault(letter, []).append(word.but(rest.removeprefix("=")))
             elif number < len(words):
-                found.values.setdefault(letter, []).append(words[number])
+                options.values.setdefault(letter, []).append(words[number])
                 return number + 1
             else:
-                found.flags.add(letter)
+                options.flags.add(letter)
             return number
         if "\ue000" <= letter <= "\ue001":
-            found.is_open = True
-        found.flags.add(letter)
+            options.is_open = True
+        options.flags.add(letter)
     return number
 
 

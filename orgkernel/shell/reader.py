@@ -185,16 +185,16 @@ class Reader:
     def found(self, operation: str, message: str, words: Sequence[ShellWord], at: ShellWord) -> None:
         if len(self.operations) >= MOST_FINDINGS:
             return
-        found = DestructiveOperation(
+        finding = DestructiveOperation(
             id=operation,
             message=message,
             words=_told(words),
             through=tuple(self._through),
             at=self._place(at),
         )
-        if found not in self._seen:
-            self._seen.add(found)
-            self.operations.append(found)
+        if finding not in self._seen:
+            self._seen.add(finding)
+            self.operations.append(finding)
 
     def not_read(self, message: str, words: Sequence[ShellWord], at: ShellWord) -> None:
         if len(self.unread) >= MOST_FINDINGS:
@@ -297,23 +297,23 @@ class Reader:
 
     def touch(self, path: str) -> Ownership:
         """Whose a path is that is changed."""
-        found = self.owner(path)
+        ownership = self.owner(path)
         if not self.is_elsewhere:
-            self.touched.append((join(self.folder, path), found))
-        return found
+            self.touched.append((join(self.folder, path), ownership))
+        return ownership
 
     def owner(self, path: str) -> Ownership:
         """Whose a path is."""
-        found = owner_of(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
+        ownership = owner_of(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
         if (
-            found == "foreign"
+            ownership == "foreign"
             and self.ground == Ground()
             and not self.is_elsewhere
             and _PROJECT.match(self.folder)
         ):
             # `cd ~/shop && rm -rf dist` is what somebody writes who works there.
-            return "unclear" if owner_of(path, self.ground) == "own" else found
-        return found
+            return "unclear" if owner_of(path, self.ground) == "own" else ownership
+        return ownership
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:

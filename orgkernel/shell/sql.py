@@ -54,7 +54,7 @@ def read_sql(sql: str, *, depth: int = 0) -> Iterator[SqlFinding]:
 
 
 def _statements(sql: str) -> Iterator[list[_Token]]:
-    found: list[_Token] = []
+    tokens: list[_Token] = []
     for match in _TOKEN.finditer(sql):
         kind = match.lastgroup or "operator"
         kind = "body" if kind == "tag" else kind
@@ -63,13 +63,13 @@ def _statements(sql: str) -> Iterator[list[_Token]]:
         if kind == "space":
             continue
         if match[0] == ";":
-            if found:
-                yield found
-            found = []
+            if tokens:
+                yield tokens
+            tokens = []
         else:
-            found.append(_Token(kind, match[0].upper() if kind == "word" else match[0]))
-    if found:
-        yield found
+            tokens.append(_Token(kind, match[0].upper() if kind == "word" else match[0]))
+    if tokens:
+        yield tokens
 
 
 def _read(tokens: Sequence[_Token], depth: int) -> Iterator[SqlFinding]:

@@ -182,8 +182,8 @@ class _Script:
 
     def _pipeline(self, node: Node, last: Codes) -> _Ends:
         parts = [child for child in node.named_children if child.type != "comment"]
-        found = [self._ends(part, last) for part in parts]
-        codes = [each.on | each.out for each in found]
+        ends = [self._ends(part, last) for part in parts]
+        codes = [each.on | each.out for each in ends]
         words = _words(_simple(parts[-1]))
         final = codes[-1]
         if words and words[0] in _FILTERS:

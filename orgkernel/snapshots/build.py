@@ -22,20 +22,26 @@ from orgkernel.loading.files import Located, Root
 from orgkernel.loading.sources import FileRead, Tree
 from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.check import (
+    apply_severities,
     check_documents,
     check_organization,
     check_profiles,
     check_tree,
     suppress,
-    with_severities,
 )
-from orgkernel.snapshots.snapshot import NOTHING_FOUND, FoundBefore, OrgSnapshot, Snapshot, reported_files
+from orgkernel.snapshots.snapshot import (
+    NOTHING_FOUND,
+    FoundBefore,
+    OrgSnapshot,
+    Snapshot,
+    list_files_to_report,
+)
 
 
 def build_snapshot(
     roots: Iterable[Root],
     severities: Mapping[str, Severity | None] | None = None,
-    asked: frozenset[str] | None = None,
+    selection: frozenset[str] | None = None,
     *,
     located: Sequence[Located] | None = None,
     known: Mapping[str, FileRead] | None = None,
@@ -50,15 +56,15 @@ def build_snapshot(
     what was `found_before` in a document that is the same is not looked for again. What was `refused` before anything
     was read is reported as well.
     """
-    with _without_collection():
+    with _pause_garbage_collection():
         tree = read_tree(roots, located=located, known=known)
         if refused:
             tree = replace(tree, diagnostics=(*tree.diagnostics, *refused))
-        return _build_snapshot(tree, severities or {}, asked, found_before)
+        return _build_snapshot(tree, severities or {}, selection, found_before)
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def _pause_garbage_collection() -> Iterator[None]:
     """A load creates millions of objects and hardly any garbage, so garbage collection would cost a third of its time."""
     enabled = gc.isenabled()
     gc.disable()
@@ -72,7 +78,7 @@ def _without_collection() -> Iterator[None]:
 def _build_snapshot(
     tree: Tree,
     severities: Mapping[str, Severity | None],
-    asked: frozenset[str] | None,
+    selection: frozenset[str] | None,
     found_before: FoundBefore,
 ) -> Snapshot:
     assembly = assemble(tree)
@@ -85,19 +91,23 @@ def _build_snapshot(
     everything = [
         *chain.from_iterable(raised.values()),
         *chain.from_iterable(in_documents.values()),
-        *check_tree(tree, assembly, _loose_view(assembly), in_profiles),
+        *check_tree(tree, assembly, _build_loose_view(assembly), in_profiles),
     ]
     # Organizations that share a profile each find the same in it: once is enough, and kept by file.
-    kept = list(dict.fromkeys(with_severities(suppress(everything, tree), severities)))
+    kept = list(dict.fromkeys(apply_severities(suppress(everything, tree), severities)))
     kept_set = set(kept)
     by_file: dict[str, list[Diagnostic]] = {}
-    for found in kept:
-        by_file.setdefault(found.place.file, []).append(found)
-    reported = reported_files(tree, assembly.organizations, asked)
+    for diagnostic in kept:
+        by_file.setdefault(diagnostic.place.file, []).append(diagnostic)
+    reported = list_files_to_report(tree, assembly.organizations, selection)
     organizations = {}
     for org_id, organization in built.items():
-        theirs = [found for found in with_severities(raised[org_id], severities) if found in kept_set]
-        theirs += [found for file in organization.records.files for found in by_file.get(file, ())]
+        theirs = [
+            diagnostic
+            for diagnostic in apply_severities(raised[org_id], severities)
+            if diagnostic in kept_set
+        ]
+        theirs += [diagnostic for file in organization.records.files for diagnostic in by_file.get(file, ())]
         organizations[org_id] = OrgSnapshot(
             organization.records, organization.columns, organization.index, sort_diagnostics(theirs)
         )
@@ -105,7 +115,7 @@ def _build_snapshot(
         document.seal()
     return Snapshot(
         organizations,
-        sort_diagnostics(found for found in kept if found.place.file in reported),
+        sort_diagnostics(diagnostic for diagnostic in kept if diagnostic.place.file in reported),
         tree,
         _digest_tree(organizations.values(), tree),
         FoundBefore(in_documents, in_profiles),
@@ -117,7 +127,7 @@ def _build(records: OrgRecords) -> OrgSnapshot:
     return OrgSnapshot(records, columns, OrgIndex(records, columns))
 
 
-def _loose_view(assembly: Assembly) -> OrgView | None:
+def _build_loose_view(assembly: Assembly) -> OrgView | None:
     return _build(assembly.loose_catalogs).index if assembly.loose_catalogs else None
 
 

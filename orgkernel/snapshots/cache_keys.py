@@ -32,13 +32,13 @@ _LIBRARIES = (
 )
 
 
-def fingerprint(store: Cache) -> bytes:
+def compute_program_fingerprint(store: Cache) -> bytes:
     """What a cached result depends on besides the documents: this program, its libraries and this kind of machine.
 
     `store` remembers it as long as no source file changes: looking at two hundred files is faster than reading them.
     """
     signed = [each for part in _PARTS for each in _sign_sources(part)]
-    libraries = "\n".join((__version__, sys.version, sys.byteorder, *_libraries())).encode()
+    libraries = "\n".join((__version__, sys.version, sys.byteorder, *_list_libraries())).encode()
     states = "".join([f"\n{name} {signature}" for name, signature in signed])
     key = f"code-{sha256(libraries + states.encode()).hexdigest()}"
     if known := store.find(key):
@@ -71,14 +71,14 @@ def digest_request(
         for root in request.roots
     ]
     levels = sorted((code, level and level.value) for code, level in severities.items())
-    asked = (shape, levels, sorted(request.asked), more)
-    return _digest(program, msgspec.msgpack.encode(asked))
+    key_parts = (shape, levels, sorted(request.asked), more)
+    return _digest(program, msgspec.msgpack.encode(key_parts))
 
 
-def key_of_contents(request_key: str, located: Sequence[Located], digests: Sequence[str | None]) -> str:
+def compute_contents_key(request_key: str, located: Sequence[Located], digests: Sequence[str | None]) -> str:
     """Of a request, and of names and contents: the same wherever the files lie."""
     files = [
-        (each.number, each.name, _tail(each), each.root.shared, digest)
+        (each.number, each.name, _get_tail(each), each.root.shared, digest)
         for each, digest in zip(located, digests, strict=True)
     ]
     return f"snapshot-{_digest(request_key.encode(), msgspec.msgpack.encode(files))}"
@@ -93,7 +93,7 @@ def _digest(*parts: bytes) -> str:
     return whole.hexdigest()
 
 
-def _tail(located: Located) -> str | bytes:
+def _get_tail(located: Located) -> str | bytes:
     """Where a file lies below its root; as bytes where that may be no text."""
     tail = located.path.removeprefix(located.root.path)
     return tail if tail.isascii() else os.fsencode(tail)
@@ -113,7 +113,7 @@ def _sign_sources(folder: str) -> Iterator[tuple[str, Signature]]:
 _name_of = attrgetter("name")
 
 
-def _libraries() -> list[str]:
+def _list_libraries() -> list[str]:
     """Names with versions, as the folders beside a library say; asking the libraries would import them."""
     beside = os.path.dirname(os.path.dirname(os.path.abspath(msgspec.__file__)))
     return sorted(

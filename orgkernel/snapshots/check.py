@@ -24,7 +24,7 @@ def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
     return {
         document: known[document]
         if document in known
-        else tuple(found for rule in rules for found in rule.run(document))
+        else tuple(diagnostic for rule in rules for diagnostic in rule.run(document))
         for document in tree.documents
     }
 
@@ -33,7 +33,7 @@ def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocume
     """Findings about single profiles without overrides, before suppressions. Those of unchanged profiles are reused."""
     posts = chain(
         *(organization.posts.values() for organization in assembly.organizations),
-        map(stray_post, assembly.stray_profiles),
+        map(build_stray_post, assembly.stray_profiles),
     )
     return {
         post.document: known[post.document] if post.document in known else check_post(post)
@@ -44,35 +44,35 @@ def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocume
 
 def check_post(post: RolePost) -> tuple[Diagnostic, ...]:
     """Findings about one profile in its organization."""
-    return tuple(found for rule in rules_of(RuleTarget.PROFILE) for found in rule.run((post,)))
+    return tuple(diagnostic for rule in rules_of(RuleTarget.PROFILE) for diagnostic in rule.run((post,)))
 
 
 def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Diagnostic]:
     """Findings about one organization, before suppressions."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for post in view.posts:
-        found += in_profiles[post.document] if post.is_as_written else check_post(post)
+        diagnostics += in_profiles[post.document] if post.is_as_written else check_post(post)
     for rule in rules_of(RuleTarget.CATALOG) + rules_of(RuleTarget.ORGANIZATION):
-        found += rule.run(view)
-    return found
+        diagnostics += rule.run(view)
+    return diagnostics
 
 
 def check_tree(
     tree: Tree, assembly: Assembly, loose: OrgView | None, in_profiles: FoundInDocuments
 ) -> list[Diagnostic]:
     """Findings about reading, and about documents outside organizations, before suppressions."""
-    found = list(tree.diagnostics)
+    diagnostics = list(tree.diagnostics)
     for document in assembly.stray_profiles:
-        found += in_profiles[document]
+        diagnostics += in_profiles[document]
     if loose is not None:
         for rule in rules_of(RuleTarget.CATALOG):
-            found += rule.run(loose)
+            diagnostics += rule.run(loose)
     for rule in rules_of(RuleTarget.TREE):
-        found += rule.run(assembly)
-    return found
+        diagnostics += rule.run(assembly)
+    return diagnostics
 
 
-def stray_post(document: SourceDocument) -> RolePost:
+def build_stray_post(document: SourceDocument) -> RolePost:
     """A view of a profile that no organization includes."""
     assert isinstance(document.record, RoleProfile)
     return RolePost(document.record.role_id, document, document)
@@ -96,14 +96,14 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
         matches = [
             (document, number)
             for document in by_file.get(diagnostic.place.file, ())
-            for number in _suppressing(document, diagnostic)
+            for number in _find_suppressions(document, diagnostic)
         ]
         # What an overlay accepts about its role is accepted in the file of the role, too.
         matches += (
             (part, number)
             for part in laid_over.get(diagnostic.place.file, ())
             if part.name != diagnostic.place.file and _is_about(part, diagnostic)
-            for number in _suppressing(part, diagnostic)
+            for number in _find_suppressions(part, diagnostic)
         )
         for document, number in matches:
             used[id(document)].add(number)
@@ -125,7 +125,7 @@ def _is_about(overlay: SourceDocument, diagnostic: Diagnostic) -> bool:
 def is_suppressed(diagnostic: Diagnostic, tree: Tree) -> bool:
     """Whether a document of its file suppresses a finding."""
     return any(
-        any(True for _ in _suppressing(part, diagnostic))
+        any(True for _ in _find_suppressions(part, diagnostic))
         for document in tree.documents
         if document.name == diagnostic.place.file
         for part in (document, *document.parts)
@@ -133,14 +133,14 @@ def is_suppressed(diagnostic: Diagnostic, tree: Tree) -> bool:
     )
 
 
-def _suppressing(document: SourceDocument, diagnostic: Diagnostic) -> Iterator[int]:
+def _find_suppressions(document: SourceDocument, diagnostic: Diagnostic) -> Iterator[int]:
     """The suppressions of a document that speak of a finding."""
     for number, suppression in enumerate(document.record.suppressions):
         if suppression.rule == diagnostic.code and suppression.subject in (None, diagnostic.subject):
             yield number
 
 
-def with_severities(
+def apply_severities(
     diagnostics: Iterable[Diagnostic], severities: Mapping[str, Severity | None]
 ) -> list[Diagnostic]:
     """Findings with the severities of the project. None switches a rule off."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.loading.documents import read_documents, says_ours
+from orgkernel.loading.documents import is_orgkernel_document, read_documents
 from orgkernel.loading.files import Located, Root, SourceText
 from orgkernel.loading.sources import FileRead
 from orgkernel.snapshots.snapshot import Snapshot
@@ -18,7 +18,7 @@ def build_draft(
     texts: Mapping[str, str],
     roots: Sequence[Root],
     severities: Mapping[str, Severity | None],
-    asked: frozenset[str],
+    selection: frozenset[str],
     refused: Sequence[Diagnostic],
 ) -> Snapshot:
     """The snapshot with other texts at some paths. A path that was not read yet is a new file in the folder of one that was.
@@ -35,13 +35,13 @@ def build_draft(
         located.append(file.located)
         known[path] = file if text is None else _read(file.located, text, among_ours=file.among_ours)
     for path, text in left.items():
-        place = _beside(path, latest)
+        place = _locate_beside(path, latest)
         located.append(place)
         known[path] = _read(place, text, among_ours=False)
     return build_snapshot(
         roots,
         severities,
-        asked,
+        selection,
         located=located,
         known=known,
         found_before=latest.found_before,
@@ -56,10 +56,10 @@ def _read(located: Located, text: str, *, among_ours: bool) -> FileRead:
     read = read_documents(
         source, named=named, among_ours=among_ours, shared=root.shared, context=root.context
     )
-    return FileRead(located, digest, says_ours(source), among_ours, read)
+    return FileRead(located, digest, is_orgkernel_document(source), among_ours, read)
 
 
-def _beside(path: str, latest: Snapshot) -> Located:
+def _locate_beside(path: str, latest: Snapshot) -> Located:
     """Where a new file belongs: to the root of the files in its folder."""
     folder, file = os.path.split(path)
     for each in latest.tree.files:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from orgkernel.loading.files import SKIPPED_FOLDERS, Root, find_files
-from orgkernel.loading.formats import FORMATS, Layout, find_layout, others_found
+from orgkernel.loading.formats import FORMATS, Layout, find_layout, find_other_formats
 
 
 class ForeignTree(NamedTuple):
@@ -28,9 +28,9 @@ def find_foreign_trees(folder: str, known: Iterable[str] = ()) -> Iterator[Forei
         if (recognized := find_layout(path)) is None:
             continue
         first, layout = recognized
-        for name in (first.name, *others_found(path, first, layout)):
-            found = layout if name == first.name else FORMATS[name].find(path, is_certain=False)
-            files = _files_of(found) if found is not None else set()
+        for name in (first.name, *find_other_formats(path, first, layout)):
+            tree_layout = layout if name == first.name else FORMATS[name].find(path, is_certain=False)
+            files = _files_of(tree_layout) if tree_layout is not None else set()
             if not files <= seen:
                 seen |= files
                 yield ForeignTree(name, path)

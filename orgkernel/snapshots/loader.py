@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import Severity
 from orgkernel.loading.cache import Cache, Signature, sign_file
 from orgkernel.loading.files import Located, digest_file, locate_files
-from orgkernel.loading.formats.lookups import answers_stand
+from orgkernel.loading.formats.lookups import are_answers_current
 from orgkernel.loading.sources import FileRead
 from orgkernel.prepared_types import prepared
-from orgkernel.snapshots.cache_keys import digest_request, fingerprint, key_of_contents
+from orgkernel.snapshots.cache_keys import compute_contents_key, compute_program_fingerprint, digest_request
 from orgkernel.snapshots.packing import (
     DamagedEntry,
     OutdatedEntry,
@@ -34,7 +34,7 @@ from orgkernel.snapshots.packing import (
 )
 from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
-from orgkernel.snapshots.sources import NO_SOURCES, DeclaredSource, declared_in, find_sources
+from orgkernel.snapshots.sources import NO_SOURCES, DeclaredSource, find_declared_sources, find_sources
 
 # Times of files may be this coarse (FAT: two seconds), in ns.
 _TICK = 2 * 10**9
@@ -97,11 +97,11 @@ class Loader:
         signed = self._last.signed if self._last else self._find_signed()
         located = tuple(locate_files(self.request.roots))
         signatures = [sign_file(each.path) for each in located]
-        digests = _unchanged(signed, located, signatures)
+        digests = _find_unchanged(signed, located, signatures)
         declared = {
-            each.path: found
-            for each, found in zip(located, _declared(signed, located, digests), strict=True)
-            if found
+            each.path: declared_sources
+            for each, declared_sources in zip(located, _declared(signed, located, digests), strict=True)
+            if declared_sources
         }
         sources = self.sources = NO_SOURCES
         if declared:
@@ -110,14 +110,14 @@ class Loader:
             )
             located = tuple(locate_files((*self.request.roots, *sources.roots)))
             signatures = [sign_file(each.path) for each in located]
-            digests = _unchanged(signed, located, signatures)
+            digests = _find_unchanged(signed, located, signatures)
         is_same = signed is not None and None not in digests and signed.refused == sources.key
         if signed is not None and is_same and len(signed.files) == len(located):
-            snapshot = self._last_snapshot() if self._last else self._restore(signed.key, located)
+            snapshot = self._get_last_snapshot() if self._last else self._restore(signed.key, located)
             if snapshot is not None:
                 self._last = _Last(signed, located, snapshot)
                 return snapshot
-        if signed is not None or self._last_key():
+        if signed is not None or self._compute_last_key():
             digests = [
                 digest or (None if each.leaves else digest_file(each.path))
                 for each, digest in zip(located, digests, strict=True)
@@ -133,7 +133,7 @@ class Loader:
                 self.request.asked,
                 refused=sources.refused,
                 located=located,
-                known=self._known_files(located, digests),
+                known=self._get_known_files(located, digests),
                 found_before=self._last.snapshot.found_before if self._last else NOTHING_FOUND,
             )
             # Of what was read, which may have changed since the contents were compared.
@@ -155,14 +155,16 @@ class Loader:
         if not is_unsaved or self.cache is None or self._last is None:
             return
         signed, located, snapshot = self._last
-        key = self._key_of_contents(located, [file.digest for file in signed.files])
+        key = self._compute_contents_key(located, [file.digest for file in signed.files])
         is_kept = self.cache.has(key) and not self._is_outdated
         if not is_kept and not self.cache.put(key, pack_snapshot(snapshot)):
             return
         self._is_outdated = False
-        self.cache.put(self._tree_key(), msgspec.msgpack.encode(msgspec.structs.replace(signed, key=key)))
-        if self._last_key() != key:
-            self.cache.put(self._request_key("last"), key.encode())
+        self.cache.put(
+            self._compute_tree_key(), msgspec.msgpack.encode(msgspec.structs.replace(signed, key=key))
+        )
+        if self._compute_last_key() != key:
+            self.cache.put(self._compute_request_key("last"), key.encode())
 
     # -- what is the same as before -----------------------------------------------------------------------------------
 
@@ -172,16 +174,20 @@ class Loader:
             return None
         last = self._last
         if not last or last.signed.refused != self.sources.key:
-            return self._restore(self._key_of_contents(located, digests), located) if self.cache else None
+            return (
+                self._restore(self._compute_contents_key(located, digests), located) if self.cache else None
+            )
         if last.located == located and [each.digest for each in last.signed.files] == digests:
-            return self._last_snapshot()
-        return self._restore(self._key_of_contents(located, digests), located) if self.cache else None
+            return self._get_last_snapshot()
+        return self._restore(self._compute_contents_key(located, digests), located) if self.cache else None
 
-    def _last_snapshot(self) -> Snapshot | None:
+    def _get_last_snapshot(self) -> Snapshot | None:
         """The snapshot of the last load of this process, if what it refers to is as it was."""
         if self._last is None:
             return None
-        if not answers_stand((*self.request.roots, *self.sources.roots), self._last.snapshot.tree.looked_up):
+        if not are_answers_current(
+            (*self.request.roots, *self.sources.roots), self._last.snapshot.tree.looked_up
+        ):
             self._is_outdated = True
             return None
         return self._last.snapshot
@@ -199,7 +205,9 @@ class Loader:
             self._is_outdated = True
             return None
 
-    def _known_files(self, located: Sequence[Located], digests: Sequence[str | None]) -> dict[str, FileRead]:
+    def _get_known_files(
+        self, located: Sequence[Located], digests: Sequence[str | None]
+    ) -> dict[str, FileRead]:
         """What files yielded before, by path, of those that have the same content now."""
         wanted = {
             (each.number, each.name): (each, digest)
@@ -207,7 +215,7 @@ class Loader:
             if digest
         }
         if self._last is None:
-            return self._known_in_cache(wanted)
+            return self._get_known_from_cache(wanted)
         known = {}
         for file in self._last.snapshot.tree.files:
             each, digest = wanted.get((file.located.number, file.located.name), (None, ""))
@@ -215,8 +223,10 @@ class Loader:
                 known[file.located.path] = file
         return known
 
-    def _known_in_cache(self, wanted: Mapping[tuple[int, str], tuple[Located, str]]) -> dict[str, FileRead]:
-        key = self._last_key() if wanted else ""
+    def _get_known_from_cache(
+        self, wanted: Mapping[tuple[int, str], tuple[Located, str]]
+    ) -> dict[str, FileRead]:
+        key = self._compute_last_key() if wanted else ""
         packed = self.cache.find(key) if self.cache and key else None
         try:
             return pick_files(decode_snapshot(packed), wanted) if packed else {}
@@ -226,26 +236,26 @@ class Loader:
     # -- keys ---------------------------------------------------------------------------------------------------------
 
     def _find_signed(self) -> SignedTree | None:
-        packed = self.cache.find(self._tree_key()) if self.cache else None
+        packed = self.cache.find(self._compute_tree_key()) if self.cache else None
         try:
             return decode(_SIGNED, packed) if packed else None
         except DamagedEntry:
             return None
 
-    def _last_key(self) -> str:
+    def _compute_last_key(self) -> str:
         """Under which key the last snapshot of this request is, wherever it was made."""
-        packed = self.cache.find(self._request_key("last")) if self.cache else None
+        packed = self.cache.find(self._compute_request_key("last")) if self.cache else None
         return bytes(packed).decode("ascii", "replace") if packed else ""
 
-    def _tree_key(self) -> str:
-        return self._request_key("tree", *(root.path for root in self.request.roots))
+    def _compute_tree_key(self) -> str:
+        return self._compute_request_key("tree", *(root.path for root in self.request.roots))
 
-    def _key_of_contents(self, located: Sequence[Located], digests: Sequence[str | None]) -> str:
+    def _compute_contents_key(self, located: Sequence[Located], digests: Sequence[str | None]) -> str:
         roots = (*self.request.roots, *self.sources.roots)
-        asked = replace(self.request, roots=roots)
-        return key_of_contents(self._key("snapshot", asked, self.sources.key), located, digests)
+        request = replace(self.request, roots=roots)
+        return compute_contents_key(self._key("snapshot", request, self.sources.key), located, digests)
 
-    def _request_key(self, kind: str, *more: str) -> str:
+    def _compute_request_key(self, kind: str, *more: str) -> str:
         """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
         return self._key(kind, self.request, *more)
 
@@ -254,7 +264,7 @@ class Loader:
 
     @cached_property
     def _program(self) -> bytes:
-        return fingerprint(self.cache) if self.cache else b""
+        return compute_program_fingerprint(self.cache) if self.cache else b""
 
 
 def _declared(
@@ -263,12 +273,12 @@ def _declared(
     """The sources that organizations in each file name."""
     before = {} if signed is None else {(file.root, file.name): file for file in signed.files}
     return [
-        declared_in(each) if digest is None else before[each.number, each.name].sources
+        find_declared_sources(each) if digest is None else before[each.number, each.name].sources
         for each, digest in zip(located, digests, strict=True)
     ]
 
 
-def _unchanged(
+def _find_unchanged(
     signed: SignedTree | None, located: Sequence[Located], signatures: Sequence[Signature | None]
 ) -> list[str | None]:
     """The digest of every file that is certainly as it was; None for any other."""

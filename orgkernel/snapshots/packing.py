@@ -19,7 +19,7 @@ from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.documents.records import PREFIX, RECORDS, Organization
 from orgkernel.graph.assemble import Elsewhere, Including, parts_of
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
-from orgkernel.graph.governance import govern, layers_by_role
+from orgkernel.graph.governance import apply_governance, map_roles_to_layers
 from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.visible_documents import VisibleDocuments
@@ -34,7 +34,7 @@ from orgkernel.loading.sources import (
     ReadFile,
     SourceDocument,
     Tree,
-    tree_of,
+    build_tree,
 )
 from orgkernel.prepared_types import prepared
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
@@ -116,8 +116,8 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
     numbers = {id(document): number for number, document in enumerate(snapshot.tree.documents)}
     findings: dict[Diagnostic, int] = {}
 
-    def numbered(found: Sequence[Diagnostic]) -> tuple[int, ...]:
-        return tuple(findings.setdefault(each, len(findings)) for each in found)
+    def number_documents(diagnostics: Sequence[Diagnostic]) -> tuple[int, ...]:
+        return tuple(findings.setdefault(each, len(findings)) for each in diagnostics)
 
     organizations = tuple(
         PackedOrganization(
@@ -138,11 +138,11 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
             each.records.unread,
             each.records.digest,
             each.columns.pack(),
-            numbered(each.diagnostics),
+            number_documents(each.diagnostics),
         )
         for each in snapshot.organizations.values()
     )
-    reported = numbered(snapshot.diagnostics)
+    reported = number_documents(snapshot.diagnostics)
     files = tuple(map(_pack_file, snapshot.tree.files))
     looked_up = tuple(snapshot.tree.looked_up.items())
     return _ENCODER.encode(
@@ -239,7 +239,7 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
     if [(each.root, each.name) for each in packed.files] != [(each.number, each.name) for each in located]:
         raise DamagedEntry("it is about other files")
     files = list(map(_restore_file, packed.files, located))
-    tree = tree_of(files, complete(files))
+    tree = build_tree(files, complete(files))
     if tree.looked_up != dict(packed.looked_up):
         raise OutdatedEntry
     findings = packed.findings
@@ -250,9 +250,9 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
     for org in packed.organizations:
         seen = (org.catalogs, org.catalog_counts)
         if seen not in visible_by_catalogs:
-            catalogs = [_at(tree, number) for number in org.catalogs]
-            visible_by_catalogs[seen] = VisibleDocuments.of_catalogs(catalogs, org.catalog_counts)
-        records = _records(org, tree, visible_by_catalogs[seen], including)
+            catalogs = [_get_document(tree, number) for number in org.catalogs]
+            visible_by_catalogs[seen] = VisibleDocuments.rebuild_from_catalogs(catalogs, org.catalog_counts)
+        records = _unpack_records(org, tree, visible_by_catalogs[seen], including)
         restored.append(records)
         columns = EdgeColumns.unpack(org.columns)
         organizations[records.org_id] = OrgSnapshot(
@@ -277,16 +277,16 @@ def _restore_file(file: PackedFile, located: Located) -> FileRead:
     return FileRead(located, file.digest, file.says_ours, file.among_ours, read)
 
 
-def _at(tree: Tree, number: int) -> SourceDocument:
+def _get_document(tree: Tree, number: int) -> SourceDocument:
     if number < 0:
         raise IndexError
     return tree.documents[number]
 
 
-def _records(
+def _unpack_records(
     packed: PackedOrganization, tree: Tree, visible: VisibleDocuments, including: Including
 ) -> OrgRecords:
-    document = _at(tree, packed.document)
+    document = _get_document(tree, packed.document)
     organization = document.record
     assert isinstance(organization, Organization)
     profiles = array("I", packed.profiles)
@@ -294,7 +294,7 @@ def _records(
         raise DamagedEntry("a post without a profile")
     superior_of, override_of = packed.superiors.get, organization.overrides.get
     governance = visible.definitions["governance"]
-    layer_of = layers_by_role(governance).get
+    layer_of = map_roles_to_layers(governance).get
     posts = {
         role_id: RolePost(
             role_id,
@@ -311,7 +311,7 @@ def _records(
     return OrgRecords(
         organization.org_id,
         document,
-        govern(organization, governance),
+        apply_governance(organization, governance),
         posts,
         packed.without_profile,
         excused=packed.excused,

@@ -15,17 +15,17 @@ from orgkernel.loading.files import (
     ORDERS,
     SKILLS,
     Root,
-    documents_in,
+    does_mention,
+    does_stay_inside,
     find_files,
     find_words,
-    mentions,
-    stays_inside,
+    list_documents_in,
 )
-from orgkernel.loading.formats import FORMATS, OURS, find_layout, others_found
+from orgkernel.loading.formats import FORMATS, OURS, find_layout, find_other_formats
 from orgkernel.loading.formats.claude_code import ClaudeCode
-from orgkernel.loading.formats.claude_code.marketplace import plugins_of
+from orgkernel.loading.formats.claude_code.marketplace import list_plugins
 from orgkernel.runtime.lazy_patterns import lazy_pattern
-from orgkernel.snapshots.shipped import shipped_folder
+from orgkernel.snapshots.shipped import get_shipped_folder
 
 _LEVELS_UP = 4
 # Folders that belong to the organization, or to the organizations, in whose folder they lie.
@@ -82,56 +82,60 @@ def resolve_paths(
     left: list[str] = []
     roots: list[Root] = []
     context: list[Root] = []
-    asked: set[str] = set()
+    selection: set[str] = set()
     formats: set[str] = set()
     others: dict[str, None] = {}
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
-    for path, form, called in _with_plugins(paths, folder, read_as):
+    for path, form, called in _expand_plugins(paths, folder, read_as):
         full = os.path.normpath(os.path.join(folder, path))
         if not os.path.lexists(full):
             raise NothingToRead(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
-        name = shown(full, reader)
-        if (recognized := _foreign_root(full, reader, real, form)) is not None:
+        name = format_relative_path(full, reader)
+        if (recognized := _find_foreign_root(full, reader, real, form)) is not None:
             foreign, further = recognized
             roots.append(replace(foreign, called=called))
             others |= dict.fromkeys(further)
             formats.add(foreign.format)
-            asked.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
+            selection.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
             continue
         home = _home(full, real, top if top is not None and _is_in(full, top) else None)
         # A file is shown below the folder it was found in, and that folder is shown in full if it lies above the reader.
-        asked.add(
+        selection.add(
             name
             if home is None
-            else os.path.normpath(os.path.join(shown(home, reader), os.path.relpath(full, home)))
+            else os.path.normpath(
+                os.path.join(format_relative_path(home, reader), os.path.relpath(full, home))
+            )
         )
-        alone = not full.endswith(MARKDOWN) and mentions(full, ORGANIZATION)
+        alone = not full.endswith(MARKDOWN) and does_mention(full, ORGANIZATION)
         if home in (None, full) or alone:
             # An organization named by its file is read alone: its neighbors in a flat folder are not asked about.
             roots.append(Root(full, name, links=real))
         if home is not None and home != full:
-            only = () if alone else _seen_from(full, home, real)
+            only = () if alone else _list_seen_folders(full, home, real)
             (context if alone else roots).append(
-                Root(home, shown(home, reader), context=alone, links=real, only=only)
+                Root(home, format_relative_path(home, reader), context=alone, links=real, only=only)
             )
         if home is not None:
-            beside = _beside(home, shown(home, reader), real)
+            beside = _beside(home, format_relative_path(home, reader), real)
             if top is not None and _is_in(full, top) and not _is_in(os.path.dirname(home), top):
                 left += (
-                    os.path.relpath(root.path, reader) for root in beside if _holds_documents(root.path, real)
+                    os.path.relpath(root.path, reader)
+                    for root in beside
+                    if _does_hold_documents(root.path, real)
                 )
             else:
                 context += beside
-    catalogs = [catalog_of(each) for each in sorted(formats) if FORMATS[each].catalog]
+    catalogs = [get_host_catalog(each) for each in sorted(formats) if FORMATS[each].catalog]
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
     if not formats or any(not root.areas for root in own):
-        catalogs.append(shared_ontology())
+        catalogs.append(get_shared_ontology())
     detected = bool(formats) and read_as is None
     return Request(
         (*own, *catalogs),
-        frozenset(asked),
+        frozenset(selection),
         detected,
         tuple(others),
         tuple(left),
@@ -140,20 +144,20 @@ def resolve_paths(
     )
 
 
-def _with_plugins(
+def _expand_plugins(
     paths: Sequence[str], folder: str, read_as: str | None
 ) -> Iterator[tuple[str, str | None, str]]:
     """The paths, with the format of each; instead of a marketplace of plugins, its plugins and what they are called."""
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
-        plugins = plugins_of(full) if read_as in (None, ClaudeCode.name) else []
+        plugins = list_plugins(full) if read_as in (None, ClaudeCode.name) else []
         for plugin in plugins:
             yield plugin.path, ClaudeCode.name, plugin.name
         if not plugins:
             yield path, read_as, ""
 
 
-def _foreign_root(
+def _find_foreign_root(
     full: str, reader: str, links: tuple[str, ...], read_as: str | None
 ) -> tuple[Root, tuple[str, ...]] | None:
     """What a path means in the format of others, and the further formats that are there; None if it is in none.
@@ -162,57 +166,63 @@ def _foreign_root(
     """
     if read_as == OURS:
         return None
-    found = find_layout(full, read_as)
-    if found is None:
+    detection = find_layout(full, read_as)
+    if detection is None:
         return None
-    form, layout = found
+    form, layout = detection
     if read_as is None and os.path.isdir(full):
         files = (file for file, _ in find_files(Root(full, "", links=links)))
-        if any(not file.endswith(MARKDOWN) and mentions(file, PREFIX) for file in files):
+        if any(not file.endswith(MARKDOWN) and does_mention(file, PREFIX) for file in files):
             return None
-    root = Root(layout.top, shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
-    return root, () if read_as is not None else others_found(full, form, layout)
+    root = Root(
+        layout.top,
+        format_relative_path(layout.top, reader),
+        links=links,
+        format=form.name,
+        areas=layout.areas,
+    )
+    return root, () if read_as is not None else find_other_formats(full, form, layout)
 
 
-def catalog_of(name: str) -> Root:
+def get_host_catalog(name: str) -> Root:
     """What everybody has in a format of others."""
     return Root(FORMATS[name].catalog, f"{name}/tools.yaml", context=True, format=name)
 
 
-def shipped_request() -> Request:
+def build_shipped_request() -> Request:
     """The request for the shipped documents."""
     return Request(
         (
-            Root(shipped_folder("ontology"), "ontology", shared=True),
-            Root(shipped_folder("templates"), "templates"),
+            Root(get_shipped_folder("ontology"), "ontology", shared=True),
+            Root(get_shipped_folder("templates"), "templates"),
         ),
         frozenset({"ontology", "templates"}),
     )
 
 
-def shared_ontology() -> Root:
+def get_shared_ontology() -> Root:
     """The catalogs every organization falls back to."""
-    return Root(shipped_folder("ontology"), "ontology", shared=True, context=True)
+    return Root(get_shipped_folder("ontology"), "ontology", shared=True, context=True)
 
 
-def shown(full: str, folder: str) -> str:
+def format_relative_path(full: str, folder: str) -> str:
     """The path as a reader standing in `folder` would write it."""
     inside = os.path.relpath(full, folder)
     return full if inside.startswith("..") else inside
 
 
-def holds_organization(folder: str, links: Iterable[str] = ()) -> bool:
+def does_hold_organization(folder: str, links: Iterable[str] = ()) -> bool:
     """Whether a folder directly contains an organization."""
-    return any(mentions(path, ORGANIZATION) for path in documents_in(folder, links))
+    return any(does_mention(path, ORGANIZATION) for path in list_documents_in(folder, links))
 
 
 def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(os.path.join(folder, ""))
 
 
-def _holds_documents(path: str, links: Iterable[str]) -> bool:
-    files = documents_in(path, links) if os.path.isdir(path) else [path]
-    return any(mentions(file, PREFIX) for file in files)
+def _does_hold_documents(path: str, links: Iterable[str]) -> bool:
+    files = list_documents_in(path, links) if os.path.isdir(path) else [path]
+    return any(does_mention(file, PREFIX) for file in files)
 
 
 def _home(path: str, links: tuple[str, ...], top: str | None = None) -> str | None:
@@ -223,21 +233,21 @@ def _home(path: str, links: tuple[str, ...], top: str | None = None) -> str | No
     in none above `top`.
     """
     is_folder = os.path.isdir(path)
-    if is_folder and holds_organization(path, links):
+    if is_folder and does_hold_organization(path, links):
         return path
     folder = os.path.dirname(path)
-    above = list(_organizations_above(folder, links))
+    above = list(_iterate_organizations_above(folder, links))
     if not above:
         return None
     files = [file for file, _ in find_files(Root(path, "", links=links))] if is_folder else [path]
-    if is_folder and any(mentions(file, ORGANIZATION) for file in files if not file.endswith(MARKDOWN)):
+    if is_folder and any(does_mention(file, ORGANIZATION) for file in files if not file.endswith(MARKDOWN)):
         return None
     roles = {role for file in files for role in find_words(file, _ROLE_ID)}
-    is_ours = any(mentions(file, PREFIX) for file in files)
+    is_ours = any(does_mention(file, PREFIX) for file in files)
     for home in above:
         place = os.path.relpath(path, home).split(os.sep)
         is_laid_out = bool(files) and (place[0] in _LAID_OUT or (not is_folder and folder == home))
-        named = is_ours and bool(roles) and _names(home, roles, links)
+        named = is_ours and bool(roles) and _does_name_role(home, roles, links)
         if top is not None and not _is_in(home, top):
             if named:
                 return home
@@ -246,14 +256,14 @@ def _home(path: str, links: tuple[str, ...], top: str | None = None) -> str | No
     return None
 
 
-def organization_above(path: str) -> str | None:
+def find_organization_above(path: str) -> str | None:
     """The nearest folder above a path that directly contains an organization."""
-    return next(_organizations_above(os.path.dirname(path), ()), None)
+    return next(_iterate_organizations_above(os.path.dirname(path), ()), None)
 
 
-def _organizations_above(folder: str, links: tuple[str, ...]) -> Iterator[str]:
+def _iterate_organizations_above(folder: str, links: tuple[str, ...]) -> Iterator[str]:
     for _ in range(_LEVELS_UP):
-        if holds_organization(folder, links):
+        if does_hold_organization(folder, links):
             yield folder
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -261,15 +271,15 @@ def _organizations_above(folder: str, links: tuple[str, ...]) -> Iterator[str]:
         folder = parent
 
 
-def _names(folder: str, roles: Set[bytes], links: tuple[str, ...]) -> bool:
+def _does_name_role(folder: str, roles: Set[bytes], links: tuple[str, ...]) -> bool:
     """Whether an organization that lies directly in a folder names one of some roles."""
     return any(
-        mentions(path, ORGANIZATION) and not roles.isdisjoint(find_words(path, _WORD))
-        for path in documents_in(folder, links)
+        does_mention(path, ORGANIZATION) and not roles.isdisjoint(find_words(path, _WORD))
+        for path in list_documents_in(folder, links)
     )
 
 
-def _seen_from(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
+def _list_seen_folders(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
     """The folders of an organization that are read to understand a path in it: never all that lies below it.
 
     These are the path itself, `roles/`, `skills/`, `standing_orders/`, and the folders beside those on the way that directly hold documents, but no other
@@ -284,9 +294,11 @@ def _seen_from(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
             names = []
         beside = (os.path.join(folder, name) for name in names if not name.startswith("."))
         for each in beside:
-            if os.path.isdir(each) and stays_inside(each, links):
-                own = documents_in(each, links)
-                if any(mentions(file, PREFIX) for file in own) and not holds_organization(each, links):
+            if os.path.isdir(each) and does_stay_inside(each, links):
+                own = list_documents_in(each, links)
+                if any(does_mention(file, PREFIX) for file in own) and not does_hold_organization(
+                    each, links
+                ):
                     seen.append(each)
         if folder == home:
             return tuple(dict.fromkeys(seen))
@@ -296,18 +308,18 @@ def _seen_from(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
 def _beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
     """The `roles/`, `skills/`, `standing_orders/` and the catalogs of the folder an organization lies in."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
-    found = []
+    roots = []
     for each in _LAID_OUT:
         path = os.path.join(parent, each)
-        if os.path.isdir(path) and stays_inside(path, links):
-            found.append(Root(path, os.path.join(above, each), context=True, links=links))
+        if os.path.isdir(path) and does_stay_inside(path, links):
+            roots.append(Root(path, os.path.join(above, each), context=True, links=links))
     catalogs = (
         path
-        for path in documents_in(parent, links)
-        if mentions(path, PREFIX) and not mentions(path, ORGANIZATION)
+        for path in list_documents_in(parent, links)
+        if does_mention(path, PREFIX) and not does_mention(path, ORGANIZATION)
     )
-    found += [
+    roots += [
         Root(path, os.path.join(above, os.path.basename(path)), context=True, links=links)
         for path in catalogs
     ]
-    return found
+    return roots

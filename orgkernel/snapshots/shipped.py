@@ -9,7 +9,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @cache
-def shipped_folder(name: str) -> str:
+def get_shipped_folder(name: str) -> str:
     """Path of `ontology`, `templates` or `extension`."""
     packed = os.path.join(_PACKAGE, "_data", name)
     if os.path.isdir(packed):
@@ -17,7 +17,7 @@ def shipped_folder(name: str) -> str:
     return os.path.join(os.path.dirname(_PACKAGE), name)
 
 
-def template_names() -> tuple[str, ...]:
+def list_templates() -> tuple[str, ...]:
     """The templates `orgkernel new` can copy."""
-    with os.scandir(shipped_folder("templates")) as found:
-        return tuple(sorted(entry.name for entry in found if entry.is_dir()))
+    with os.scandir(get_shipped_folder("templates")) as entries:
+        return tuple(sorted(entry.name for entry in entries if entry.is_dir()))

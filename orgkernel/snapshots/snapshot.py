@@ -51,16 +51,16 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
 
         return OrgGraph(self.records, self.columns)
 
-    def findings_about(self, subject: str) -> tuple[Diagnostic, ...]:
+    def list_findings_about(self, subject: str) -> tuple[Diagnostic, ...]:
         """The findings about one subject, such as `role:co`."""
         return self._by_subject.get(subject, ())
 
     @cached_property
     def _by_subject(self) -> Mapping[str, tuple[Diagnostic, ...]]:
-        found: dict[str, list[Diagnostic]] = {}
+        diagnostics_by_subject: dict[str, list[Diagnostic]] = {}
         for each in self.diagnostics:
-            found.setdefault(each.subject, []).append(each)
-        return {subject: tuple(those) for subject, those in found.items()}
+            diagnostics_by_subject.setdefault(each.subject, []).append(each)
+        return {subject: tuple(those) for subject, those in diagnostics_by_subject.items()}
 
     @property
     def org_id(self) -> str:
@@ -82,13 +82,14 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     @property
     def has_errors(self) -> bool:
         """Whether one of its findings is an error."""
-        return any(found.severity is Severity.ERROR for found in self.diagnostics)
+        return any(diagnostic.severity is Severity.ERROR for diagnostic in self.diagnostics)
 
     @property
     def may_answer(self) -> bool:
         """Whether none of its errors is about more than what one role has."""
         return all(
-            found.severity is not Severity.ERROR or is_of_one_role(found) for found in self.diagnostics
+            diagnostic.severity is not Severity.ERROR or is_of_one_role(diagnostic)
+            for diagnostic in self.diagnostics
         )
 
 
@@ -111,9 +112,11 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     found_before: FoundBefore = NOTHING_FOUND
     """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
 
-    def reported(self, asked: frozenset[str]) -> frozenset[str]:
+    def reported(self, selection: frozenset[str]) -> frozenset[str]:
         """Names of the files that were asked about: those at the paths, and the profiles that their organizations include."""
-        return reported_files(self.tree, (each.records for each in self.organizations.values()), asked)
+        return list_files_to_report(
+            self.tree, (each.records for each in self.organizations.values()), selection
+        )
 
     @property
     def names_of_documents(self) -> frozenset[str]:
@@ -138,31 +141,35 @@ _UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304", "ORG626", "O
 _SHUT = frozenset({"ORG621", "ORG622", "ORG623", "ORG627", "ORG628"})
 
 
-def is_of_one_role(found: Diagnostic) -> bool:
+def is_of_one_role(diagnostic: Diagnostic) -> bool:
     """Whether a finding is about what one role, skill or procedure has, so that the organization answers without it
     (docs/adr/0031).
     """
-    if found.subject.startswith(("cognitive_skill:", "procedure:")):
-        return found.code in _SHUT
-    return found.code in _UNKNOWN_NAMES and found.subject.startswith("role:")
+    if diagnostic.subject.startswith(("cognitive_skill:", "procedure:")):
+        return diagnostic.code in _SHUT
+    return diagnostic.code in _UNKNOWN_NAMES and diagnostic.subject.startswith("role:")
 
 
-def covers(name: str, file: str) -> bool:
+def does_cover_file(name: str, file: str) -> bool:
     """Whether a shown name is that of this file, or of a folder the file lies in."""
     if name in ("", "."):
         return not os.path.isabs(file)  # names of files outside the current folder are full paths
     return name == file or file.startswith(f"{name}/")
 
 
-def reported_files(
-    tree: Tree, organizations: Iterable[OrgRecords], asked: frozenset[str] | None
+def list_files_to_report(
+    tree: Tree, organizations: Iterable[OrgRecords], selection: frozenset[str] | None
 ) -> frozenset[str]:
     """Names of the files whose findings are reported."""
     context = {document.name for document in tree.documents if document.context}
     reported = {
         name
         for name in tree.paths
-        if (name not in context if asked is None else any(covers(each, name) for each in asked))
+        if (
+            name not in context
+            if selection is None
+            else any(does_cover_file(each, name) for each in selection)
+        )
     }
     homes: set[str] = set()
     for records in organizations:

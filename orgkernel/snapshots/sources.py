@@ -23,13 +23,13 @@ from orgkernel.loading.files import (
     Located,
     Root,
     SourceUse,
+    does_mention,
     is_within,
-    mentions,
     read_text,
 )
 from orgkernel.loading.formats import FORMATS, find_layout
 from orgkernel.loading.marks import find_mark, unpack_mark
-from orgkernel.snapshots.roots import Request, catalog_of, shown
+from orgkernel.snapshots.roots import Request, format_relative_path, get_host_catalog
 
 _FIELD = "sources"
 
@@ -53,34 +53,36 @@ class Sources(NamedTuple):
     @property
     def key(self) -> str:
         """Of what is said; what is read is in the names and contents of the files."""
-        said = "\n".join(f"{each.place} {each.code} {each.message}" for each in self.refused)
-        return hashlib.sha256(said.encode()).hexdigest() if said else ""
+        text = "\n".join(f"{each.place} {each.code} {each.message}" for each in self.refused)
+        return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
 NO_SOURCES = Sources()
 
 
-def declared_in(located: Located) -> tuple[DeclaredSource, ...]:
+def find_declared_sources(located: Located) -> tuple[DeclaredSource, ...]:
     """The sources that the organizations in a file name."""
     root, path = located.root, located.path
     if root.areas or root.shared or root.context or located.leaves or not path.endswith(SUFFIXES):
         return ()
-    if not mentions(path, ORGANIZATION) or not mentions(path, _FIELD):
+    if not does_mention(path, ORGANIZATION) or not does_mention(path, _FIELD):
         return ()
     from orgkernel.loading.documents import (
         parse_source,
     )  # which only organizations with sources need so early
 
-    found = []
+    sources = []
     for document in parse_source(read_text(path, located.name)).documents:
         value = document.value
         listed = value.get(_FIELD) if isinstance(value, dict) and value.get("_schema") == ORGANIZATION else ()
         for number, entry in enumerate(listed if isinstance(listed, tuple) else ()):
-            said = (entry.get("format"), entry.get("path")) if isinstance(entry, dict) else (None, None)
-            if isinstance(said[0], str) and isinstance(said[1], str) and said[1]:
+            source_fields = (
+                (entry.get("format"), entry.get("path")) if isinstance(entry, dict) else (None, None)
+            )
+            if isinstance(source_fields[0], str) and isinstance(source_fields[1], str) and source_fields[1]:
                 mark = find_mark(document.marks, (_FIELD, number))
-                found.append(DeclaredSource(said[0], said[1], mark))
-    return tuple(found)
+                sources.append(DeclaredSource(source_fields[0], source_fields[1], mark))
+    return tuple(sources)
 
 
 def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[DeclaredSource]]]) -> Sources:
@@ -94,7 +96,7 @@ def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[De
     for located, sources in declared:
         for source in sources:
             full = os.path.normpath(os.path.join(os.path.dirname(located.path), source.path))
-            made = _root(source, full, allowed, request)
+            made = _resolve_source_root(source, full, allowed, request)
             if isinstance(made, tuple):
                 place = Place(located.name, *unpack_mark(source.mark))
                 refused.append(row.UNUSABLE_SOURCE.at(place, *made))
@@ -104,14 +106,16 @@ def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[De
             key = (os.path.realpath(made.path), made.format, made.areas)
             roots[key] = replace(made, uses=(*roots.get(key, made).uses, use))
     catalogs = [
-        catalog_of(name) for name in sorted({root.format for root in roots.values()}) if FORMATS[name].catalog
+        get_host_catalog(name)
+        for name in sorted({root.format for root in roots.values()})
+        if FORMATS[name].catalog
     ]
     known = {root.path for root in request.roots}
     more = tuple(catalog for catalog in catalogs if catalog.path not in known)
     return Sources((*roots.values(), *more), tuple(refused), tuple(awaited))
 
 
-def _root(
+def _resolve_source_root(
     source: DeclaredSource, full: str, allowed: Sequence[str], request: Request
 ) -> Root | tuple[str, str]:
     """What to read for a source, or why nothing is, with what helps."""
@@ -120,21 +124,21 @@ def _root(
         return f"the source {name} has a format that this version does not read: {quote(source.format)}", ""
     # Whether something is there is not said about places that may not be looked at.
     if not _is_allowed(full, allowed):
-        return _outside(name)
+        return _refuse_outside(name)
     if not os.path.exists(full):
         return f"the source {name} does not exist", "correct the path; it starts at the folder of this file"
-    found = find_layout(full, source.format)
-    if found is None:
+    detection = find_layout(full, source.format)
+    if detection is None:
         return (
             f"the source {name} has no files of {FORMATS[source.format].title}",
             "correct the path, or remove the source",
         )
-    layout = found[1]
+    layout = detection[1]
     if not _is_allowed(layout.top, allowed):
-        return _outside(name)
+        return _refuse_outside(name)
     links = next((root.links for root in request.roots), ())
     return Root(
-        layout.top, shown(layout.top, request.shown_from), links=links, from_settings=True,
+        layout.top, format_relative_path(layout.top, request.shown_from), links=links, from_settings=True,
         format=source.format, areas=layout.areas,
     )  # fmt: skip
 
@@ -144,7 +148,7 @@ def _is_allowed(path: str, allowed: Sequence[str]) -> bool:
     return any(is_within(real, each) for each in allowed)
 
 
-def _outside(name: str) -> tuple[str, str]:
+def _refuse_outside(name: str) -> tuple[str, str]:
     return (
         f"the source {name} lies outside of what is read",
         "name its folder on the command line, or allow it by `links` in the settings of the project",

@@ -19,7 +19,14 @@ from orgkernel.decisions.evidence.state_view import AgentState, Lifecycle, Quali
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
-from orgkernel.state.rows import StoreContext, record_of, require_id, require_time, require_word, row_of
+from orgkernel.state.rows import (
+    StoreContext,
+    decode_record,
+    encode_row,
+    require_id,
+    require_time,
+    require_word,
+)
 from orgkernel.state.skills import raise_skill
 from orgkernel.state.tables import agents, qualification_results
 from orgkernel.state.writer import Transaction
@@ -68,7 +75,7 @@ class Agents:
                     f"there is an agent {quote(agent_id)} already", "`orgkernel agent list` shows it"
                 )
             transaction.connection.execute(
-                insert(agents).values(**row_of(agent), version=transaction.touch())
+                insert(agents).values(**encode_row(agent), version=transaction.touch())
             )
             note_agent(transaction, "created", actor, reason, agent, None)
             return agent
@@ -128,7 +135,7 @@ class Agents:
                 raise UnknownRecord(
                     f"there is no agent {quote(agent_id)}", "add it with `orgkernel agent add`"
                 )
-            old = record_of(AgentState, row)
+            old = decode_record(AgentState, row)
             new = msgspec.structs.replace(old, **values)
             if "lifecycle" in values:
                 _require_move(old, new.lifecycle)
@@ -252,7 +259,7 @@ class Results:
                 agent_id, qualification, score, passed, transaction.now, expires_at, org_id,
                 sample_size=sample_size, digests=dict(digests),
             )  # fmt: skip
-            row = row_of(result)
+            row = encode_row(result)
             del row["result_id"]
             written = transaction.connection.execute(
                 insert(qualification_results).values(**row, version=transaction.touch())
@@ -299,7 +306,7 @@ class Results:
                 raise UnknownRecord(
                     f"there is no result {result_id}", "`orgkernel agent results AGENT` lists them"
                 )
-            old = record_of(QualificationResult, row)
+            old = decode_record(QualificationResult, row)
             if old.invalidated_at is not None:
                 raise Conflict(f"the result {result_id} is invalid already", code="ALREADY_INVALID")
             values = {"invalidated_at": transaction.now, "invalid_reason": clean_text(reason)}

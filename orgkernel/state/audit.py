@@ -98,7 +98,7 @@ def read_rows(
     """Rows, newest first. `after` is the name of the last row of the previous page. Raises `UnknownRecord` if it does
     not exist.
     """
-    query = _filtered(select(audit), wanted).order_by(*_NEWEST_FIRST)
+    query = _filter_rows(select(audit), wanted).order_by(*_NEWEST_FIRST)
     with context.reading() as connection:
         if after is not None:
             query = query.where(_is_after(connection, after))
@@ -147,28 +147,32 @@ def count_policies(context: StoreContext, since: float | None = None) -> tuple[P
 def count_decisions(context: StoreContext, since: float | None = None) -> AuditStats:
     """Decisions by outcome."""
     wanted = AuditFilter(since=since, kind="decision")
-    found: dict[str, dict[str, Counter[str]]] = {"subject": {}, "channel": {}}
+    counts_by_column: dict[str, dict[str, Counter[str]]] = {"subject": {}, "channel": {}}
     outcomes: Counter[str] = Counter()
     with context.reading() as connection:
-        for name, counts in found.items():
+        for name, counts in counts_by_column.items():
             column = audit.c[name]
             query = select(column, audit.c.activity, func.count()).group_by(column, audit.c.activity)
-            for key, outcome, number in connection.execute(_filtered(query, wanted)):
+            for key, outcome, number in connection.execute(_filter_rows(query, wanted)):
                 counts.setdefault(key, Counter())[outcome] += number
-    for by_outcome in found["subject"].values():
+    for by_outcome in counts_by_column["subject"].values():
         outcomes.update(by_outcome)
-    return AuditStats(_sorted(outcomes), _sorted_all(found["subject"]), _sorted_all(found["channel"]))
+    return AuditStats(
+        _sort_counts(outcomes),
+        _sort_all_counts(counts_by_column["subject"]),
+        _sort_all_counts(counts_by_column["channel"]),
+    )
 
 
-def _sorted(counts: Counter[str]) -> dict[str, int]:
+def _sort_counts(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _sorted_all(found: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
-    return {key: _sorted(counts) for key, counts in sorted(found.items()) if key}
+def _sort_all_counts(counts_by_key: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    return {key: _sort_counts(counts) for key, counts in sorted(counts_by_key.items()) if key}
 
 
-def _filtered(query: Select[Any], wanted: AuditFilter) -> Select[Any]:
+def _filter_rows(query: Select[Any], wanted: AuditFilter) -> Select[Any]:
     for name in ("kind", "activity", "channel", "relationship", "record_id"):
         value = getattr(wanted, name)
         if value is not None:
@@ -215,7 +219,9 @@ def drop_old(
         chains = connection.execute(select(audit.c.writer, audit.c.stream).distinct()).all()
         dropped = []
         for writer, stream in sorted(tuple(chain) for chain in chains):
-            segment = _oldest(transaction, folder, writer, stream, transaction.now - kept[stream])
+            segment = _find_oldest_segment(
+                transaction, folder, writer, stream, transaction.now - kept[stream]
+            )
             if segment is not None:
                 folder.add_segment(segment)
                 upto = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence <= segment.last)
@@ -233,7 +239,7 @@ def drop_old(
     return context.change(change)
 
 
-def _oldest(
+def _find_oldest_segment(
     transaction: Transaction, folder: Folder, writer: str, stream: Stream, before: float
 ) -> Segment | None:
     def scalar(what: Any, *where: Any) -> Any:

@@ -19,13 +19,13 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.checkpoints import Folder, Head, Link
-from orgkernel.state.database import failure_of, reading
+from orgkernel.state.database import reading, translate_error
 from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
-from orgkernel.state.migrating import version_of
+from orgkernel.state.migrating import read_store_version
 from orgkernel.state.signing import Tokens
 from orgkernel.state.store import Store
-from orgkernel.state.store_lock import locked
+from orgkernel.state.store_lock import hold_lock
 from orgkernel.state.tables import audit, metadata, state_version
 
 SIDECARS = ("-wal", "-shm", "-journal")
@@ -69,10 +69,10 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
         raise BadStore(f"{quote(os.path.dirname(target))} is not a folder", "make it first")
     beside = f"{target}.{os.getpid()}.new"
     try:
-        with locked(location):
+        with hold_lock(location):
             # Checkpoints first: the rows then go at least as far as they say.
             folder = Folder(location.checkpoints, tokens, clock)
-            before = folder.trusted_heads()
+            before = folder.read_trusted_heads()
             write_new(beside, b"")
             version = copy_database(location.path, beside)
             if folder.exists():
@@ -85,14 +85,14 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
         with contextlib.suppress(OSError):
             os.unlink(beside)
         shutil.rmtree(f"{target}.audit", ignore_errors=True)
-        raise failure_of(error, target) from None
+        raise translate_error(error, target) from None
     return version
 
 
 def copy_database(path: str, target: str, options: str = "mode=rw", check: str = "quick_check") -> str:
     """Copy a store into an empty file, and check the copy. Returns its version. Raises `BadStore`, `StoreError`."""
     with (
-        contextlib.closing(sqlite3.connect(f"{_uri(path)}?{options}", uri=True)) as source,
+        contextlib.closing(sqlite3.connect(f"{_build_uri(path)}?{options}", uri=True)) as source,
         contextlib.closing(sqlite3.connect(target, isolation_level=None)) as copy,
     ):
         source.backup(copy)
@@ -120,7 +120,7 @@ def sync(path: str) -> None:
         os.close(file)
 
 
-def _uri(path: str) -> str:
+def _build_uri(path: str) -> str:
     return f"file:{urlquote(os.path.abspath(path))}"
 
 
@@ -141,7 +141,7 @@ def _wait_for_checkpoints(path: str, folder: Folder) -> None:
         ).fetchall()
     for _ in range(_LOOKS):
         held = {writer for writer, _, _ in ends if folder.is_held(writer)}
-        heads = folder.trusted_heads()
+        heads = folder.read_trusted_heads()
         ends = [
             (writer, stream, last)
             for writer, stream, last in ends
@@ -159,7 +159,7 @@ def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
     """
     with contextlib.closing(sqlite3.connect(path)) as rows:
         query = "SELECT sequence, digest FROM audit WHERE writer = ? AND stream = ? ORDER BY sequence DESC LIMIT 1"
-        for writer, after in copied.trusted_heads().items():
+        for writer, after in copied.read_trusted_heads().items():
             known = before[writer].heads if writer in before else {}
             heads: dict[Stream, Link] = {}
             for stream, reached in after.heads.items():
@@ -172,7 +172,7 @@ def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
                 if signed.sequence:
                     heads[stream] = signed
             if heads != after.heads:
-                copied.write_head(Head(writer, heads, copied.roster_size()))
+                copied.write_head(Head(writer, heads, copied.measure_roster()))
 
 
 def measure_size(store: Store) -> int:
@@ -189,7 +189,7 @@ def measure_size(store: Store) -> int:
 
 def read_info(store: Store) -> StoreInfo:
     """The contents of a store."""
-    version = version_of(store.engine, store.location.shown)
+    version = read_store_version(store.engine, store.location.shown)
     with reading(store.engine, store.location.shown) as connection:
         rows = {
             table.name: connection.scalar(select(func.count()).select_from(table)) or 0

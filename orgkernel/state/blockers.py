@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from orgkernel.decisions.evidence.crew_records import OpenBlocker
 from orgkernel.decisions.evidence.state_records import ContractRecord
 from orgkernel.decisions.work.contracts.coherence import find_open_blockers, is_about_blockers
-from orgkernel.state.rows import group_rows, record_of
+from orgkernel.state.rows import decode_record, group_rows
 from orgkernel.state.tables import contract_records
 
 BlockerRecords = Mapping[str, tuple[ContractRecord, ...]]
@@ -23,7 +23,7 @@ def patch_questions(old: BlockerRecords, connection: Connection, since: int) -> 
     columns = contract_records.c
     query = select(contract_records).where(columns.version > since, columns.kind.in_(_KINDS))
     rows = connection.execute(query.order_by(columns.org_id, columns.sequence))
-    new = [each for each in (record_of(ContractRecord, row) for row in rows) if is_about_blockers(each)]
+    new = [each for each in (decode_record(ContractRecord, row) for row in rows) if is_about_blockers(each)]
     if not new:
         return old
     return {
@@ -39,13 +39,13 @@ def open_blockers_at(connection: Connection, org_id: str, at: float) -> Mapping[
         columns.org_id == org_id, columns.kind.in_(_KINDS), columns.at <= at
     )
     rows = connection.execute(query.order_by(columns.sequence))
-    return open_by_agent(record_of(ContractRecord, row) for row in rows)
+    return open_by_agent(decode_record(ContractRecord, row) for row in rows)
 
 
 def open_by_agent(records: Iterable[ContractRecord]) -> Mapping[str, tuple[OpenBlocker, ...]]:
     """The blockers that no decision has answered, by the agent that asks."""
-    found = [_open_blocker(each) for each in find_open_blockers(records)]
-    return MappingProxyType(group_rows(found, "agent_id"))
+    blockers = [_open_blocker(each) for each in find_open_blockers(records)]
+    return MappingProxyType(group_rows(blockers, "agent_id"))
 
 
 def _open_blocker(record: ContractRecord) -> OpenBlocker:

@@ -45,12 +45,12 @@ class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certifi
     """Hexadecimal digits."""
 
 
-def did_of(seed: bytes) -> str:
+def derive_did(seed: bytes) -> str:
     """The `did:key` of a private key. Raises `UsageError` where `cryptography` is not installed."""
-    return did_of_public(_private(seed).public_key().public_bytes_raw())
+    return encode_did(_load_private_key(seed).public_key().public_bytes_raw())
 
 
-def did_of_public(public: bytes) -> str:
+def encode_did(public: bytes) -> str:
     """The `did:key` of a public key.
 
     >>> did_of_public(bytes(32))
@@ -66,7 +66,7 @@ def did_of_public(public: bytes) -> str:
     return _PREFIX + text
 
 
-def public_of(did: str) -> bytes:
+def decode_did(did: str) -> bytes:
     """The public key in a `did:key`. Raises `Refused` for anything else.
 
     >>> public_of(did_of_public(bytes(range(32)))) == bytes(range(32))
@@ -80,7 +80,7 @@ def public_of(did: str) -> bytes:
         number = number * len(_ALPHABET) + digit
     size = len(_ED25519) + SEED_BYTES
     raw = number.to_bytes(size) if number < 1 << (8 * size) else b""
-    if not raw.startswith(_ED25519) or did_of_public(raw[len(_ED25519) :]) != did:
+    if not raw.startswith(_ED25519) or encode_did(raw[len(_ED25519) :]) != did:
         raise Refused(
             f"{quote(did)} is not the `did:key` of an Ed25519 key",
             "it begins with `did:key:z6Mk`",
@@ -92,7 +92,7 @@ def public_of(did: str) -> bytes:
 def sign_certificate(certificate: BirthCertificate, issuer: bytes) -> BirthCertificate:
     """The certificate with the signature of the organization."""
     return msgspec.structs.replace(
-        certificate, signature=_private(issuer).sign(_signed_part(certificate)).hex()
+        certificate, signature=_load_private_key(issuer).sign(_get_signed_part(certificate)).hex()
     )
 
 
@@ -109,8 +109,8 @@ def verify_certificate(certificate: BirthCertificate, issuer: str | None = None)
 
     Anybody can sign with a key of their own: `issuer` is the `did:key` of the organization that one trusts.
     """
-    public_of(certificate.did)
-    key = _public(certificate.issuer)
+    decode_did(certificate.did)
+    key = _load_public_key(certificate.issuer)
     from cryptography.exceptions import InvalidSignature
 
     if issuer is not None and certificate.issuer != issuer:
@@ -120,7 +120,7 @@ def verify_certificate(certificate: BirthCertificate, issuer: str | None = None)
             BAD_CERTIFICATE,
         )
     try:
-        key.verify(bytes.fromhex(certificate.signature), _signed_part(certificate))
+        key.verify(bytes.fromhex(certificate.signature), _get_signed_part(certificate))
     except (InvalidSignature, ValueError):
         raise Refused(
             f"the certificate of {quote(certificate.agent_id)} is not as its issuer signed it",
@@ -134,13 +134,13 @@ def render_certificate(certificate: BirthCertificate) -> str:
     return _canonical(certificate).decode()
 
 
-def _signed_part(certificate: BirthCertificate) -> bytes:
+def _get_signed_part(certificate: BirthCertificate) -> bytes:
     parts: dict[str, Any] = msgspec.to_builtins(certificate)
     del parts["signature"]
     return _canonical(parts)
 
 
-def _private(seed: bytes) -> Ed25519PrivateKey:
+def _load_private_key(seed: bytes) -> Ed25519PrivateKey:
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     except ImportError:
@@ -148,8 +148,8 @@ def _private(seed: bytes) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(seed)
 
 
-def _public(did: str) -> Any:
-    public = public_of(did)
+def _load_public_key(did: str) -> Any:
+    public = decode_did(did)
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError:

@@ -28,7 +28,7 @@ from orgkernel.engines import is_on
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
-from orgkernel.state.database import failure_of
+from orgkernel.state.database import translate_error
 from orgkernel.state.engine.row_inserts import make_insert
 from orgkernel.state.tables import (
     AuditValues,
@@ -83,11 +83,11 @@ def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
     """
     if entry.kind not in _KINDS or not isfinite(entry.at):
         raise ValueError(f"kind {entry.kind!r} at {entry.at}")
-    said = (
+    texts = (
         entry.subject, entry.actor, entry.action, entry.resource, entry.code, entry.channel, entry.sender,
         entry.session, "" if _ROW.fullmatch(entry.record_id) else entry.record_id, entry.reason, entry.activity, entry.relationship, entry.org_id,
     )  # fmt: skip
-    if not _is_clean(said) or (entry.detail is not None and not _is_clean_call(entry.detail)):
+    if not _is_clean(texts) or (entry.detail is not None and not _is_clean_call(entry.detail)):
         entry = _clean(entry)
     return entry, _canonical(entry).decode()
 
@@ -115,11 +115,11 @@ def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str
 @lru_cache(maxsize=4_096)
 def _is_clean(texts: tuple[str, ...]) -> bool:
     """Whether texts can be written as they are; the same ones come again and again."""
-    said = "\n".join(texts)
-    if len(said) > _LONGEST or not _is_plain(said):
+    text = "\n".join(texts)
+    if len(text) > _LONGEST or not _is_plain(text):
         return False
     # What might be a secret is often only a long name: then cleaning changes nothing, and need not be done again.
-    return name_secrets(said) == said or all(clean_text(each, longest=_LONGEST) == each for each in texts)
+    return name_secrets(text) == text or all(clean_text(each, longest=_LONGEST) == each for each in texts)
 
 
 def _is_clean_call(detail: Mapping[str, Any]) -> bool:
@@ -189,7 +189,7 @@ class Chains:
 
         if self._file is None:
             self._file = self._folder.lease(is_whole, lambda: is_bare(connection))
-        links = {stream: last_link(connection, self._file.writer, stream) for stream in _STREAMS}
+        links = {stream: read_last_link(connection, self._file.writer, stream) for stream in _STREAMS}
         signed = {stream: known.sequence for stream, known in self._file.heads.items()}
         self.unsigned = {
             stream: (signed.get(stream, 0) + 1, last.sequence)
@@ -204,7 +204,7 @@ class Chains:
             self._file.write(links)
             self.problem = None
         except Exception as error:
-            self.problem = failure_of(error, self._folder.path)
+            self.problem = translate_error(error, self._folder.path)
 
     def append(self, entry: AuditEntry, body: str, links: dict[Stream, Link], rows: list[AuditValues]) -> str:
         assert self._file is not None
@@ -250,7 +250,7 @@ def _link_at(connection: Connection, writer: str, stream: Stream, sequence: int)
     return None if digest is None else Link(sequence, digest)
 
 
-def last_link(connection: Connection, writer: str, stream: Stream) -> Link:
+def read_last_link(connection: Connection, writer: str, stream: Stream) -> Link:
     """The last row of a chain, as the table has it."""
     where = (audit.c.writer == writer, audit.c.stream == stream)
     row = connection.execute(

@@ -97,7 +97,7 @@ class Folder:
     def is_held(self, writer: str) -> bool:
         """Whether a process that runs may be writing the head of a writer."""
         try:
-            file = os.open(self._head_path(writer), os.O_RDWR)
+            file = os.open(self._get_head_path(writer), os.O_RDWR)
         except OSError:
             return False
         try:
@@ -116,12 +116,12 @@ class Folder:
                 head, damaged = self._read_head(os.path.join(self.path, name))
                 if not damaged:
                     break
-            found = _HEAD.fullmatch(name)
-            assert found is not None
-            trusted = head is not None and head.writer == found[1]
-            yield found[1], head if trusted else None, damaged or not trusted
+            match = _HEAD.fullmatch(name)
+            assert match is not None
+            trusted = head is not None and head.writer == match[1]
+            yield match[1], head if trusted else None, damaged or not trusted
 
-    def trusted_heads(self) -> dict[str, Head]:
+    def read_trusted_heads(self) -> dict[str, Head]:
         """The head of each writer that has one to trust."""
         return {writer: head for writer, head, _ in self.heads() if head is not None}
 
@@ -156,7 +156,7 @@ class Folder:
 
     def _lease_new(self) -> HeadFile:
         writer = self._tokens(6).hex()
-        path = self._head_path(writer)
+        path = self._get_head_path(writer)
         # Held and whole before it has its name: a process that is killed here leaves nothing that looks like a head.
         file = os.open(f"{path}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         if fcntl:
@@ -182,7 +182,7 @@ class Folder:
 
         The head of a process that is running is signed with the new key by its next commit.
         """
-        with one_at_a_time(self.path), self.signing.rotating(until):
+        with one_at_a_time(self.path), self.signing.rotate_until(until):
             self.roster.sign_again(Enrollment)
             self.segments.sign_again(Segment)
             self.accepted.sign_again(AcceptedFinding)
@@ -197,7 +197,7 @@ class Folder:
                     finally:
                         os.close(file)
 
-    def roster_size(self) -> int:
+    def measure_roster(self) -> int:
         """Bytes of the roster of writers; 0 if there is none."""
         try:
             return os.stat(self.roster.path).st_size
@@ -206,14 +206,14 @@ class Folder:
 
     def write_head(self, head: Head) -> None:
         """Write the head of a writer that no process is, anew."""
-        path = self._head_path(head.writer)
+        path = self._get_head_path(head.writer)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            os.write(file, self.slot_of(head))
+            os.write(file, self.encode_slot(head))
         finally:
             os.close(file)
 
-    def slot_of(self, head: Head) -> bytes:
+    def encode_slot(self, head: Head) -> bytes:
         """A head as it is written into a slot."""
         return self.signing.sign(msgspec.to_builtins(head)).ljust(SLOT - 1) + b"\n"
 
@@ -222,15 +222,15 @@ class Folder:
         with one_at_a_time(self.path):
             lines = [line for _, line in self.roster.read(Enrollment)]
             known = {line.writer for line in lines if line is not None}
-            heads = self.trusted_heads()
+            heads = self.read_trusted_heads()
             size = max((head.roster for head in heads.values()), default=0)
             if not lines and heads.keys() <= {writer} and is_bare():
                 size = 1  # there was a roster, however long
             noted = max((line.lost for line in lines if line is not None), default=0)
-            found = [Enrollment("", 0, size)] if self.roster_size() < size and noted < size else []
-            found += [Enrollment(each, 0) for each in sorted({*heads, writer} - known)]
-            numbered = enumerate(found, len(lines) + 1)
-            if found:
+            enrollments = [Enrollment("", 0, size)] if self.measure_roster() < size and noted < size else []
+            enrollments += [Enrollment(each, 0) for each in sorted({*heads, writer} - known)]
+            numbered = enumerate(enrollments, len(lines) + 1)
+            if enrollments:
                 self.roster.add(*(msgspec.structs.replace(line, number=at) for at, line in numbered))
 
     def _require_key(self) -> None:
@@ -239,7 +239,7 @@ class Folder:
         with one_at_a_time(self.path):  # without links, a second key would take the place of the first
             self.signing.create()
 
-    def _head_path(self, writer: str) -> str:
+    def _get_head_path(self, writer: str) -> str:
         return os.path.join(self.path, f"writer-{writer}.head")
 
     def _read_head(self, path: str) -> tuple[Head | None, bool]:
@@ -248,7 +248,7 @@ class Folder:
         except OSError:
             return None, True
         slots = [content[:SLOT].strip(b"\0 \n"), content[SLOT:].strip(b"\0 \n")]
-        heads = [self.signing.verified(slot, Head) for slot in slots if slot]
+        heads = [self.signing.verify_line(slot, Head) for slot in slots if slot]
         good = [head for head in heads if head is not None]
         newest = max(good, key=lambda head: sum(link.sequence for link in head.heads.values()), default=None)
         return newest, not heads or None in heads
@@ -282,8 +282,8 @@ class HeadFile:
             raise BadStore(
                 f"the checkpoint of writer {self.writer} was removed", "see `orgkernel audit verify`"
             )
-        self._roster = max(self._roster, self._folder.roster_size())
-        slot = self._folder.slot_of(Head(self.writer, heads, self._roster))
+        self._roster = max(self._roster, self._folder.measure_roster())
+        slot = self._folder.encode_slot(Head(self.writer, heads, self._roster))
         edition = self._folder.signing.edition
         for _ in range(1 if edition == self._edition else 2):
             os.pwrite(self._file, slot, self._turn * SLOT)

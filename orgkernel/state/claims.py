@@ -24,7 +24,7 @@ from orgkernel.runtime.utc import as_utc
 from orgkernel.state.chain import clean_text
 from orgkernel.state.known_claims import KnownClaims
 from orgkernel.state.locks import HOLDERS
-from orgkernel.state.rows import StoreContext, record_of, require_id, require_reference, row_of
+from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id, require_reference
 from orgkernel.state.tables import file_claims
 from orgkernel.state.writer import Transaction
 
@@ -124,7 +124,7 @@ class Claims:
             old = _require_live(transaction, org_id, token, holder)
             _update(transaction, old, ended_at=transaction.now)
             claim = msgspec.structs.replace(
-                old, token=_next_token(transaction.connection, org_id), holder=to, session=session,
+                old, token=_take_next_token(transaction.connection, org_id), holder=to, session=session,
                 reason=clean_text(reason),
             )  # fmt: skip
             _insert(transaction, claim)
@@ -159,12 +159,12 @@ def claim_within(
     """Within a change: claim files, all or none. Raises `Conflict` (`CLAIM_CONFLICT`)."""
     end_expired(transaction, org_id)
     live = known.read(transaction.connection, transaction.version, org_id)
-    found = live.find_conflicts(wanted.paths, transaction.now)
-    conflicts = [each for each in found if each.claim.token not in wanted.within]
+    overlaps = live.find_conflicts(wanted.paths, transaction.now)
+    conflicts = [each for each in overlaps if each.claim.token not in wanted.within]
     if conflicts:
-        raise _conflict(conflicts)
+        raise _build_conflict(conflicts)
     claim = FileClaim(
-        org_id=org_id, token=_next_token(transaction.connection, org_id), holder=wanted.holder, paths=wanted.paths,
+        org_id=org_id, token=_take_next_token(transaction.connection, org_id), holder=wanted.holder, paths=wanted.paths,
         session=wanted.session, planner=wanted.planner, claimed_at=transaction.now,
         expires_at=transaction.now + wanted.seconds, reason=clean_text(wanted.reason), brief=wanted.brief,
         mission=wanted.mission,
@@ -184,17 +184,17 @@ def release_session(
     """
     end_expired(transaction, org_id)
     for row in transaction.connection.execute(_held(org_id).where(file_claims.c.session == session)).all():
-        claim = record_of(FileClaim, row)
+        claim = decode_record(FileClaim, row)
         of_role = claim.holder.startswith("role:") and claim.brief is not None and claim.brief == brief
         if claim.holder == holder or of_role:
             _update(transaction, claim, ended_at=transaction.now)
             _note(transaction, claim, "released", actor, "the session is done")
 
 
-def claims_for(connection: Connection, org_id: str, brief: str) -> tuple[FileClaim, ...]:
+def find_claims_for(connection: Connection, org_id: str, brief: str) -> tuple[FileClaim, ...]:
     """The claims that hold for a brief, after what has expired was ended."""
     rows = connection.execute(_held(org_id).where(file_claims.c.brief == brief))
-    return tuple(record_of(FileClaim, row) for row in rows)
+    return tuple(decode_record(FileClaim, row) for row in rows)
 
 
 def _held(org_id: str) -> Select[Any]:
@@ -207,12 +207,12 @@ def end_expired(transaction: Transaction, org_id: str) -> None:
     """End every claim whose lease has run out, and write so into the audit."""
     query = _held(org_id).where(file_claims.c.expires_at <= transaction.now)
     for row in transaction.connection.execute(query).all():
-        claim = record_of(FileClaim, row)
+        claim = decode_record(FileClaim, row)
         _update(transaction, claim, ended_at=transaction.now)
         _note(transaction, claim, "expired", "", "")
 
 
-def _next_token(connection: Connection, org_id: str) -> int:
+def _take_next_token(connection: Connection, org_id: str) -> int:
     query = select(func.max(file_claims.c.token)).where(file_claims.c.org_id == org_id)
     last: int | None = connection.scalar(query)
     return 1 if last is None else last + 1
@@ -233,19 +233,19 @@ def _require_live(transaction: Transaction, org_id: str, token: int, holder: str
             "claim the files again; another worker could have changed them in the meantime",
             code="STALE_TOKEN",
         )
-    return record_of(FileClaim, row)
+    return decode_record(FileClaim, row)
 
 
-def _conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
+def _build_conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
     # Of a mission and the work in it, the work is what holds the file.
     first = [each for each in conflicts if each.path == conflicts[0].path][-1]
     claim, others = first.claim, len({each.path for each in conflicts}) - 1
-    told = [f"session {quote(claim.session)}"] if claim.session else []
-    told += [f"planner {quote(claim.planner)}"] if claim.planner else []
+    parties = [f"session {quote(claim.session)}"] if claim.session else []
+    parties += [f"planner {quote(claim.planner)}"] if claim.planner else []
     more = (
         f"; {others} more {'path overlaps' if others == 1 else 'paths overlap'} with claims" if others else ""
     )
-    whom = f" ({', '.join(told)})" if told else ""
+    whom = f" ({', '.join(parties)})" if parties else ""
     return Conflict(
         f"{quote(first.path)} overlaps with {quote(first.claimed)}, which is claimed by {quote(claim.holder)}"
         f"{whom}{more}",
@@ -272,7 +272,7 @@ def require_seconds(seconds: float) -> None:
 
 def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
     """The paths in one form, each once; raises `Refused`."""
-    found: dict[str, None] = {}
+    scope_texts: dict[str, None] = {}
     for path in paths:
         owned = read_owned_path(path)
         if isinstance(owned, BadPath):
@@ -283,14 +283,16 @@ def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
             )
         if clean_text(owned.text) != owned.text:
             raise Refused(f"the path {quote(path)} cannot be stored", "it looks like a secret", "BAD_VALUE")
-        found[owned.text] = None
-    if not 0 < len(found) <= MOST_PATHS:
-        raise Refused(f"a claim cannot have {len(found)} paths", f"it has 1 to {MOST_PATHS}", "BAD_VALUE")
-    return tuple(found)
+        scope_texts[owned.text] = None
+    if not 0 < len(scope_texts) <= MOST_PATHS:
+        raise Refused(
+            f"a claim cannot have {len(scope_texts)} paths", f"it has 1 to {MOST_PATHS}", "BAD_VALUE"
+        )
+    return tuple(scope_texts)
 
 
 def _insert(transaction: Transaction, claim: FileClaim) -> None:
-    values = {**row_of(claim), "version": transaction.touch()}
+    values = {**encode_row(claim), "version": transaction.touch()}
     transaction.connection.execute(insert(file_claims).values(**values))
 
 

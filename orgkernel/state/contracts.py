@@ -14,7 +14,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.chain import GENESIS, clean_value, link
 from orgkernel.state.claims import release_session
-from orgkernel.state.rows import StoreContext, record_of, require_id, row_of
+from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id
 from orgkernel.state.tables import contract_records
 from orgkernel.state.writer import Transaction
 
@@ -58,7 +58,7 @@ class WantedContract:
             self.record_id,
         )
         ends = session if kind in ENDING else None
-        if ends is not None and (known := rows.end_of(ends)) is not None:
+        if ends is not None and (known := rows.get_end(ends)) is not None:
             raise Conflict(
                 f"session {quote(ends)} has the result {quote(known.record_id)}",
                 "store a correction that names it",
@@ -79,9 +79,9 @@ class WantedContract:
             org_id=org_id, sequence=sequence, kind=kind, record_id=record_id, brief_id=brief_id,
             session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=self.body,
         )  # fmt: skip
-        record = msgspec.structs.replace(record, digest=_digest(record))
+        record = msgspec.structs.replace(record, digest=_compute_digest(record))
         version = transaction.touch() if is_about_blockers(record) else 0
-        values = {**row_of(record), "ends": ends, "version": version}
+        values = {**encode_row(record), "ends": ends, "version": version}
         transaction.connection.execute(insert(contract_records).values(**values))
         transaction.audit(
             AuditEntry(
@@ -122,7 +122,7 @@ class Contracts:
 
     def new_id(self) -> str:
         """An id nobody has."""
-        return new_uuid(self._context.tokens(16))
+        return make_uuid(self._context.tokens(16))
 
     def list(
         self, org_id: str, kind: str | None = None, session: str | None = None
@@ -138,7 +138,7 @@ class Contracts:
     def open_blockers(self, org_id: str, session: str | None = None) -> tuple[ContractRecord, ...]:
         """The blockers that no decision has answered, oldest first."""
         with self._context.reading() as connection:
-            return find_open_blockers(_about_blockers(connection, org_id, session))
+            return find_open_blockers(_find_about_blockers(connection, org_id, session))
 
     def get(self, org_id: str, record_id: str) -> ContractRecord | None:
         """One contract."""
@@ -165,17 +165,17 @@ class ContractRows:
         query = _of(self._org_id).where(contract_records.c.record_id == record_id)
         return self._first(query if kind is None else query.where(contract_records.c.kind == kind))
 
-    def end_of(self, session: str) -> ContractRecord | None:
+    def get_end(self, session: str) -> ContractRecord | None:
         """The one result of a session."""
         return self._first(_of(self._org_id).where(contract_records.c.ends == session))
 
-    def about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
+    def find_about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
         """The blockers of a session, and if there are any, the decisions that may answer them."""
-        return _about_blockers(self._connection, self._org_id, session)
+        return _find_about_blockers(self._connection, self._org_id, session)
 
     def all(self) -> tuple[ContractRecord, ...]:
         """Everything, in the order in which it was stored."""
-        return _records(self._connection, _of(self._org_id))
+        return _fetch_records(self._connection, _of(self._org_id))
 
     def last(self) -> ContractRecord | None:
         """The contract that was stored last."""
@@ -184,7 +184,7 @@ class ContractRows:
 
     def _first(self, query: Select[Any]) -> ContractRecord | None:
         row = self._connection.execute(query.limit(1)).first()
-        return None if row is None else record_of(ContractRecord, row)
+        return None if row is None else decode_record(ContractRecord, row)
 
 
 def _of(org_id: str) -> Select[Any]:
@@ -192,22 +192,22 @@ def _of(org_id: str) -> Select[Any]:
     return query.order_by(contract_records.c.sequence)
 
 
-def _about_blockers(connection: Any, org_id: str, session: str | None) -> tuple[ContractRecord, ...]:
+def _find_about_blockers(connection: Any, org_id: str, session: str | None) -> tuple[ContractRecord, ...]:
     blockers = _of(org_id).where(contract_records.c.kind == "blocker")
     if session is not None:
         blockers = blockers.where(contract_records.c.session == session)
-    found = _records(connection, blockers)
+    records = _fetch_records(connection, blockers)
     entries = _of(org_id).where(contract_records.c.kind == "decision_entry")
-    return (*found, *_records(connection, entries)) if found else ()
+    return (*records, *_fetch_records(connection, entries)) if records else ()
 
 
-def _records(connection: Any, query: Select[Any]) -> tuple[ContractRecord, ...]:
-    return tuple(record_of(ContractRecord, row) for row in connection.execute(query))
+def _fetch_records(connection: Any, query: Select[Any]) -> tuple[ContractRecord, ...]:
+    return tuple(decode_record(ContractRecord, row) for row in connection.execute(query))
 
 
-def _digest(record: ContractRecord) -> str:
+def _compute_digest(record: ContractRecord) -> str:
     """Over all that a row says, and the row before it."""
-    said = [
+    fields = [
         record.kind,
         record.record_id,
         record.brief_id,
@@ -216,16 +216,16 @@ def _digest(record: ContractRecord) -> str:
         record.actor,
         record.body,
     ]
-    return link(record.previous, record.org_id, _CHAIN, record.sequence, _canonical(said).decode())
+    return link(record.previous, record.org_id, _CHAIN, record.sequence, _canonical(fields).decode())
 
 
 def _broken(rows: Any) -> Iterator[str]:
     previous, expected = GENESIS, 1
     for row in rows:
         try:
-            record = record_of(ContractRecord, row)
+            record = decode_record(ContractRecord, row)
             ends = record.session if record.kind in ENDING else None
-            is_whole = _digest(record) == record.digest and row.ends == ends
+            is_whole = _compute_digest(record) == record.digest and row.ends == ends
         except (msgspec.MsgspecError, TypeError):
             is_whole = False
         if row.sequence != expected or row.previous != previous:
@@ -235,7 +235,7 @@ def _broken(rows: Any) -> Iterator[str]:
         previous, expected = row.digest, row.sequence + 1
 
 
-def new_uuid(random: bytes) -> str:
+def make_uuid(random: bytes) -> str:
     """A UUID of version 4 from 16 random bytes."""
     digits = bytes(
         [*random[:6], random[6] & 0x0F | 0x40, random[7], random[8] & 0x3F | 0x80, *random[9:16]]

@@ -25,7 +25,7 @@ from orgkernel.decisions.evidence.crew_records import (
     Personality,
     PersonalityObservation,
     ServiceCounts,
-    no_service,
+    build_empty_service,
 )
 from orgkernel.decisions.evidence.skill_levels import LOWEST, SkillTerms
 from orgkernel.decisions.evidence.state_records import AuditEntry
@@ -36,14 +36,14 @@ from orgkernel.state.agents import count_outcome, note_agent
 from orgkernel.state.chain import clean_text
 from orgkernel.state.rows import (
     StoreContext,
-    record_of,
+    decode_record,
+    encode_row,
     require_bound,
     require_id,
     require_time,
     require_word,
-    row_of,
 )
-from orgkernel.state.skills import exercise_skill, history_row, new_skill
+from orgkernel.state.skills import build_history_row, build_new_skill, exercise_skill
 from orgkernel.state.tables import (
     agent_identities,
     agent_service,
@@ -117,9 +117,9 @@ class Crew:
         def change(transaction: Transaction) -> OrgStatus:
             row = transaction.connection.execute(select(org_status).where(*where)).first()
             if row is not None and row.value == value:
-                return record_of(OrgStatus, row)
+                return decode_record(OrgStatus, row)
             new = OrgStatus(org_id, kind, value, transaction.now, clean_text(actor), clean_text(reason))
-            values = {**row_of(new), "version": transaction.touch()}
+            values = {**encode_row(new), "version": transaction.touch()}
             transaction.connection.execute(
                 insert(org_status).values(values)
                 if row is None
@@ -259,7 +259,7 @@ def _commission(
         if lifecycle in STOPPED:
             raise Conflict(f"{quote(agent_id)} is {lifecycle}", code="AGENT_INACTIVE")
     identities = {
-        row.agent_id: record_of(AgentIdentity, row)
+        row.agent_id: decode_record(AgentIdentity, row)
         for row in _find(transaction, agent_identities, org_id, names, *agent_identities.c)
     }
     table = commissions
@@ -271,7 +271,7 @@ def _commission(
     skills = skill_records
     for row in _find(transaction, skills, org_id, names, skills.c.agent_id, skills.c.skill):
         held[row.agent_id].add(row.skill)
-    owners = _owners(transaction, org_id, [draft.identity.did for draft in drafts])
+    owners = _find_owners(transaction, org_id, [draft.identity.did for draft in drafts])
     rows: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     done: list[CommissionedAgent] = []
     for draft in drafts:
@@ -284,7 +284,7 @@ def _commission(
             stored[agent_id] = draft.lifecycle
             # Rank and trust stay those of the roster until somebody records others.
             state = AgentState(agent_id, lifecycle=draft.lifecycle, org_id=org_id)
-            rows[agents].append(row_of(state))
+            rows[agents].append(encode_row(state))
         if born:
             owner = owners.setdefault(draft.identity.did, agent_id)
             if owner != agent_id:
@@ -294,17 +294,17 @@ def _commission(
                     IDENTITY_CONFLICT,
                 )
             identities[agent_id] = draft.identity
-            rows[agent_identities].append({**row_of(draft.identity), "certificate": draft.certificate})
+            rows[agent_identities].append({**encode_row(draft.identity), "certificate": draft.certificate})
         if assigned:
             roles.add((agent_id, draft.role_id))
             rows[commissions].append(
-                row_of(Commission(agent_id, org_id, draft.role_id, now, actor, snapshot))
+                encode_row(Commission(agent_id, org_id, draft.role_id, now, actor, snapshot))
             )
         for skill in new:
             held[agent_id].add(skill)
-            record = new_skill(org_id, agent_id, skill, LOWEST, now, "commissioning")
-            rows[skill_records].append(row_of(record))
-            rows[skill_assessments].append(history_row(record, "acquired", now, actor, note))
+            record = build_new_skill(org_id, agent_id, skill, LOWEST, now, "commissioning")
+            rows[skill_records].append(encode_row(record))
+            rows[skill_assessments].append(build_history_row(record, "acquired", now, actor, note))
         result = CommissionedAgent(agent_id, identities[agent_id], added, born, assigned, new)
         if added or born or assigned or new:
             _note_commission(transaction, org_id, draft, result, actor, reason)
@@ -317,16 +317,16 @@ def _commission(
     return tuple(done)
 
 
-def _owners(transaction: Transaction, org_id: str, dids: Sequence[str]) -> dict[str, str]:
+def _find_owners(transaction: Transaction, org_id: str, dids: Sequence[str]) -> dict[str, str]:
     """The agents that have these keys."""
     table = agent_identities
-    found: dict[str, str] = {}
+    agents_by_did: dict[str, str] = {}
     for start in range(0, len(dids), _MOST_NAMES):
         query = select(table.c.did, table.c.agent_id).where(
             table.c.org_id == org_id, table.c.did.in_(dids[start : start + _MOST_NAMES])
         )
-        found.update((row.did, row.agent_id) for row in transaction.connection.execute(query))
-    return found
+        agents_by_did.update((row.did, row.agent_id) for row in transaction.connection.execute(query))
+    return agents_by_did
 
 
 def _find(
@@ -405,7 +405,7 @@ def _record_episode(
                 EPISODE_CONFLICT,
             )
         return known, False
-    values = row_of(episode)
+    values = encode_row(episode)
     del values["number"]
     written = transaction.connection.execute(insert(episodes).values(values))
     (number,) = written.inserted_primary_key or (0,)
@@ -415,7 +415,7 @@ def _record_episode(
     _require_stored(transaction, org_id, agent_id, lifecycle, actor)
     count_outcome(transaction, org_id, agent_id, succeeded=succeeded)
     _count_service(transaction, episode)
-    for kind, name in outcomes_of(episode):
+    for kind, name in list_outcomes(episode):
         _count(transaction, org_id, agent_id, kind, name, succeeded)
     transaction.audit(
         AuditEntry(
@@ -436,17 +436,17 @@ def _record_episode(
     return msgspec.structs.replace(episode, number=number), True
 
 
-def outcomes_of(episode: Episode) -> Iterable[tuple[OutcomeKind, str]]:
+def list_outcomes(episode: Episode) -> Iterable[tuple[OutcomeKind, str]]:
     """What an episode says something about, each once."""
-    found: list[tuple[OutcomeKind, str]] = []
+    outcomes: list[tuple[OutcomeKind, str]] = []
     if episode.intent is not None:
-        found.append(("intent", episode.intent))
+        outcomes.append(("intent", episode.intent))
     if episode.cognitive_skill is not None:
-        found.append(("cognitive_skill", episode.cognitive_skill))
+        outcomes.append(("cognitive_skill", episode.cognitive_skill))
     if episode.procedure is not None:
-        found.append(("procedure", episode.procedure))
-    found += [("tool", tool) for tool in episode.tools]
-    return dict.fromkeys(found)
+        outcomes.append(("procedure", episode.procedure))
+    outcomes += [("tool", tool) for tool in episode.tools]
+    return dict.fromkeys(outcomes)
 
 
 def _find_episode(transaction: Transaction, episode: Episode) -> Episode | None:
@@ -454,7 +454,7 @@ def _find_episode(transaction: Transaction, episode: Episode) -> Episode | None:
         episodes.c.org_id == episode.org_id, episodes.c.episode_id == episode.episode_id
     )
     row = transaction.connection.execute(query).first()
-    return None if row is None else record_of(Episode, row)
+    return None if row is None else decode_record(Episode, row)
 
 
 def _require_stored(
@@ -464,7 +464,9 @@ def _require_stored(
     query = select(agents.c.agent_id).where(agents.c.org_id == org_id, agents.c.agent_id == agent_id)
     if transaction.connection.execute(query).first() is None:
         state = AgentState(agent_id, lifecycle=lifecycle, org_id=org_id)
-        transaction.connection.execute(insert(agents).values(**row_of(state), version=transaction.touch()))
+        transaction.connection.execute(
+            insert(agents).values(**encode_row(state), version=transaction.touch())
+        )
         note_agent(transaction, "created", actor, "declared by the roster", state)
 
 
@@ -472,8 +474,8 @@ def _count_service(transaction: Transaction, episode: Episode) -> None:
     table = agent_service
     where = (table.c.org_id == episode.org_id, table.c.agent_id == episode.agent_id)
     row = transaction.connection.execute(select(table).where(*where)).first()
-    old = no_service(episode) if row is None else record_of(ServiceCounts, row)
-    values = {**row_of(old.counting(episode)), "version": transaction.touch()}
+    old = build_empty_service(episode) if row is None else decode_record(ServiceCounts, row)
+    values = {**encode_row(old.counting(episode)), "version": transaction.touch()}
     transaction.connection.execute(
         insert(table).values(values) if row is None else update(table).where(*where).values(values)
     )

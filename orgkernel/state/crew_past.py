@@ -17,12 +17,12 @@ from orgkernel.decisions.evidence.crew_records import (
     OutcomeCount,
     PersonalityObservation,
     ServiceCounts,
-    no_service,
+    build_empty_service,
 )
 from orgkernel.state.audit import read_entries
-from orgkernel.state.crew import outcomes_of
-from orgkernel.state.crew_view import CrewRecords, observation_of
-from orgkernel.state.rows import group_rows, record_of
+from orgkernel.state.crew import list_outcomes
+from orgkernel.state.crew_view import CrewRecords, build_observation
+from orgkernel.state.rows import decode_record, group_rows
 from orgkernel.state.tables import (
     agent_identities,
     commissions,
@@ -35,31 +35,32 @@ from orgkernel.state.tables import (
 def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
     """The records of an organization at a time."""
     identities = (
-        record_of(AgentIdentity, row) for row in _until(connection, agent_identities, "born_at", org_id, at)
+        decode_record(AgentIdentity, row)
+        for row in _read_until(connection, agent_identities, "born_at", org_id, at)
     )
-    roles = (record_of(Commission, row) for row in _until(connection, commissions, "at", org_id, at))
+    roles = (decode_record(Commission, row) for row in _read_until(connection, commissions, "at", org_id, at))
     observed: dict[str, PersonalityObservation] = {
-        row.agent_id: observation_of(row)
-        for row in _until(connection, personality_observations, "at", org_id, at)
+        row.agent_id: build_observation(row)
+        for row in _read_until(connection, personality_observations, "at", org_id, at)
     }
-    done = [record_of(Episode, row) for row in _until(connection, episodes, "at", org_id, at)]
+    done = [decode_record(Episode, row) for row in _read_until(connection, episodes, "at", org_id, at)]
     return CrewRecords(
-        status=MappingProxyType(dict(_status(connection, org_id, at))),
+        status=MappingProxyType(dict(_read_status(connection, org_id, at))),
         identities=_sorted({each.agent_id: each for each in identities}),
         commissions=_sorted(group_rows(sorted(roles, key=lambda each: each.role_id), "agent_id")),
-        service=_service(done),
-        outcomes=_outcomes(org_id, done),
+        service=_count_service(done),
+        outcomes=_count_outcomes(org_id, done),
         personalities=_sorted(observed),
     )
 
 
-def _until(connection: Connection, table: Table, time: str, org_id: str, at: float) -> Iterator[Any]:
+def _read_until(connection: Connection, table: Table, time: str, org_id: str, at: float) -> Iterator[Any]:
     """The rows of a time, in the order in which they were stored."""
     query = select(table).where(table.c.org_id == org_id, table.c[time] <= at)
     yield from connection.execute(query.order_by(*table.primary_key))
 
 
-def _status(connection: Connection, org_id: str, at: float) -> Iterator[tuple[str, OrgStatus]]:
+def _read_status(connection: Connection, org_id: str, at: float) -> Iterator[tuple[str, OrgStatus]]:
     last: dict[str, OrgStatus] = {}
     for entry in read_entries(connection, "status", at, f"organization:{org_id}"):
         for kind in get_args(OrgStatusKind):
@@ -67,29 +68,33 @@ def _status(connection: Connection, org_id: str, at: float) -> Iterator[tuple[st
                 last[kind] = OrgStatus(org_id, kind, entry.record_id, entry.at, entry.actor, entry.reason)
     # What holds since then is known even where its row of the audit was dropped.
     current = select(org_status).where(org_status.c.org_id == org_id, org_status.c.since <= at)
-    last.update((row.kind, record_of(OrgStatus, row)) for row in connection.execute(current))
+    last.update((row.kind, decode_record(OrgStatus, row)) for row in connection.execute(current))
     yield from sorted(last.items())
 
 
-def _service(done: list[Episode]) -> Mapping[str, ServiceCounts]:
-    found: dict[str, ServiceCounts] = {}
+def _count_service(done: list[Episode]) -> Mapping[str, ServiceCounts]:
+    counts_by_agent: dict[str, ServiceCounts] = {}
     for each in done:
-        found[each.agent_id] = (found.get(each.agent_id) or no_service(each)).counting(each)
-    return _sorted(found)
+        counts_by_agent[each.agent_id] = (
+            counts_by_agent.get(each.agent_id) or build_empty_service(each)
+        ).counting(each)
+    return _sorted(counts_by_agent)
 
 
-def _outcomes(org_id: str, done: list[Episode]) -> Mapping[str, tuple[OutcomeCount, ...]]:
-    found: dict[str, dict[tuple[str, str], OutcomeCount]] = {}
+def _count_outcomes(org_id: str, done: list[Episode]) -> Mapping[str, tuple[OutcomeCount, ...]]:
+    counts_by_agent: dict[str, dict[tuple[str, str], OutcomeCount]] = {}
     for each in done:
-        good, of_agent = each.outcome == "success", found.setdefault(each.agent_id, {})
-        for kind, name in outcomes_of(each):
+        good, of_agent = each.outcome == "success", counts_by_agent.setdefault(each.agent_id, {})
+        for kind, name in list_outcomes(each):
             old = of_agent.get((kind, name))
             before = (0, 0) if old is None else (old.successes, old.failures)
             of_agent[kind, name] = OutcomeCount(
                 each.agent_id, org_id, kind, name, before[0] + good, before[1] + (not good), each.at
             )
-    return _sorted({agent: tuple(counts[key] for key in sorted(counts)) for agent, counts in found.items()})
+    return _sorted(
+        {agent: tuple(counts[key] for key in sorted(counts)) for agent, counts in counts_by_agent.items()}
+    )
 
 
-def _sorted(found: dict[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(dict(sorted(found.items())))
+def _sorted(entries: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(sorted(entries.items())))

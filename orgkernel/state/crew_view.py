@@ -17,7 +17,7 @@ from orgkernel.decisions.evidence.crew_records import (
     PersonalityObservation,
     ServiceCounts,
 )
-from orgkernel.state.rows import record_of
+from orgkernel.state.rows import decode_record
 from orgkernel.state.tables import (
     agent_identities,
     agent_service,
@@ -55,19 +55,19 @@ def patch_crews(
             of_org = changed.setdefault(record.org_id, {}).setdefault(field, {})
             of_org.setdefault(getattr(record, key), []).append(record)
 
-    note("status", "kind", _changed(connection, org_status, OrgStatus, since))
-    note("identities", "agent_id", _changed(connection, agent_identities, AgentIdentity, since))
-    note("commissions", "agent_id", _changed(connection, commissions, Commission, since))
-    note("service", "agent_id", _changed(connection, agent_service, ServiceCounts, since))
-    note("outcomes", "agent_id", _changed(connection, outcome_counts, OutcomeCount, since))
-    note("personalities", "agent_id", _observed(connection, since))
+    note("status", "kind", _read_changed(connection, org_status, OrgStatus, since))
+    note("identities", "agent_id", _read_changed(connection, agent_identities, AgentIdentity, since))
+    note("commissions", "agent_id", _read_changed(connection, commissions, Commission, since))
+    note("service", "agent_id", _read_changed(connection, agent_service, ServiceCounts, since))
+    note("outcomes", "agent_id", _read_changed(connection, outcome_counts, OutcomeCount, since))
+    note("personalities", "agent_id", _read_observed(connection, since))
     if not changed:
         return old
     patched = dict(old)
     for org_id, fields in changed.items():
         crew = patched.get(org_id, NO_CREW)
         patched[org_id] = crew._replace(
-            **{field: _patched(field, getattr(crew, field), records) for field, records in fields.items()}
+            **{field: _patch(field, getattr(crew, field), records) for field, records in fields.items()}
         )
     return patched
 
@@ -76,7 +76,7 @@ _KEYS = {"commissions": ("role_id",), "outcomes": ("kind", "name")}
 """What tells several records of one agent apart, and orders them. Of the others there is one, the latest."""
 
 
-def _patched(field: str, old: Mapping[str, Any], changed: Mapping[str, list[Any]]) -> Mapping[str, Any]:
+def _patch(field: str, old: Mapping[str, Any], changed: Mapping[str, list[Any]]) -> Mapping[str, Any]:
     key = _KEYS.get(field)
     new = dict(old)
     for name, records in changed.items():
@@ -90,20 +90,22 @@ def _patched(field: str, old: Mapping[str, Any], changed: Mapping[str, list[Any]
     return MappingProxyType(dict(sorted(new.items())))
 
 
-def _changed(connection: Connection, table: Table, kind: type[Any], since: int) -> Iterable[Any]:
-    return [record_of(kind, row) for row in _rows(connection, table, since)]
+def _read_changed(connection: Connection, table: Table, kind: type[Any], since: int) -> Iterable[Any]:
+    return [decode_record(kind, row) for row in _read_rows(connection, table, since)]
 
 
-def _observed(connection: Connection, since: int) -> Iterable[PersonalityObservation]:
-    return map(observation_of, _rows(connection, personality_observations, since))
+def _read_observed(connection: Connection, since: int) -> Iterable[PersonalityObservation]:
+    return map(build_observation, _read_rows(connection, personality_observations, since))
 
 
-def observation_of(row: Any) -> PersonalityObservation:
+def build_observation(row: Any) -> PersonalityObservation:
     """A row as the observation it was."""
-    return PersonalityObservation(row.agent_id, row.org_id, record_of(Personality, row), row.at, row.actor)
+    return PersonalityObservation(
+        row.agent_id, row.org_id, decode_record(Personality, row), row.at, row.actor
+    )
 
 
-def _rows(connection: Connection, table: Table, since: int) -> Iterable[Any]:
+def _read_rows(connection: Connection, table: Table, since: int) -> Iterable[Any]:
     """In an order that does not depend on the engine: views of the same state are equal."""
     query = select(table).where(table.c.version > since)
     return connection.execute(query.order_by(table.c.version, *table.primary_key)).all()

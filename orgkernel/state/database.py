@@ -45,7 +45,7 @@ _CALLERS = 64
 """Connections beyond those kept open."""
 
 
-def failure_of(error: Exception, shown: str) -> OrgkernelError:
+def translate_error(error: Exception, shown: str) -> OrgkernelError:
     """The error to raise instead of one of the database or the system; ours are passed on as they are."""
     if isinstance(error, OrgkernelError):
         return error
@@ -55,7 +55,7 @@ def failure_of(error: Exception, shown: str) -> OrgkernelError:
         )
     cause: object = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
-        return _sqlite_failure(cause, shown)
+        return _translate_sqlite_error(cause, shown)
     if isinstance(cause, OSError):
         kind = StoreFull if cause.errno in (27, 28, 122) else BadStore  # EFBIG, ENOSPC, EDQUOT
         return kind(f"the store {quote(shown)} cannot be used: {cause.strerror or cause}")
@@ -76,7 +76,7 @@ def failure_of(error: Exception, shown: str) -> OrgkernelError:
     return StoreError(f"the store {quote(shown)} failed: {type(error).__name__}: {printable(str(error))}")
 
 
-def _sqlite_failure(cause: sqlite3.Error, shown: str) -> StoreError:
+def _translate_sqlite_error(cause: sqlite3.Error, shown: str) -> StoreError:
     name = getattr(cause, "sqlite_errorname", None) or ""
     if name in _FULL:
         return StoreFull(
@@ -96,9 +96,9 @@ def _sqlite_failure(cause: sqlite3.Error, shown: str) -> StoreError:
 def make_engine(location: StoreLocation, busy_seconds: float = 5.0, *, read_only: bool = False) -> Engine:
     """An engine for a location. A missing file is created, unless it is only read. Raises `BadStore`."""
     if not location.path:
-        return _postgresql(location, busy_seconds, read_only)
+        return _open_postgresql(location, busy_seconds, read_only)
     if read_only:
-        return _reading_only(location, busy_seconds)
+        return _open_read_only(location, busy_seconds)
     _make_file(location)
     engine = create_engine(
         URL.create("sqlite", database=location.path),
@@ -145,7 +145,7 @@ def reading(engine: Engine, shown: str) -> Iterator[Connection]:
             with connection.begin():
                 yield connection
     except (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError, OverflowError) as error:
-        raise failure_of(error, shown) from error
+        raise translate_error(error, shown) from error
 
 
 def make_folder(location: StoreLocation) -> None:
@@ -173,12 +173,12 @@ def _said(location: StoreLocation) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        failure = failure_of(error, location.shown)
+        failure = translate_error(error, location.shown)
         failure.help = failure.help or "its folder must exist, and this user must be able to write it"
         raise failure from None
 
 
-def _reading_only(location: StoreLocation, busy_seconds: float) -> Engine:
+def _open_read_only(location: StoreLocation, busy_seconds: float) -> Engine:
     """An engine that leaves the file and its folder as they are."""
     # Without a journal nobody has the store open, and SQLite would make one to read it.
     is_alone = not os.path.exists(f"{location.path}-wal")
@@ -227,7 +227,7 @@ def _begin_sqlite(connection: Connection) -> None:
     below(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql(location: StoreLocation, busy_seconds: float, read_only: bool = False) -> Engine:
+def _open_postgresql(location: StoreLocation, busy_seconds: float, read_only: bool = False) -> Engine:
     try:
         from orgkernel.state.postgresql import bound
 

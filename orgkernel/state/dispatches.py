@@ -16,9 +16,9 @@ from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict
 from orgkernel.state.chain import GENESIS, clean_text, link
-from orgkernel.state.claims import WantedClaim, claim_within, claims_for, end_expired
-from orgkernel.state.contracts import ContractRows, WantedContract, new_uuid
-from orgkernel.state.rows import StoreContext, record_of, require_id, row_of
+from orgkernel.state.claims import WantedClaim, claim_within, end_expired, find_claims_for
+from orgkernel.state.contracts import ContractRows, WantedContract, make_uuid
+from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id
 from orgkernel.state.tables import contract_records, dispatches, file_claims
 from orgkernel.state.writer import Transaction
 
@@ -80,8 +80,8 @@ class Dispatches:
                 if wanted.claim is None
                 else claim_within(self._context.claims, transaction, org_id, wanted.claim, actor)
             )
-            record = _record(transaction, org_id, wanted, claim, actor, self.new_id())
-            transaction.connection.execute(insert(dispatches).values(**row_of(record)))
+            record = _record_dispatch(transaction, org_id, wanted, claim, actor, self.new_id())
+            transaction.connection.execute(insert(dispatches).values(**encode_row(record)))
             _note(transaction, record)
             return record
 
@@ -89,7 +89,7 @@ class Dispatches:
 
     def new_id(self) -> str:
         """An id nobody has."""
-        return new_uuid(self._context.tokens(16))
+        return make_uuid(self._context.tokens(16))
 
     def list(
         self,
@@ -119,7 +119,7 @@ class Dispatches:
         if brief is not None:
             query = query.where(or_(table.brief == brief, table.mission == brief))
         if is_running:
-            query = query.where(_runs(self._context.clock()))
+            query = query.where(_select_running(self._context.clock()))
         return self._context.read(DispatchRecord, query)
 
     def find_changes(self, org_id: str) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class DispatchRows:
         before = self.find_brief(brief)
         if before is None:
             return
-        if self.is_running(before) or self.contracts.end_of(before.session) is not None:
+        if self.is_running(before) or self.contracts.get_end(before.session) is not None:
             raise Conflict(
                 f"brief {quote(brief)} was dispatched into session {quote(before.session)}",
                 "a brief is worked on once; write another one",
@@ -168,24 +168,24 @@ class DispatchRows:
 
     def claims_of(self, brief: str) -> tuple[FileClaim, ...]:
         """The live claims that were made for a brief."""
-        return claims_for(self._transaction.connection, self._org_id, brief)
+        return find_claims_for(self._transaction.connection, self._org_id, brief)
 
     def _count(self, which: ColumnElement[bool]) -> int:
         query = select(func.count()).select_from(dispatches).where(dispatches.c.org_id == self._org_id, which)
-        found: int = self._transaction.connection.execute(
-            query.where(_runs(self._transaction.now))
+        count: int = self._transaction.connection.execute(
+            query.where(_select_running(self._transaction.now))
         ).scalar_one()
-        return found
+        return count
 
     def _last(self, which: ColumnElement[bool]) -> DispatchRecord | None:
         query = select(dispatches).where(dispatches.c.org_id == self._org_id, which)
         row = self._transaction.connection.execute(
             query.order_by(dispatches.c.number.desc()).limit(1)
         ).first()
-        return None if row is None else record_of(DispatchRecord, row)
+        return None if row is None else decode_record(DispatchRecord, row)
 
 
-def _runs(now: float) -> ColumnElement[bool]:
+def _select_running(now: float) -> ColumnElement[bool]:
     """Work by a brief has begun and not ended. Where it owns files, it lasts as long as the claim for its brief."""
     table, ends, claims = dispatches.c, contract_records.c, file_claims.c
     has_result = exists().where(and_(ends.org_id == table.org_id, ends.ends == table.session))
@@ -203,7 +203,7 @@ def _runs(now: float) -> ColumnElement[bool]:
 
 def _require_free(rows: DispatchRows, session: str) -> None:
     """A session works by one brief."""
-    last, has_ended = rows.find_session(session), rows.contracts.end_of(session) is not None
+    last, has_ended = rows.find_session(session), rows.contracts.get_end(session) is not None
     if has_ended or (last is not None and last.brief is not None and rows.is_running(last)):
         what = (
             "has a result already"
@@ -217,7 +217,7 @@ def _require_free(rows: DispatchRows, session: str) -> None:
         )
 
 
-def _record(
+def _record_dispatch(
     transaction: Transaction,
     org_id: str,
     wanted: WantedDispatch,
@@ -258,8 +258,8 @@ def _note(transaction: Transaction, record: DispatchRecord) -> None:
 
 def _digest(record: DispatchRecord) -> str:
     """Over all that a row says, and the row before it."""
-    said = msgspec.to_builtins(msgspec.structs.replace(record, digest="", previous=""))
-    return link(record.previous, record.org_id, _CHAIN, record.number, _canonical(said).decode())
+    fields = msgspec.to_builtins(msgspec.structs.replace(record, digest="", previous=""))
+    return link(record.previous, record.org_id, _CHAIN, record.number, _canonical(fields).decode())
 
 
 def _broken(records: tuple[DispatchRecord, ...]) -> Iterator[str]:

@@ -21,14 +21,14 @@ from orgkernel.errors import Conflict, Refused
 from orgkernel.state.rows import (
     StoreContext,
     clean_record,
-    record_of,
+    decode_record,
+    encode_row,
     require_bound,
     require_id,
     require_record,
     require_reference,
     require_time,
     require_word,
-    row_of,
 )
 from orgkernel.state.tables import grant_uses, grants, restrictions
 from orgkernel.state.writer import Transaction
@@ -55,15 +55,15 @@ class Issued(Generic[IssuedRecord]):
         """End it: the row stays. Raises `UnknownRecord`, `Conflict` when it was ended already."""
 
         def change(transaction: Transaction) -> IssuedRecord:
-            found = require_record(
+            record = require_record(
                 transaction, self.record, self.TABLE, record_id, self.KIND, _list_help(self.KIND)
             )
-            if found.revoked_at is not None:
+            if record.revoked_at is not None:
                 raise Conflict(
                     f"the {self.KIND} {quote(record_id)} is {self.ENDED} already", code="ALREADY_REVOKED"
                 )
             self._update(transaction, record_id, revoked_at=transaction.now)
-            ended = msgspec.structs.replace(found, revoked_at=transaction.now)
+            ended = msgspec.structs.replace(record, revoked_at=transaction.now)
             note(transaction, ended, "revoked", actor, reason)
             return ended
 
@@ -80,11 +80,13 @@ class Issued(Generic[IssuedRecord]):
                 table.revoked_at.is_(None),
             )
             query = select(self.TABLE).where(*due).order_by(self._id)
-            found = tuple(record_of(self.record, row) for row in transaction.connection.execute(query).all())
-            for each in found:
+            records = tuple(
+                decode_record(self.record, row) for row in transaction.connection.execute(query).all()
+            )
+            for each in records:
                 self._update(transaction, id_of(each), expiry_noted=True)
                 note(transaction, each, "expired")
-            return found
+            return records
 
         return self._context.change(change)
 
@@ -97,9 +99,9 @@ class Issued(Generic[IssuedRecord]):
         query = select(self.TABLE).order_by(self.TABLE.c.issued_at, self._id)
         if subject is not None:
             query = query.where(self.TABLE.c.subject == subject)
-        return self._context.read(self.record, query.where(*self._holding()) if active_only else query)
+        return self._context.read(self.record, query.where(*self._select_holding()) if active_only else query)
 
-    def _holding(self) -> tuple[ColumnElement[bool], ...]:
+    def _select_holding(self) -> tuple[ColumnElement[bool], ...]:
         """What is true of a row that counts now."""
         table = self.TABLE.c
         return (
@@ -124,7 +126,7 @@ def insert_issued(
     if draft.expires_at is not None and draft.expires_at <= transaction.now:
         raise Refused(f"the {kind} would have expired before it was issued", code="BAD_VALUE")
     record = msgspec.structs.replace(clean_record(draft), issued_at=transaction.now)
-    values = {**row_of(record), "expiry_noted": False, "version": transaction.touch()}
+    values = {**encode_row(record), "expiry_noted": False, "version": transaction.touch()}
     transaction.connection.execute(insert(table).values(values))
     about = {"resources": list(record.resources), "expires_at": record.expires_at, **detail}
     note(transaction, record, "created", record.issued_by, record.reason, about)
@@ -245,9 +247,9 @@ class Grants(Issued[Grant]):
         with self._context.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
-    def _holding(self) -> tuple[ColumnElement[bool], ...]:
+    def _select_holding(self) -> tuple[ColumnElement[bool], ...]:
         """A grant that sleeps counts as well: it holds again as soon as it is woken."""
-        return (*super()._holding(), or_(grants.c.uses_left.is_(None), grants.c.uses_left > 0))
+        return (*super()._select_holding(), or_(grants.c.uses_left.is_(None), grants.c.uses_left > 0))
 
 
 def insert_grant(transaction: Transaction, grant: Grant) -> Grant:

@@ -17,7 +17,7 @@ from orgkernel.errors import BadStore, Refused
 from orgkernel.prepared_types import prepared
 from orgkernel.private_files import one_at_a_time, write_new
 from orgkernel.runtime.regular_files import read_regular
-from orgkernel.state.certificates import SEED_BYTES, did_of
+from orgkernel.state.certificates import SEED_BYTES, derive_did
 from orgkernel.state.rows import require_id
 from orgkernel.state.signing import Tokens
 
@@ -98,13 +98,13 @@ class IdentityKeys:
 
     def agents(self) -> Mapping[str, AgentKey]:
         """The keys of agents that were made here, by agent id. A line that was cut is left out."""
-        found: dict[str, AgentKey] = {}
+        keys_by_agent: dict[str, AgentKey] = {}
         with contextlib.suppress(FileNotFoundError):
             for line in read_regular(self._agents, _MOST_BYTES).splitlines():
                 with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
                     key = msgspec.json.decode(line, type=prepared(AgentKey))
-                    found[key.agent_id] = key
-        return found
+                    keys_by_agent[key.agent_id] = key
+        return keys_by_agent
 
     def make(self, agents: Sequence[str]) -> dict[str, AgentKey]:
         """A key for each agent: one that was made before, else a new one, on the disk when this returns. Within `writing`.
@@ -117,7 +117,7 @@ class IdentityKeys:
         for agent in dict.fromkeys(agents):
             if agent not in known:
                 seed = self._tokens(SEED_BYTES)
-                new[agent] = AgentKey(agent, did_of(seed), seed.hex())
+                new[agent] = AgentKey(agent, derive_did(seed), seed.hex())
         if new:
             self._append(b"".join(msgspec.json.encode(each) + b"\n" for each in new.values()))
         return {agent: new.get(agent) or known[agent] for agent in agents}

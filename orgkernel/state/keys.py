@@ -19,12 +19,12 @@ from orgkernel.errors import Conflict, Refused
 from orgkernel.state.rows import (
     StoreContext,
     clean_record,
-    record_of,
+    decode_record,
+    encode_row,
     require_id,
     require_record,
     require_time,
     require_word,
-    row_of,
 )
 from orgkernel.state.tables import api_keys
 from orgkernel.state.writer import Transaction
@@ -143,8 +143,8 @@ class Keys:
         if self._known[0] != version:
             # Read after the version: a later key is found too, never an earlier state.
             with self._context.reading() as connection:
-                found = connection.execute(select(api_keys).where(api_keys.c.revoked_at.is_(None))).all()
-            self._known = (version, {row.digest: record_of(ApiKey, row) for row in found})
+                rows = connection.execute(select(api_keys).where(api_keys.c.revoked_at.is_(None))).all()
+            self._known = (version, {row.digest: decode_record(ApiKey, row) for row in rows})
 
     def find_known(self, secret: str) -> ApiKey | None:
         """As `find`, of the keys that were read last: without a look at the store."""
@@ -178,11 +178,11 @@ def find_expiring(keys: Iterable[ApiKey], now: float, within: float) -> tuple[Ap
     return tuple(
         key
         for key in soon
-        if not any(rights(other) == rights(key) and _end(other) > _end(key) for other in active)
+        if not any(rights(other) == rights(key) and _get_end(other) > _get_end(key) for other in active)
     )
 
 
-def _end(key: ApiKey) -> float:
+def _get_end(key: ApiKey) -> float:
     return inf if key.expires_at is None else key.expires_at
 
 
@@ -192,7 +192,7 @@ def _insert(
     key = msgspec.structs.replace(clean_record(draft), created_at=transaction.now)
     if key.expires_at is not None and key.expires_at <= transaction.now:
         raise Refused("the key would expire before it is created", code="BAD_VALUE")
-    transaction.connection.execute(insert(api_keys).values(**row_of(key), digest=_digest(secret)))
+    transaction.connection.execute(insert(api_keys).values(**encode_row(key), digest=_digest(secret)))
     transaction.touch()
     _note(transaction, key, "created", key.created_by, "", detail)
     return key

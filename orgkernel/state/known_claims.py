@@ -52,13 +52,13 @@ def patch_claims(old: Indexes, rows: Iterable[Any]) -> Indexes:
     for row in rows:
         held, ended = changed.setdefault(row.org_id, ([], []))
         if row.ended_at is None:
-            held.append(claim_of(row))
+            held.append(build_claim(row))
         else:
             ended.append((row.org_id, row.token))
     return {**old, **{org_id: old.get(org_id, NO_CLAIMS).changed(*each) for org_id, each in changed.items()}}
 
 
-def claim_of(row: Any) -> FileClaim:
+def build_claim(row: Any) -> FileClaim:
     """A row as the claim it is."""
     mapping = row._mapping
     values = {name: mapping[name] for name in FileClaim.__struct_fields__}

@@ -15,7 +15,7 @@ from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
-from orgkernel.state.rows import StoreContext, record_of, require_id, require_reference, require_time
+from orgkernel.state.rows import StoreContext, decode_record, require_id, require_reference, require_time
 from orgkernel.state.tables import tool_locks
 from orgkernel.state.writer import Transaction
 
@@ -60,7 +60,7 @@ class Locks:
                         "wait until it is released, or break the lock",
                         code="TOOL_LOCKED",
                     )
-                _note(transaction, record_of(ToolLock, row), "timed_out", "", "")
+                _note(transaction, decode_record(ToolLock, row), "timed_out", "", "")
             token = 1 if row is None else row.token + 1
             until = None if timeout is None else now + timeout
             lock = ToolLock(org_id, tool_id, holder, token, now, until, clean_text(reason))
@@ -84,7 +84,7 @@ class Locks:
 
         def change(transaction: Transaction) -> ToolLock:
             lock = _require(transaction.connection, org_id, tool_id, token, holder)
-            _free(transaction, lock, "released", holder, "")
+            _free_lock(transaction, lock, "released", holder, "")
             return lock
 
         return self._context.change(change)
@@ -101,14 +101,14 @@ class Locks:
             row = _find(transaction.connection, org_id, tool_id)
             if row is None or row.holder is None:
                 raise UnknownRecord(f"nobody holds the tool {quote(tool_id)} in {quote(org_id)}")
-            lock = record_of(ToolLock, row)
+            lock = decode_record(ToolLock, row)
             if token not in (None, lock.token):
                 raise Conflict(
                     f"the lock {token} of the tool {quote(tool_id)} is not held any more",
                     "look again",
                     code="STALE_TOKEN",
                 )
-            _free(transaction, lock, "broken", actor, reason)
+            _free_lock(transaction, lock, "broken", actor, reason)
             return lock
 
         return self._context.change(change)
@@ -131,8 +131,8 @@ class Locks:
         if org_id is not None:
             query = query.where(tool_locks.c.org_id == org_id)
         now = self._context.clock()
-        found = self._context.read(ToolLock, query)
-        return tuple(lock for lock in found if lock.expires_at is None or now < lock.expires_at)
+        locks = self._context.read(ToolLock, query)
+        return tuple(lock for lock in locks if lock.expires_at is None or now < lock.expires_at)
 
 
 def _find(connection: Connection, org_id: str, tool_id: str) -> Any:
@@ -148,10 +148,10 @@ def _require(connection: Connection, org_id: str, tool_id: str, token: int, hold
             "take the lock again; another holder may have used the tool in the meantime",
             code="STALE_TOKEN",
         )
-    return record_of(ToolLock, row)
+    return decode_record(ToolLock, row)
 
 
-def _free(transaction: Transaction, lock: ToolLock, activity: str, actor: str, reason: str) -> None:
+def _free_lock(transaction: Transaction, lock: ToolLock, activity: str, actor: str, reason: str) -> None:
     _update(transaction, lock.org_id, lock.tool_id, {"holder": None, "version": transaction.touch()})
     _note(transaction, lock, activity, actor, reason)
 

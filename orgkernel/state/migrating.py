@@ -14,9 +14,9 @@ from sqlalchemy import column as named
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
-from orgkernel.state.database import close_engine, failure_of, make_engine, reading, writing
+from orgkernel.state.database import close_engine, make_engine, reading, translate_error, writing
 from orgkernel.state.location import StoreLocation
-from orgkernel.state.store_lock import locked
+from orgkernel.state.store_lock import hold_lock
 from orgkernel.state.tables import metadata, state_version
 
 VERSIONS: Sequence[str] = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
@@ -27,10 +27,10 @@ _LOCK = 0x6F72676B  # "orgk": any number that is ours
 _STAMP = table("alembic_version", named("version_num"))
 
 
-def version_of(engine: Engine, shown: str) -> str | None:
+def read_store_version(engine: Engine, shown: str) -> str | None:
     """The version of a store's tables; None when it has none yet."""
     with reading(engine, shown) as connection:
-        return _version(connection, shown)
+        return _read_version(connection, shown)
 
 
 def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
@@ -38,7 +38,7 @@ def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
 
     Unless `create`, a store without tables is `BadStore` as well.
     """
-    version = version_of(engine, shown)
+    version = read_store_version(engine, shown)
     if version == NEWEST:
         return
     if version is None and not create:
@@ -62,7 +62,7 @@ def upgrade(engine: Engine, shown: str) -> tuple[str | None, str]:
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-        before = _version(connection, shown)
+        before = _read_version(connection, shown)
         if before is not None and before not in VERSIONS:
             raise BadStore(
                 f"the store {quote(shown)} has version {quote(before)}, which this program does not know",
@@ -96,7 +96,7 @@ def migrate(connection: Connection, version: str = "head") -> None:
     command.upgrade(config, version)
 
 
-def _version(connection: Connection, shown: str) -> str | None:
+def _read_version(connection: Connection, shown: str) -> str | None:
     names = set(inspect(connection).get_table_names())
     if "alembic_version" not in names:
         if names:
@@ -111,9 +111,9 @@ def upgrade_store(location: StoreLocation) -> tuple[str | None, str]:
     """The version it had, None for a new one, and the one it has; raises `StoreError`."""
     engine = make_engine(location)
     try:
-        with locked(location):
+        with hold_lock(location):
             return upgrade(engine, location.shown)
     except Exception as error:
-        raise failure_of(error, location.shown) from None
+        raise translate_error(error, location.shown) from None
     finally:
         close_engine(engine)

@@ -30,7 +30,7 @@ from orgkernel.state.audit import read_entries
 from orgkernel.state.blockers import open_blockers_at
 from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
-from orgkernel.state.rows import StoreContext, group_rows, record_of
+from orgkernel.state.rows import StoreContext, decode_record, group_rows
 from orgkernel.state.tables import (
     audit,
     file_claims,
@@ -42,7 +42,7 @@ from orgkernel.state.tables import (
     skill_assessments,
     state_version,
 )
-from orgkernel.state.view import agents_of, by_unit, reports_by_subject
+from orgkernel.state.view import group_reports_by_subject, list_agent_states, map_by_unit
 
 PAST_UNKNOWN = "PAST_UNKNOWN"
 T = TypeVar("T")
@@ -52,24 +52,24 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
     """The state of an organization at a time. Raises `Refused` (`PAST_UNKNOWN`) if the history was dropped since."""
     with context.reading() as connection:
         _require_history(connection, at)
-        reports, raised = reports_by_subject(by_unit(_reports(connection, org_id, at)), org_id)
+        reports, raised = group_reports_by_subject(map_by_unit(_read_reports(connection, org_id, at)), org_id)
         crew = read_crew_at(connection, org_id, at)
         return StateView(
             version=connection.execute(select(state_version.c.version)).scalar_one(),
-            agents=agents_of(
+            agents=list_agent_states(
                 {
-                    (each.org_id, each.agent_id): _counted(each, crew, org_id)
+                    (each.org_id, each.agent_id): _add_outcomes(each, crew, org_id)
                     for each in _agents(connection, at)
                 },
                 org_id,
             ),
-            grants=_grouped(_grants(connection, at), "subject"),
-            restrictions=_grouped(_restrictions(connection, at), "subject"),
-            results=_grouped(_results(connection, org_id, at), "agent_id"),
+            grants=_group_rows(_read_grants(connection, at), "subject"),
+            restrictions=_group_rows(_read_restrictions(connection, at), "subject"),
+            results=_group_rows(_read_results(connection, org_id, at), "agent_id"),
             reports=reports,
             raised=raised,
-            skills=_grouped(_skills(connection, org_id, at), "agent_id"),
-            claims=ClaimIndex(_claims(connection, org_id, at)),
+            skills=_group_rows(_read_skills(connection, org_id, at), "agent_id"),
+            claims=ClaimIndex(_find_claimed_ids(connection, org_id, at)),
             blockers=open_blockers_at(connection, org_id, at),
             **crew._asdict(),
         )
@@ -104,7 +104,7 @@ def _agents(connection: Connection, at: float) -> Iterator[AgentState]:
     yield from last.values()
 
 
-def _counted(agent: AgentState, crew: CrewRecords, org_id: str) -> AgentState:
+def _add_outcomes(agent: AgentState, crew: CrewRecords, org_id: str) -> AgentState:
     """An agent of the organization with the outcomes that were recorded."""
     service = crew.service.get(agent.agent_id) if agent.org_id == org_id else None
     if service is None:
@@ -112,7 +112,7 @@ def _counted(agent: AgentState, crew: CrewRecords, org_id: str) -> AgentState:
     return msgspec.structs.replace(agent, successes=service.successes, failures=service.failures)
 
 
-def _grants(connection: Connection, at: float) -> Iterator[Grant]:
+def _read_grants(connection: Connection, at: float) -> Iterator[Grant]:
     """Grants that were given, not revoked and not asleep, with the uses that were left."""
     uses = (
         select(grant_uses.c.grant_id, func.count().label("number"))
@@ -120,47 +120,49 @@ def _grants(connection: Connection, at: float) -> Iterator[Grant]:
         .group_by(grant_uses.c.grant_id)
     )
     used_since: dict[str, int] = {row.grant_id: row.number for row in connection.execute(uses)}
-    for grant in _given(connection, grants, Grant, at):
+    for grant in _read_given(connection, grants, Grant, at):
         if grant.asleep_since is not None and grant.asleep_since <= at:
             continue
         left = None if grant.uses_left is None else grant.uses_left + used_since.get(grant.grant_id, 0)
         yield msgspec.structs.replace(grant, revoked_at=None, asleep_since=None, uses_left=left)
 
 
-def _restrictions(connection: Connection, at: float) -> Iterator[Restriction]:
-    for restriction in _given(connection, restrictions, Restriction, at):
+def _read_restrictions(connection: Connection, at: float) -> Iterator[Restriction]:
+    for restriction in _read_given(connection, restrictions, Restriction, at):
         yield msgspec.structs.replace(restriction, revoked_at=None)
 
 
-def _given(connection: Connection, table: Any, kind: type[T], at: float) -> Iterator[T]:
+def _read_given(connection: Connection, table: Any, kind: type[T], at: float) -> Iterator[T]:
     """Rows that were issued and not revoked; those that had run out are among them, as in every view."""
     (key,) = table.primary_key
     query = select(table).where(table.c.issued_at <= at).order_by(key)
     for row in connection.execute(query):
         if row.revoked_at is None or row.revoked_at > at:
-            yield record_of(kind, row)
+            yield decode_record(kind, row)
 
 
-def _results(connection: Connection, org_id: str, at: float) -> Iterator[QualificationResult]:
+def _read_results(connection: Connection, org_id: str, at: float) -> Iterator[QualificationResult]:
     table = qualification_results
     query = select(table).where(table.c.org_id == org_id, table.c.at <= at).order_by(table.c.result_id)
     for row in connection.execute(query):
-        result = record_of(QualificationResult, row)
+        result = decode_record(QualificationResult, row)
         if result.invalidated_at is not None and result.invalidated_at > at:
             result = msgspec.structs.replace(result, invalidated_at=None, invalid_reason="")
         yield result
 
 
-def _skills(connection: Connection, org_id: str, at: float) -> Iterator[SkillRecord]:
+def _read_skills(connection: Connection, org_id: str, at: float) -> Iterator[SkillRecord]:
     """Skills as their histories tell up to the time."""
     table = skill_assessments
     query = select(table).where(table.c.org_id == org_id, table.c.at <= at)
-    found: dict[tuple[str, str], SkillRecord] = {}
+    records_by_key: dict[tuple[str, str], SkillRecord] = {}
     for row in connection.execute(query.order_by(table.c.assessment_id)):
         key = row.agent_id, row.skill
-        known = found.get(key) or SkillRecord(row.agent_id, org_id, row.skill, row.proficiency, row.at)
+        known = records_by_key.get(key) or SkillRecord(
+            row.agent_id, org_id, row.skill, row.proficiency, row.at
+        )
         practiced = row.activity == "exercised"
-        found[key] = msgspec.structs.replace(
+        records_by_key[key] = msgspec.structs.replace(
             known,
             proficiency=row.proficiency,
             source=row.source,
@@ -169,10 +171,10 @@ def _skills(connection: Connection, org_id: str, at: float) -> Iterator[SkillRec
             suspended=row.activity == "suspended" or (known.suspended and row.activity != "resumed"),
             decays_from=row.at,
         )
-    yield from (found[key] for key in sorted(found))
+    yield from (records_by_key[key] for key in sorted(records_by_key))
 
 
-def _claims(connection: Connection, org_id: str, at: float) -> Iterator[FileClaim]:
+def _find_claimed_ids(connection: Connection, org_id: str, at: float) -> Iterator[FileClaim]:
     """Claims that had been made and not ended. Only a transfer makes one later than its row says."""
     made = {
         entry.record_id
@@ -182,18 +184,18 @@ def _claims(connection: Connection, org_id: str, at: float) -> Iterator[FileClai
     query = select(file_claims).where(file_claims.c.org_id == org_id, file_claims.c.claimed_at <= at)
     for row in connection.execute(query.order_by(file_claims.c.token)):
         if f"claim#{row.token}" in made and (row.ended_at is None or row.ended_at > at):
-            yield record_of(FileClaim, row)
+            yield decode_record(FileClaim, row)
 
 
-def _reports(connection: Connection, org_id: str, at: float) -> Iterator[StoredReport]:
+def _read_reports(connection: Connection, org_id: str, at: float) -> Iterator[StoredReport]:
     """Reports that had arrived, the newest of each agent in a role last."""
     table = salute_reports
     query = select(table).where(table.c.org_id == org_id, table.c.received_at <= at)
     for row in connection.execute(query.order_by(table.c.at, table.c.number)):
-        yield record_of(StoredReport, row)
+        yield decode_record(StoredReport, row)
 
 
-def _grouped(rows: Iterable[T], column: str) -> Mapping[str, tuple[T, ...]]:
+def _group_rows(rows: Iterable[T], column: str) -> Mapping[str, tuple[T, ...]]:
     return MappingProxyType(group_rows(rows, column))
 
 
@@ -203,10 +205,10 @@ def read_rank_changes(
     """Changes of an agent's rank up to a time and at that time, oldest first. `start` is the rank that the documents state."""
     with context.reading() as connection:
         entries = [*read_entries(connection, "agent", until, f"agent:{agent_id}")]
-    found, before = [], start
+    moves, before = [], start
     for entry in entries:
         after = (entry.detail or {}).get("rank")
         if entry.org_id == org_id and entry.activity == "ranked" and after != before:
-            found.append(RankMove(as_utc(entry.at) or "", before, after, entry.actor, entry.reason))
+            moves.append(RankMove(as_utc(entry.at) or "", before, after, entry.actor, entry.reason))
             before = after
-    return tuple(found)
+    return tuple(moves)

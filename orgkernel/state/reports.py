@@ -18,7 +18,7 @@ from orgkernel.decisions.evidence.state_view import PaceTierName, StoredReport
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.chain import clean_value
-from orgkernel.state.rows import StoreContext, require_id, require_word, row_of
+from orgkernel.state.rows import StoreContext, encode_row, require_id, require_word
 from orgkernel.state.tables import salute_latest, salute_reports
 from orgkernel.state.writer import Ticket, Transaction
 
@@ -121,7 +121,7 @@ class Reports:
         oldest = transaction.now - self._kept_seconds
         if before is not None and report.at < min(before.at, oldest):
             return ReportReceipt("expired", None)
-        row = row_of(report)
+        row = encode_row(report)
         del row["number"]
         number = connection.execute(insert(salute_reports).values(**row, digest=digest)).inserted_primary_key
         assert number is not None  # both engines give it

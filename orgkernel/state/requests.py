@@ -29,13 +29,13 @@ from orgkernel.state.grants import insert_grant, require_resources
 from orgkernel.state.rows import (
     StoreContext,
     clean_record,
-    record_of,
+    decode_record,
+    encode_row,
     require_bound,
     require_id,
     require_record,
     require_reference,
     require_word,
-    row_of,
 )
 from orgkernel.state.tables import requests
 from orgkernel.state.writer import Transaction
@@ -90,7 +90,7 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
         select(requests.c.created_at).where(
             mine,
             requests.c.status != "approved",  # whoever was given it once may need it again
-            requests.c.resources == row_of(request)["resources"],
+            requests.c.resources == encode_row(request)["resources"],
             requests.c.action.is_not_distinct_from(request.action),
             requests.c.input_digest.is_not_distinct_from(request.input_digest),
             requests.c.snapshot.is_not_distinct_from(request.snapshot),
@@ -171,7 +171,7 @@ class Requests:
                 clean_record(draft), created_at=now, expires_at=now + TIMERS[kind]
             )
             require_room(transaction, request, self._limits)
-            transaction.connection.execute(insert(requests).values(**row_of(request)))
+            transaction.connection.execute(insert(requests).values(**encode_row(request)))
             transaction.touch()
             _note(transaction, request, "created", "")
             return request
@@ -218,8 +218,8 @@ class Requests:
     def get(self, request_id: str) -> PermissionRequest | None:
         """One request, None where there is none."""
         query = select(requests).where(requests.c.request_id == request_id)
-        found = self._context.find(PermissionRequest, query)
-        return None if found is None else _as_of(found, self._context.clock())
+        request = self._context.find(PermissionRequest, query)
+        return None if request is None else _as_of(request, self._context.clock())
 
     def list(
         self, status: RequestStatus | None = None, requester: str | None = None
@@ -229,15 +229,15 @@ class Requests:
         if requester is not None:
             query = query.where(requests.c.requester == requester)
         now = self._context.clock()
-        found = (_as_of(each, now) for each in self._context.read(PermissionRequest, query))
-        return tuple(request for request in found if status in (None, request.status))
+        candidates = (_as_of(each, now) for each in self._context.read(PermissionRequest, query))
+        return tuple(request for request in candidates if status in (None, request.status))
 
 
 def _require_pending(transaction: Transaction, request_id: str) -> PermissionRequest:
-    found = require_record(
+    record = require_record(
         transaction, PermissionRequest, requests, request_id, "request", "`orgkernel request list` shows all"
     )
-    request = _as_of(found, transaction.now)
+    request = _as_of(record, transaction.now)
     if request.status != "pending":
         raise Conflict(
             f"the request {quote(request_id)} is {request.status}", "ask again", code="NOT_PENDING"
@@ -274,14 +274,14 @@ def _answer(
 
 def _expire(transaction: Transaction) -> int:
     due = (requests.c.status == "pending", requests.c.expires_at <= transaction.now)
-    found = transaction.connection.execute(select(requests).where(*due).order_by(requests.c.request_id)).all()
-    for row in found:
+    rows = transaction.connection.execute(select(requests).where(*due).order_by(requests.c.request_id)).all()
+    for row in rows:
         transaction.connection.execute(
             update(requests).where(requests.c.request_id == row.request_id).values(status="expired")
         )
         transaction.touch()
-        _note(transaction, record_of(PermissionRequest, row), "expired", "")
-    return len(found)
+        _note(transaction, decode_record(PermissionRequest, row), "expired", "")
+    return len(rows)
 
 
 def _note(

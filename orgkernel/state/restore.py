@@ -22,14 +22,14 @@ from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import NotRegular, open_regular
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.backup import SIDECARS, copy_checkpoints, copy_database, sync
-from orgkernel.state.chain import last_link
+from orgkernel.state.chain import read_last_link
 from orgkernel.state.checkpoints import Segment
-from orgkernel.state.database import close_engine, failure_of, make_engine, make_folder
+from orgkernel.state.database import close_engine, make_engine, make_folder, translate_error
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import NEWEST, VERSIONS, upgrade
 from orgkernel.state.signing import Tokens
 from orgkernel.state.store import Store
-from orgkernel.state.store_lock import busy, locked
+from orgkernel.state.store_lock import build_busy_error, hold_lock
 
 
 class Restored(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ def restore(
     _require_backup(backup, path)
     make_folder(location)
     beside = f"{path}.{tokens(6).hex()}.new"
-    with locked(location, alone=True, seconds=0):
+    with hold_lock(location, alone=True, seconds=0):
         try:
             write_new(beside, b"")
             version = _fill(backup, beside, location)
@@ -79,7 +79,7 @@ def restore(
             os.replace(beside, path)
             sync(os.path.dirname(path))
         except (OSError, sqlite3.Error) as error:
-            raise failure_of(error, location.shown) from None
+            raise translate_error(error, location.shown) from None
         finally:
             for suffix in ("", *SIDECARS):
                 with contextlib.suppress(FileNotFoundError):
@@ -105,7 +105,7 @@ def _require_backup(backup: str, path: str) -> None:
     except NotRegular:
         raise BadStore(f"{quote(backup)} is not a regular file", "name the file of a backup") from None
     except OSError as error:
-        raise failure_of(error, backup) from None
+        raise translate_error(error, backup) from None
     for suffix in ("-wal", "-journal"):
         with contextlib.suppress(OSError):
             if os.path.getsize(f"{backup}{suffix}"):
@@ -133,7 +133,7 @@ def _fill(backup: str, beside: str, location: StoreLocation) -> str:
         try:
             upgrade(engine, location.shown)
         except Exception as error:
-            raise failure_of(error, location.shown) from None
+            raise translate_error(error, location.shown) from None
         finally:
             close_engine(engine)
         with contextlib.closing(sqlite3.connect(beside)) as copy:
@@ -154,7 +154,7 @@ def _close_old(path: str, location: StoreLocation) -> None:
             old.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.Error as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise busy(location) from None
+            raise build_busy_error(location) from None
 
 
 def _copy_checkpoints(source: str, target: str) -> bool:
@@ -196,9 +196,9 @@ def _find_lost(store: Store) -> dict[str, tuple[int, int]]:
             chain = segment.writer, segment.stream
             dropped[chain] = max(dropped.get(chain, 0), segment.last)
     with store.context.reading() as connection:
-        for writer, head in store.folder.trusted_heads().items():
+        for writer, head in store.folder.read_trusted_heads().items():
             for stream, signed in head.heads.items():
-                last = last_link(connection, writer, stream).sequence
+                last = read_last_link(connection, writer, stream).sequence
                 if max(last, dropped.get((writer, stream), 0)) < signed.sequence:
                     # As `audit verify` has it: rows that were dropped since are missing as well.
                     lost[f"{writer}:{stream}"] = (

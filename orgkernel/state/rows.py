@@ -59,7 +59,7 @@ class StoreContext:
     def read(self, kind: type[T], query: Select[Any]) -> tuple[T, ...]:
         """The rows that a query finds at one moment, as records."""
         with self.reading() as connection:
-            return tuple(record_of(kind, row) for row in connection.execute(query))
+            return tuple(decode_record(kind, row) for row in connection.execute(query))
 
     def find(self, kind: type[T], query: Select[Any]) -> T | None:
         """The first row that a query finds, as a record."""
@@ -90,7 +90,7 @@ def _change_by_right(
         transaction.audit = plain
 
 
-def row_of(record: msgspec.Struct) -> dict[str, Any]:
+def encode_row(record: msgspec.Struct) -> dict[str, Any]:
     """A record as the values of its columns."""
     return {
         name: None if value is None else msgspec.json.encode(value).decode() if name in _JSON else value
@@ -98,7 +98,7 @@ def row_of(record: msgspec.Struct) -> dict[str, Any]:
     }
 
 
-def record_of(kind: type[T], row: Any) -> T:
+def decode_record(kind: type[T], row: Any) -> T:
     """A row as the record it was; columns the record does not have are left out."""
     mapping: Mapping[str, Any] = row._mapping
     return msgspec.convert(
@@ -114,10 +114,10 @@ def record_of(kind: type[T], row: Any) -> T:
 
 def group_rows(rows: Iterable[T], column: str) -> dict[str, tuple[T, ...]]:
     """Rows or records by the value of a column, in their order."""
-    found: dict[str, list[T]] = {}
+    rows_by_value: dict[str, list[T]] = {}
     for row in rows:
-        found.setdefault(getattr(row, column), []).append(row)
-    return {value: tuple(each) for value, each in found.items()}
+        rows_by_value.setdefault(getattr(row, column), []).append(row)
+    return {value: tuple(each) for value, each in rows_by_value.items()}
 
 
 def require_record(
@@ -128,7 +128,7 @@ def require_record(
     row = transaction.connection.execute(select(table).where(key == record_id)).first()
     if row is None:
         raise UnknownRecord(f"there is no {what} {quote(record_id)}", help)
-    return record_of(kind, row)
+    return decode_record(kind, row)
 
 
 def clean_record(record: T) -> T:

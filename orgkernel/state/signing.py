@@ -68,7 +68,7 @@ class SigningKey:
             make_once(self.path, self._beside(), f"{self._draw()}\n".encode())
 
     @contextlib.contextmanager
-    def rotating(self, until: float) -> Iterator[None]:
+    def rotate_until(self, until: float) -> Iterator[None]:
         """Sign with a new key from now on. The keys before hold until a time, and while the block runs."""
         self._before = self.read()
         try:
@@ -94,14 +94,16 @@ class SigningKey:
                 f"there is no usable key in {quote(self.path)}",
                 "restore it from a backup, or move the file away: the next change makes a new key",
             )
-        return _canonical({**value, "mac": _mac(key, value)})
+        return _canonical({**value, "mac": _compute_mac(key, value)})
 
-    def verified(self, line: bytes, kind: type[T]) -> T | None:
+    def verify_line(self, line: bytes, kind: type[T]) -> T | None:
         """The value of a signed line. None if it cannot be trusted."""
         try:
             value = msgspec.json.decode(line)
             mac = value.pop("mac")
-            if any(hmac.compare_digest(mac, _mac(key, value)) for key in (*self.read(), *self._before)):
+            if any(
+                hmac.compare_digest(mac, _compute_mac(key, value)) for key in (*self.read(), *self._before)
+            ):
                 return msgspec.convert(value, prepared(kind))
         except (msgspec.MsgspecError, UnicodeDecodeError, AttributeError, KeyError, TypeError, ValueError):
             pass
@@ -125,7 +127,7 @@ class SignedLines:
         """Line number and value. None for a line that cannot be trusted."""
         with contextlib.suppress(FileNotFoundError), open_regular(self.path) as file:
             for number, line in enumerate(file, 1):
-                yield number, self._key.verified(line, kind)
+                yield number, self._key.verify_line(line, kind)
 
     def add(self, *values: msgspec.Struct) -> None:
         """Add lines. They are on the disk when this returns."""
@@ -148,7 +150,7 @@ class SignedLines:
             content = read_regular(self.path, -1)
             lines = []
             for line in content.splitlines(keepends=True):
-                value = self._key.verified(line, kind)
+                value = self._key.verify_line(line, kind)
                 lines.append(line if value is None else self._key.sign(msgspec.to_builtins(value)) + b"\n")
             new = f"{self.path}.new"
             with contextlib.suppress(FileNotFoundError):
@@ -158,15 +160,15 @@ class SignedLines:
 
 
 def _parse(content: bytes) -> tuple[tuple[bytes, float], ...]:
-    found = []
+    keys = []
     try:
         for line in content.decode("ascii").splitlines():
             key, _, until = line.strip().partition(" ")
-            found.append((bytes.fromhex(key), float(until) if until else inf))
+            keys.append((bytes.fromhex(key), float(until) if until else inf))
     except ValueError:
         return ()
-    return tuple(found) if all(len(key) == _BYTES for key, _ in found) else ()
+    return tuple(keys) if all(len(key) == _BYTES for key, _ in keys) else ()
 
 
-def _mac(key: bytes, value: dict[str, Any]) -> str:
+def _compute_mac(key: bytes, value: dict[str, Any]) -> str:
     return hmac.digest(key, _canonical(value), "sha256").hex()

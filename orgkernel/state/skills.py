@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, insert, select, update
 
-from orgkernel.decisions.evidence.skill_levels import HIGHEST, LOWEST, SkillTerms, level_now
+from orgkernel.decisions.evidence.skill_levels import HIGHEST, LOWEST, SkillTerms, compute_current_level
 from orgkernel.decisions.evidence.state_records import AuditEntry, SkillActivity, SkillAssessment
 from orgkernel.decisions.evidence.state_view import SKILL_SOURCES, SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
-from orgkernel.state.rows import StoreContext, record_of, require_id, require_word, row_of
+from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id, require_word
 from orgkernel.state.tables import skill_assessments, skill_records
 from orgkernel.state.writer import Transaction
 
@@ -58,7 +58,7 @@ class Skills:
             if (held := find_skill(transaction, org_id, agent_id, terms.skill)) is not None:
                 raise Conflict(
                     f"the agent {quote(agent_id)} has the skill {quote(terms.skill)} already, at level "
-                    f"{level_now(held, terms.decay_days, transaction.now)}",
+                    f"{compute_current_level(held, terms.decay_days, transaction.now)}",
                     f"`orgkernel agent assess {agent_id} {terms.skill} LEVEL` changes its level",
                     SKILL_HELD,
                 )
@@ -113,7 +113,7 @@ class Skills:
         def change(transaction: Transaction) -> SkillRecord:
             held = require_skill(transaction, org_id, agent_id, terms.skill)
             _require_in_use(held)
-            left = level_now(held, terms.decay_days, transaction.now)
+            left = compute_current_level(held, terms.decay_days, transaction.now)
             return _set(
                 transaction, held, "suspended", actor, note,
                 proficiency=left, suspended=True, decays_from=transaction.now,
@@ -169,18 +169,18 @@ def find_skill(transaction: Transaction, org_id: str, agent_id: str, skill: str)
     row = transaction.connection.execute(
         select(skill_records).where(*_is_skill(org_id, agent_id, skill))
     ).first()
-    return None if row is None else record_of(SkillRecord, row)
+    return None if row is None else decode_record(SkillRecord, row)
 
 
 def require_skill(transaction: Transaction, org_id: str, agent_id: str, skill: str) -> SkillRecord:
     """The record of a skill. Raises `UnknownRecord`."""
-    found = find_skill(transaction, org_id, agent_id, skill)
-    if found is None:
+    record = find_skill(transaction, org_id, agent_id, skill)
+    if record is None:
         raise UnknownRecord(
             f"the agent {quote(agent_id)} does not have the skill {quote(skill)}",
             f"`orgkernel agent acquire {agent_id} {skill}` adds it",
         )
-    return found
+    return record
 
 
 def _add(
@@ -196,22 +196,22 @@ def _add(
 ) -> SkillRecord:
     """Add a skill that is not held yet."""
     require_id("the skill", skill)
-    record = new_skill(org_id, agent_id, skill, level, transaction.now, source)
+    record = build_new_skill(org_id, agent_id, skill, level, transaction.now, source)
     transaction.connection.execute(
-        insert(skill_records).values({**row_of(record), "version": transaction.touch()})
+        insert(skill_records).values({**encode_row(record), "version": transaction.touch()})
     )
     _note(transaction, record, "acquired", actor, note)
     return record
 
 
-def new_skill(
+def build_new_skill(
     org_id: str, agent_id: str, skill: str, level: int, now: float, source: SkillSource
 ) -> SkillRecord:
     """The record of a skill that is acquired now."""
     return SkillRecord(agent_id, org_id, skill, level, now, source=source, decays_from=now)
 
 
-def history_row(
+def build_history_row(
     record: SkillRecord, activity: SkillActivity, at: float, actor: str, note: str
 ) -> dict[str, Any]:
     """A change of a skill as its history has it. The texts are clean."""
@@ -238,7 +238,7 @@ def exercise_skill(
     _require_in_use(held)
     now = transaction.now
     return _set(
-        transaction, held, "exercised", actor, note, proficiency=level_now(held, terms.decay_days, now),
+        transaction, held, "exercised", actor, note, proficiency=compute_current_level(held, terms.decay_days, now),
         last_exercised_at=now, exercises=held.exercises + 1, decays_from=now,
     )  # fmt: skip
 
@@ -259,7 +259,7 @@ def raise_skill(
     held = find_skill(transaction, org_id, agent_id, terms.skill)
     if held is None or held.suspended:
         return None
-    level = level_now(held, terms.decay_days, transaction.now)
+    level = compute_current_level(held, terms.decay_days, transaction.now)
     if level >= min(highest, HIGHEST):
         return None
     return _set(
@@ -291,7 +291,7 @@ def _note(
 ) -> None:
     """Write a change into the history and into the audit."""
     note = clean_text(note)
-    row = history_row(record, activity, transaction.now, clean_text(actor), note)
+    row = build_history_row(record, activity, transaction.now, clean_text(actor), note)
     transaction.connection.execute(insert(skill_assessments).values(row))
     transaction.audit(
         AuditEntry(
@@ -327,7 +327,7 @@ def _require_prerequisite(
         text = f"does not have {quote(prerequisite)}"
     elif held.suspended:
         text = f"has {quote(prerequisite)} suspended"
-    elif (level := level_now(held, decay[prerequisite], transaction.now)) < lowest:
+    elif (level := compute_current_level(held, decay[prerequisite], transaction.now)) < lowest:
         text = f"has {quote(prerequisite)} at level {level}"
     else:
         return

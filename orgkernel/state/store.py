@@ -17,7 +17,7 @@ from orgkernel.state.checkpoints import Folder
 from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
 from orgkernel.state.crew import Crew
-from orgkernel.state.database import close_engine, failure_of, make_engine
+from orgkernel.state.database import close_engine, make_engine, translate_error
 from orgkernel.state.dispatches import Dispatches
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
@@ -70,7 +70,7 @@ class Store:
             close_engine(self.engine)
             if self._lock is not None:
                 self._lock.close()
-            raise failure_of(error, location.shown) from None
+            raise translate_error(error, location.shown) from None
         self._writer = Writer(self.engine, location.shown, clock, self.folder)
         context = StoreContext(self.engine, location.shown, self._writer, clock, tokens)
         self.context = context
@@ -97,7 +97,7 @@ class Store:
         self.locks = Locks(context)
         self.keys = Keys(context, self._views.version)
 
-    def by_right(self, right: Mapping[str, str]) -> Store:
+    def act_by_right(self, right: Mapping[str, str]) -> Store:
         """The same store, where the audit of each change says by which right it was made. Whoever opened it closes it."""
         noting = copy.copy(self)
         noting._put_together(replace(self.context, right=right))
@@ -111,18 +111,18 @@ class Store:
         """The state of an organization as it was at a time. Raises `Refused` (`PAST_UNKNOWN`)."""
         return read_past(self.context, org_id, at)
 
-    def rank_changes(
+    def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first."""
         return read_rank_changes(self.context, org_id, agent_id, start, until)
 
-    def last_view(self, org_id: str | None = None) -> StateView:
+    def get_last_view(self, org_id: str | None = None) -> StateView:
         """The state as it was last read: no look at the store at all, once something was read."""
         return self._views.last(org_id)
 
     def refresh(self) -> None:
-        """Read the state and the keys as they are now, for `last_view` and `keys.find_known`."""
+        """Read the state and the keys as they are now, for `get_last_view` and `keys.find_known`."""
         self.keys.refresh(self._views.read().version)
 
     def is_current(self) -> bool:

@@ -15,7 +15,7 @@ from threading import Event
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import StoreBusy
 from orgkernel.runtime.regular_files import NotRegular
-from orgkernel.state.database import failure_of
+from orgkernel.state.database import translate_error
 from orgkernel.state.location import StoreLocation
 
 try:
@@ -38,10 +38,10 @@ class StoreLock:
         try:
             file = os.open(f"{os.path.realpath(location.path)}.lock", _FLAGS, 0o600)
         except OSError as error:
-            raise failure_of(error, location.shown) from None
+            raise translate_error(error, location.shown) from None
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise failure_of(NotRegular(f"{location.path}.lock"), location.shown)
+                raise translate_error(NotRegular(f"{location.path}.lock"), location.shown)
             _wait(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, seconds, location)
         except BaseException:
             os.close(file)
@@ -56,7 +56,7 @@ class StoreLock:
 
 
 @contextlib.contextmanager
-def locked(location: StoreLocation, *, alone: bool = False, seconds: float = 5.0) -> Iterator[None]:
+def hold_lock(location: StoreLocation, *, alone: bool = False, seconds: float = 5.0) -> Iterator[None]:
     """Hold the lock of a store."""
     lock = StoreLock(location, alone=alone, seconds=seconds)
     try:
@@ -65,7 +65,7 @@ def locked(location: StoreLocation, *, alone: bool = False, seconds: float = 5.0
         lock.close()
 
 
-def busy(location: StoreLocation) -> StoreBusy:
+def build_busy_error(location: StoreLocation) -> StoreBusy:
     """The refusal to replace a store that somebody has open."""
     return StoreBusy(
         f"the store {quote(location.shown)} is open in another process",
@@ -81,5 +81,5 @@ def _wait(file: int, kind: int, seconds: float, location: StoreLocation) -> None
         if seconds:
             Event().wait(_PAUSE)
     if kind == fcntl.LOCK_EX:
-        raise busy(location)
+        raise build_busy_error(location)
     raise StoreBusy(f"the store {quote(location.shown)} is being restored", "try again when that has ended")

@@ -27,7 +27,7 @@ class CountedCall(NamedTuple):
 
 def count_uses(connection: Connection, uses: Sequence[CountedCall]) -> None:
     """Add some calls to what is counted by agent and tool."""
-    connection.execute(adding(connection.dialect.name), sum_up(uses))
+    connection.execute(build_add_statement(connection.dialect.name), sum_up(uses))
 
 
 def sum_up(uses: Sequence[CountedCall]) -> list[dict[str, Any]]:
@@ -51,16 +51,16 @@ def sum_up(uses: Sequence[CountedCall]) -> list[dict[str, Any]]:
 
 
 @cache
-def adding(dialect: str) -> Insert:
+def build_add_statement(dialect: str) -> Insert:
     """The statement that adds to the counts, for a kind of database."""
     insert = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(tool_usage)
-    columns, said = tool_usage.c, insert.excluded
+    columns, new_row = tool_usage.c, insert.excluded
     return insert.on_conflict_do_update(
         index_elements=[columns.agent_id, columns.tool_id],
         set_={
-            "uses": columns.uses + said.uses,
-            "failures": columns.failures + said.failures,
-            "last_at": said.last_at,
-            "seconds": columns.seconds + said.seconds,
+            "uses": columns.uses + new_row.uses,
+            "failures": columns.failures + new_row.failures,
+            "last_at": new_row.last_at,
+            "seconds": columns.seconds + new_row.seconds,
         },
     )

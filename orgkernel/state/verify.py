@@ -108,7 +108,7 @@ class _Chain:
             self.find("missing", first, f"{self.rows(first, row.sequence - 1)} missing")
         if link(row.previous, self.writer, self.stream, row.sequence, row.body) != row.digest:
             self.broken.append(row)
-        elif not _copies_agree(row):
+        elif not _do_copies_agree(row):
             self.find(
                 "changed",
                 row.sequence,
@@ -129,7 +129,7 @@ class _Chain:
 
     def finish(self, restored: list[_Restored], has_head: bool) -> None:
         for row in self.broken:
-            place = self._place_of(row)
+            place = self._find_place(row)
             if place is None:
                 self.find("changed", row.sequence, f"row {self.name(row.sequence)} was changed")
             else:
@@ -164,7 +164,7 @@ class _Chain:
     def _is_broken(self, sequence: int) -> bool:
         return bool(self.broken) and self.broken[-1].sequence == sequence
 
-    def _place_of(self, row: Any) -> int | None:
+    def _find_place(self, row: Any) -> int | None:
         """Where a row that does not belong here was written; None when it was nowhere."""
         for other in self.broken[:_MOST]:
             if other is not row and self._is_digest(other.previous, other.sequence, row.body, other.digest):
@@ -312,8 +312,8 @@ def _read_rosters(folders: Sequence[Folder], findings: list[AuditFinding]) -> se
     """The writers that there were, by the rosters of all folders."""
     writers: set[str] = set()
     for folder in folders:
-        heads = folder.trusted_heads().values()  # before the roster, which may grow meanwhile
-        lost, size = 0, folder.roster_size()
+        heads = folder.read_trusted_heads().values()  # before the roster, which may grow meanwhile
+        lost, size = 0, folder.measure_roster()
         for number, line in folder.roster.read(Enrollment):
             at = f"roster:{number}"
             if line is None:
@@ -361,7 +361,7 @@ def _wait_for_heads(
     for _ in range(_LOOKS):
         ahead = {key: chain for key, chain in chains.items() if chain.is_ahead}
         is_written = any(folder.is_held(writer) for folder in folders for writer, _ in ahead)
-        for head in (each for folder in folders if ahead for each in folder.trusted_heads().values()):
+        for head in (each for folder in folders if ahead for each in folder.read_trusted_heads().values()):
             heads.setdefault(head.writer, [head])
             for stream, signed in head.heads.items():
                 chain = ahead.get((head.writer, stream))
@@ -372,7 +372,7 @@ def _wait_for_heads(
         Event().wait(_PAUSE)
 
 
-def _copies_agree(row: Any) -> bool:
+def _do_copies_agree(row: Any) -> bool:
     try:
         entry = decode_entry(row.body)
     except (msgspec.MsgspecError, ValueError):

@@ -35,7 +35,7 @@ from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questions
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
 from orgkernel.state.known_claims import patch_claims, read_changed_claims
-from orgkernel.state.rows import StoreContext, record_of
+from orgkernel.state.rows import StoreContext, decode_record
 from orgkernel.state.tables import (
     agents,
     grants,
@@ -130,36 +130,40 @@ class VersionReader:
         return connection
 
 
-def reports_by_subject(
+def group_reports_by_subject(
     latest: Mapping[ReportingUnit, StoredReport], org_id: str | None
 ) -> tuple[Mapping[str, tuple[StoredReport, ...]], frozenset[str]]:
     """The reports about each role and agent of an organization, or of all, newest first; and whose newest tier is raised."""
-    found: dict[str, list[StoredReport]] = {}
+    reports_per_subject: dict[str, list[StoredReport]] = {}
     for report in sorted(latest.values(), key=lambda each: (-each.at, -each.number)):
         if org_id in (None, report.org_id):
-            found.setdefault(f"role:{report.role_id}", []).append(report)
+            reports_per_subject.setdefault(f"role:{report.role_id}", []).append(report)
             if report.agent_id:
-                found.setdefault(f"agent:{report.agent_id}", []).append(report)
-    raised = frozenset(subject for subject, reports in found.items() if reports[0].tier in RAISED)
-    return MappingProxyType({subject: tuple(reports) for subject, reports in found.items()}), raised
+                reports_per_subject.setdefault(f"agent:{report.agent_id}", []).append(report)
+    raised = frozenset(
+        subject for subject, reports in reports_per_subject.items() if reports[0].tier in RAISED
+    )
+    return MappingProxyType(
+        {subject: tuple(reports) for subject, reports in reports_per_subject.items()}
+    ), raised
 
 
-def by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredReport]:
+def map_by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredReport]:
     """Reports by the agent in a role that each is of; of several, the last."""
     return {(each.org_id, each.role_id, each.agent_id, each.agent_number): each for each in reports}
 
 
-def agents_of(stored: AgentsByOrganization, org_id: str) -> Mapping[str, AgentState]:
+def list_agent_states(stored: AgentsByOrganization, org_id: str) -> Mapping[str, AgentState]:
     """How agents stand in an organization: as stored for it, and no better than stored for all of them."""
-    found = {agent_id: agent for (org, agent_id), agent in stored.items() if org == ALL_ORGANIZATIONS}
+    agents_by_id = {agent_id: agent for (org, agent_id), agent in stored.items() if org == ALL_ORGANIZATIONS}
     for (org, agent_id), agent in stored.items():
         if org == org_id and org != ALL_ORGANIZATIONS:
-            shared = found.get(agent_id)
-            found[agent_id] = agent if shared is None else _bounded(agent, shared)
-    return MappingProxyType(dict(sorted(found.items())))
+            shared = agents_by_id.get(agent_id)
+            agents_by_id[agent_id] = agent if shared is None else _bound_state(agent, shared)
+    return MappingProxyType(dict(sorted(agents_by_id.items())))
 
 
-def _bounded(own: AgentState, shared: AgentState) -> AgentState:
+def _bound_state(own: AgentState, shared: AgentState) -> AgentState:
     lifecycle = max(own.lifecycle, shared.lifecycle, key=_STRICTER.index)
     if own.rank is not None or (shared.rank is None and shared.trust is None):
         # Whoever puts it to work again has to do so for all organizations, if that is where it was stopped.
@@ -171,7 +175,7 @@ def _bounded(own: AgentState, shared: AgentState) -> AgentState:
     )
 
 
-def results_of(
+def list_results(
     results: Mapping[str, tuple[QualificationResult, ...]], org_id: str
 ) -> Mapping[str, tuple[QualificationResult, ...]]:
     """The results of an organization by agent id."""
@@ -208,14 +212,14 @@ class _Held:
         """The view of an organization; of none, that of all."""
         if org_id is None:
             return self.view
-        found = self._of_org.get(org_id)
-        if found is None:
+        view = self._of_org.get(org_id)
+        if view is None:
             locks = {tool_id: lock for (org, tool_id), lock in self.locks.items() if org == org_id}
-            reports, raised = reports_by_subject(self.reports, org_id)
-            found = msgspec.structs.replace(
+            reports, raised = group_reports_by_subject(self.reports, org_id)
+            view = msgspec.structs.replace(
                 self.view,
-                agents=agents_of(self.agents, org_id),
-                results=results_of(self.view.results, org_id),
+                agents=list_agent_states(self.agents, org_id),
+                results=list_results(self.view.results, org_id),
                 locks=MappingProxyType(locks),
                 reports=reports,
                 raised=raised,
@@ -225,8 +229,8 @@ class _Held:
                 blockers=open_by_agent(self.questions.get(org_id, ())),
                 **self.crews.get(org_id, NO_CREW)._asdict(),
             )
-            found = self._of_org.setdefault(org_id, found)
-        return found
+            view = self._of_org.setdefault(org_id, view)
+        return view
 
 
 _NOTHING = _Held(StateView(version=-1), {}, {}, {}, {}, {}, {}, {})
@@ -249,7 +253,7 @@ class Views:
                 with self._context.reading() as connection:
                     version = connection.execute(select(state_version.c.version)).scalar_one()
                     if version != self._held.view.version:
-                        self._held = _refreshed(self._held, connection, version)
+                        self._held = _refresh(self._held, connection, version)
             return self._held.of(org_id)
 
     def last(self, org_id: str | None = None) -> StateView:
@@ -276,7 +280,7 @@ class Views:
         self._version.end()
 
 
-def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
+def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
     # A store that was restored from a backup may be older than what we know.
     known = held if version > held.view.version else _NOTHING
     last, locks, since = known.view, dict(known.locks), known.view.version
@@ -284,33 +288,33 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         if row.holder is None:
             locks.pop((row.org_id, row.tool_id), None)
         else:
-            locks[row.org_id, row.tool_id] = record_of(ToolLock, row)
+            locks[row.org_id, row.tool_id] = decode_record(ToolLock, row)
     known_agents = dict(known.agents)
     for row in _changed(connection, agents, since):
-        known_agents[row.org_id, row.agent_id] = record_of(AgentState, row)
+        known_agents[row.org_id, row.agent_id] = decode_record(AgentState, row)
     # A result that was invalidated stays in its place.
     tested: dict[str, dict[int, QualificationResult | None]] = {}
     for row in _changed(connection, qualification_results, since):
-        result = record_of(QualificationResult, row)
+        result = decode_record(QualificationResult, row)
         tested.setdefault(result.agent_id, {})[result.result_id] = result
     results = dict(last.results)
     for agent_id, records in tested.items():
         results[agent_id] = tuple(_merged(results.get(agent_id, ()), attrgetter("result_id"), records))
-    skills = _skills_patched(known.skills, _changed(connection, skill_records, since))
+    skills = _patch_skills(known.skills, _changed(connection, skill_records, since))
     # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
     granted = _changed(connection, grants, since)
-    given = _replaced(last.grants, "grant_id", Grant, granted, _is_given)
+    given = _replace_rows(last.grants, "grant_id", Grant, granted, _is_given)
     # But whoever misses it wants to know that it ran out.
-    expired = _replaced(last.expired, "grant_id", Grant, granted, _ran_out)
-    capped = _replaced(
+    expired = _replace_rows(last.expired, "grant_id", Grant, granted, _ran_out)
+    capped = _replace_rows(
         last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since), _holds
     )
-    asleep = _replaced(last.asleep, "grant_id", Grant, granted, _sleeps)
-    reports = {**known.reports, **by_unit(_reported_since(connection, since))}
-    latest, raised = reports_by_subject(reports, None)
+    asleep = _replace_rows(last.asleep, "grant_id", Grant, granted, _is_asleep)
+    reports = {**known.reports, **map_by_unit(_read_reported_since(connection, since))}
+    latest, raised = group_reports_by_subject(reports, None)
     view = StateView(
         version,
-        agents_of(known_agents, ALL_ORGANIZATIONS),
+        list_agent_states(known_agents, ALL_ORGANIZATIONS),
         MappingProxyType(given),
         MappingProxyType(capped),
         MappingProxyType(results),
@@ -319,7 +323,7 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         latest,
         raised,
         MappingProxyType(asleep),
-        _of_all(skills),
+        _merge_all(skills),
     )
     crews = patch_crews(known.crews, connection, since)
     claims = patch_claims(known.claims, read_changed_claims(connection, since))
@@ -330,7 +334,7 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     return _Held(view, locks, reports, known_agents, skills, crews, claims, questions)
 
 
-def _of_all(skills: SkillsByOrganization) -> Mapping[str, tuple[SkillRecord, ...]]:
+def _merge_all(skills: SkillsByOrganization) -> Mapping[str, tuple[SkillRecord, ...]]:
     """The skills of every organization by agent id."""
     if len(skills) == 1:
         return next(iter(skills.values()))
@@ -341,11 +345,11 @@ def _of_all(skills: SkillsByOrganization) -> Mapping[str, tuple[SkillRecord, ...
     return MappingProxyType(merged)
 
 
-def _skills_patched(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrganization:
+def _patch_skills(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrganization:
     """The skills of each agent, in the order of their ids; organizations in which nothing changed stay as they are."""
     changed: dict[str, dict[str, dict[str, SkillRecord | None]]] = {}
     for row in rows:
-        record = record_of(SkillRecord, row)
+        record = decode_record(SkillRecord, row)
         changed.setdefault(record.org_id, {}).setdefault(record.agent_id, {})[record.skill] = record
     patched = dict(old)
     for org_id, by_agent in changed.items():
@@ -360,7 +364,7 @@ def _is_given(row: Any) -> bool:
     return _holds(row) and row.asleep_since is None
 
 
-def _sleeps(row: Any) -> bool:
+def _is_asleep(row: Any) -> bool:
     return _holds(row) and row.asleep_since is not None
 
 
@@ -379,17 +383,17 @@ def _changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
     ).all()
 
 
-def _reported_since(connection: Connection, since: int) -> Iterable[StoredReport]:
+def _read_reported_since(connection: Connection, since: int) -> Iterable[StoredReport]:
     query = (
         select(salute_reports)
         .join(salute_latest, salute_latest.c.number == salute_reports.c.number)
         .where(salute_latest.c.version > since)
         .order_by(salute_reports.c.number)
     )
-    return [record_of(StoredReport, row) for row in connection.execute(query)]
+    return [decode_record(StoredReport, row) for row in connection.execute(query)]
 
 
-def _replaced(
+def _replace_rows(
     old: Mapping[str, tuple[T, ...]],
     key: str,
     kind: type[T],
@@ -399,7 +403,7 @@ def _replaced(
     """What belongs here by subject, in the order of their ids: patched and read anew are the same."""
     changed: dict[str, dict[str, T | None]] = {}
     for row in rows:
-        record = record_of(kind, row) if belongs(row) else None
+        record = decode_record(kind, row) if belongs(row) else None
         changed.setdefault(row.subject, {})[row._mapping[key]] = record
     patched = dict(old)
     for subject, records in changed.items():

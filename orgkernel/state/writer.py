@@ -26,7 +26,7 @@ from orgkernel.engines import is_on
 from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
 from orgkernel.state.chain import Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
-from orgkernel.state.database import failure_of, writing
+from orgkernel.state.database import translate_error, writing
 from orgkernel.state.engine.row_inserts import RowInserts
 from orgkernel.state.tables import AuditValues, state_version
 from orgkernel.state.use_counts import CountedCall, count_uses
@@ -74,7 +74,7 @@ class Ticket:
             raise copy.copy(self._error) if isinstance(self._error, OrgkernelError) else self._error
         return self._value
 
-    def on_done(self, callback: Callable[[Ticket], None]) -> None:
+    def call_when_done(self, callback: Callable[[Ticket], None]) -> None:
         """Call back once it has resolved, in the writer's thread or, when it already has, in this one."""
         if self._callbacks is None:
             self._callbacks = []
@@ -239,7 +239,7 @@ class Writer:
             answers, links = self._commit(batch, prepared)
         except Exception as error:
             self._links = {}  # a commit whose answer was lost may have happened: look again
-            failure = failure_of(error, self._shown)
+            failure = translate_error(error, self._shown)
             for ticket in batch:
                 ticket.resolve(None, failure)
             return
@@ -292,7 +292,7 @@ class Writer:
                         links.clear()
                         links.update(before)
                         del rows[written:]
-                        answers.append((None, failure_of(error, self._shown)))
+                        answers.append((None, translate_error(error, self._shown)))
             if rows:
                 self._chains.insert(connection, rows)
             if uses:
@@ -353,10 +353,10 @@ class Writer:
 _living: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 
-def _after_fork() -> None:
+def _reset_after_fork() -> None:
     for writer in list(_living):
         writer.forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_reset_after_fork)

@@ -16,7 +16,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.tool_input import encode_input, with_input
+from orgkernel.decisions.access.tool_input import add_input, encode_input
 from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.decisions.reasons import Why
 from orgkernel.documents.records import Tool
@@ -64,52 +64,57 @@ class Attempt:
     """Whether the call may have changed something although it failed."""
 
 
-async def attempt(parts: Parts, asked: ToolRequest) -> Attempt:
+async def attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
     """Try a tool once."""
     started = time.perf_counter()
     try:
-        found = await _attempt(parts, asked)
+        current_attempt = await _attempt(parts, tool_request)
     except OrgkernelError as error:
         # Nothing is allowed that cannot be decided or written down.
-        found = Attempt(Step(asked.kind, f"tool:{asked.tool_id}", "unavailable", error.code, error.message))
+        current_attempt = Attempt(
+            Step(tool_request.kind, f"tool:{tool_request.tool_id}", "unavailable", error.code, error.message)
+        )
     step = msgspec.structs.replace(
-        found.step, kind=asked.kind, why=found.step.why or asked.why, seconds=time.perf_counter() - started
+        current_attempt.step,
+        kind=tool_request.kind,
+        why=current_attempt.step.why or tool_request.why,
+        seconds=time.perf_counter() - started,
     )
-    return Attempt(step, found.output, found.may_have_happened)
+    return Attempt(step, current_attempt.output, current_attempt.may_have_happened)
 
 
-async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
-    who = f"tool:{asked.tool_id}"
-    tool = parts.tool(asked.org, asked.tool_id)
+async def _attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
+    who = f"tool:{tool_request.tool_id}"
+    tool = parts.tool(tool_request.org, tool_request.tool_id)
     actions = () if tool is None else tuple(tool.required_levels)
-    action = actions[0] if len(actions) == 1 and asked.action in WHOLE else asked.action
+    action = actions[0] if len(actions) == 1 and tool_request.action in WHOLE else tool_request.action
     if not action and tool is not None and tool.action_argument:
-        named = asked.tool_input.get(tool.action_argument)
+        named = tool_request.tool_input.get(tool.action_argument)
         action = named if isinstance(named, str) else ""
     if actions and not action:
-        text = f"`{asked.tool_id}` has several actions; choose one of {', '.join(actions)}"
-        return Attempt(Step(asked.kind, who, "failed", codes.ACTION_NEEDED, text))
+        text = f"`{tool_request.tool_id}` has several actions; choose one of {', '.join(actions)}"
+        return Attempt(Step(tool_request.kind, who, "failed", codes.ACTION_NEEDED, text))
     try:
-        tool_input = encode_input(asked.tool_input)
+        tool_input = encode_input(tool_request.tool_input)
     except (TypeError, ValueError, RecursionError) as error:
         text = f"the input cannot be written as JSON: {error}"
-        return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
-    request = with_input(asked.request, tool_input)
-    path = parts.path_in(asked.org, asked.tool_id, request.context.input or {})
+        return Attempt(Step(tool_request.kind, who, "failed", codes.INPUT_INVALID, text, action))
+    request = add_input(tool_request.request, tool_input)
+    path = parts.find_path_in(tool_request.org, tool_request.tool_id, request.context.input or {})
     request = msgspec.structs.replace(
         request, action=action or WHOLE[1], resource=who if path is None else f"{who}:{path}"
     )
     step, reply = await call_permitted(
         parts,
         Planned(
-            asked.org,
+            tool_request.org,
             request,
-            asked.tool_id,
+            tool_request.tool_id,
             tool,
             tool_input,
             len(actions) == 1,
-            parts.adapters.get(asked.tool_id),
-            asked.timeout,
+            parts.adapters.get(tool_request.tool_id),
+            tool_request.timeout,
         ),
     )
     changes = tool is not None and tool.required_levels.get(action) not in ("observe", "read")
@@ -185,7 +190,7 @@ async def _call(
         text = f"it took longer than {planned.timeout:g} seconds"
         step = planned.step("timeout", codes.TIMEOUT, text, audit_id=ruling.audit_id)
     else:
-        reply = _masked(reply, call.credentials)
+        reply = _mask_reply(reply, call.credentials)
         step = planned.step(
             reply.outcome, _CODES[reply.outcome], reply.error, metadata=dict(reply.metadata), audit_id=ruling.audit_id
         )  # fmt: skip
@@ -200,7 +205,7 @@ async def _call(
         )  # fmt: skip
         if parts.overlaps:
             # After the answer: the thread that writes would keep it waiting.
-            asyncio.get_running_loop().call_soon(_record_behind, parts, ended)
+            asyncio.get_running_loop().call_soon(_record_after, parts, ended)
             return step, reply
         try:
             await resolved(ended())
@@ -209,9 +214,9 @@ async def _call(
     return step, reply
 
 
-def _record_behind(parts: Parts, ended: Callable[[], Ticket]) -> None:
+def _record_after(parts: Parts, ended: Callable[[], Ticket]) -> None:
     try:
-        ended().on_done(partial(_tell_unrecorded, parts))
+        ended().call_when_done(partial(_tell_unrecorded, parts))
     except OrgkernelError as error:
         if parts.unrecorded is not None:
             parts.unrecorded(error.message)
@@ -227,17 +232,17 @@ def _tell_unrecorded(parts: Parts, ticket: Ticket) -> None:
 
 async def _decide(parts: Parts, planned: Planned, *, permit: bool) -> Ruling:
     """Decide, without holding up the event loop."""
-    said: dict[str, Any] = {"permit": permit, "actor": planned.actor, "about": planned.about}
+    options: dict[str, Any] = {"permit": permit, "actor": planned.actor, "about": planned.about}
     arguments = planned.org, planned.request, planned.tool_input
     tool = planned.tool
     level = None if tool is None else tool.required_levels.get(planned.request.action)
     may_overlap = parts.overlaps and level in ("observe", "read")
     return await parts.permits.decide_soon(
-        *arguments, **said, may_overlap=may_overlap, is_held=parts.is_state_held
+        *arguments, **options, may_overlap=may_overlap, is_held=parts.is_state_held
     )
 
 
-def _masked(reply: Reply, credentials: Mapping[str, str]) -> Reply:
+def _mask_reply(reply: Reply, credentials: Mapping[str, str]) -> Reply:
     """A reply with its credentials masked."""
     try:
         output, text, metadata = mask_values((reply.output, reply.error, dict(reply.metadata)), credentials)
@@ -252,29 +257,29 @@ def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
     if parts.store is not None:
         with contextlib.suppress(StoreError):  # the refusal stands without it
             note_found_expired(parts.store)
-    told = parts.kernel.why(planned.org, planned.request)
+    explanation = parts.kernel.why(planned.org, planned.request)
     # A lock would be taken once somebody approved; until then that it is not held is no news.
     asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
     code = "ASK_APPROVAL" if asks else decision.code
-    said = [reason for reason in told.reasons if not asks or reason.code == code]
+    reasons = [reason for reason in explanation.reasons if not asks or reason.code == code]
     return planned.step(
-        "ask" if asks else "denied", code, "; ".join(reason.text for reason in said) or code,
-        why=tuple(dict.fromkeys(why for reason in said for why in reason.why)),
-        audit_id=ruling.audit_id, remedies=tuple(remedy.text for remedy in told.remedies),
-        who_can=told.who_can.subjects, metadata={"codes": list(decision.codes)},
+        "ask" if asks else "denied", code, "; ".join(reason.text for reason in reasons) or code,
+        why=tuple(dict.fromkeys(why for reason in reasons for why in reason.why)),
+        audit_id=ruling.audit_id, remedies=tuple(remedy.text for remedy in explanation.remedies),
+        who_can=explanation.who_can.subjects, metadata={"codes": list(decision.codes)},
     )  # fmt: skip
 
 
 def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
     """The available values of the credentials that the decision demands."""
-    found = {}
+    credential_values = {}
     for obligation in decision.obligations:
         if parts.credentials is not None and obligation.startswith(_HANDED_OUT):
             name = obligation.removeprefix(_HANDED_OUT)
             with contextlib.suppress(Exception):  # theirs; a credential that is not found is missing
                 if value := parts.credentials(name):
-                    found[name] = value
-    return found
+                    credential_values[name] = value
+    return credential_values
 
 
 async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
@@ -333,7 +338,7 @@ async def _run_for(
         except OrgkernelError:
             raise
         except Exception as fault:
-            return _fault(fault)
+            return _build_fault(fault)
     task = asyncio.ensure_future(adapter.run(permit, call))
     if tasks is not None:
         tasks.append(task)
@@ -342,26 +347,26 @@ async def _run_for(
         if not done:
             task.cancel()
             await asyncio.wait({task}, timeout=GRACE)
-            task.add_done_callback(_seen)
+            task.add_done_callback(_ignore_error)
             return None
     except asyncio.CancelledError:
         task.cancel()
-        task.add_done_callback(_seen)
+        task.add_done_callback(_ignore_error)
         raise
     if task.cancelled():
         return Reply("failed", error="the call was cancelled", is_uncertain=True)
     error = task.exception()
     if error is not None and not isinstance(error, OrgkernelError):
-        return _fault(error)
+        return _build_fault(error)
     return task.result()
 
 
-def _fault(error: BaseException) -> Reply:
+def _build_fault(error: BaseException) -> Reply:
     text = f"internal error of orgkernel: {type(error).__name__}: {error}"
     return Reply("failed", error=text, is_uncertain=True)
 
 
-def _seen(task: asyncio.Task[Reply]) -> None:
+def _ignore_error(task: asyncio.Task[Reply]) -> None:
     """Ignore the error of abandoned work."""
     if not task.cancelled():
         task.exception()

@@ -59,162 +59,175 @@ class Gap(msgspec.Struct, frozen=True):
     """The first few roles and agents that may use the tool."""
 
     @classmethod
-    def of(cls, parts: Parts, asked: ToolRequest, steps: list[Step]) -> Gap:
+    def of(cls, parts: Parts, tool_request: ToolRequest, steps: list[Step]) -> Gap:
         """The gap after some steps."""
         first = steps[0]
-        action = first.action or asked.action or "use"
+        action = first.action or tool_request.action or "use"
         able: tuple[str, ...] = ()
         with contextlib.suppress(StoreError):  # then nobody knows who can
-            rows = parts.kernel.who_can(asked.org, action, f"tool:{asked.tool_id}", kinds=("role", "agent"))
+            rows = parts.kernel.who_can(
+                tool_request.org, action, f"tool:{tool_request.tool_id}", kinds=("role", "agent")
+            )
             able = tuple(row.subject for row in rows if row.outcome == "allow")[:SHOWN]
-        org_id = parts.view(asked.org).org_id
+        org_id = parts.view(tool_request.org).org_id
         return cls(
-            org_id, asked.request.subject, asked.tool_id, action, dict(asked.tool_input), first.code,
+            org_id, tool_request.request.subject, tool_request.tool_id, action, dict(tool_request.tool_input), first.code,
             first.text, tuple(steps), able,
         )  # fmt: skip
 
 
 async def invoke(
-    parts: Parts, asked: ToolRequest, *, instead: Mapping[str, Mapping[str, Any]], fallback: bool, may_repeat: bool
+    parts: Parts, tool_request: ToolRequest, *, instead: Mapping[str, Mapping[str, Any]], fallback: bool, may_repeat: bool
 ) -> ToolResult:  # fmt: skip
     """Use a tool, or follow the cascade if it is unavailable. Never raises because of a tool."""
-    first = await attempt(parts, asked)
+    first = await attempt(parts, tool_request)
     steps = [first.step]
     if first.step.outcome == "done":
-        return _done(asked, first, steps)
+        return _build_done(tool_request, first, steps)
     if first.step.outcome not in GOES_ON or first.step.code in FINAL or not fallback:
         outcome = _ENDS.get(first.step.outcome, "failed")
-        return _result(asked, outcome, steps)
+        return _result(tool_request, outcome, steps)
     stopped = first.may_have_happened and not may_repeat
-    for other, why in _alternatives(parts.view(asked.org), asked.tool_id):
+    for other, why in _find_alternatives(parts.view(tool_request.org), tool_request.tool_id):
         who = f"tool:{other}"
         if stopped:
             text = "the call may have had an effect already"
             steps.append(Step("alternative", who, "skipped", codes.MAY_HAVE_HAPPENED, text, why=(why,)))
             continue
-        action = _action_of(parts, asked, other)
+        action = _find_action(parts, tool_request, other)
         if action is None:
-            text = f"`{other}` has several actions, and none is called `{asked.action}`"
+            text = f"`{other}` has several actions, and none is called `{tool_request.action}`"
             steps.append(Step("alternative", who, "skipped", codes.NO_SUCH_ACTION, text, why=(why,)))
             continue
-        given = instead.get(other, asked.tool_input)
+        given = instead.get(other, tool_request.tool_input)
         tried = await attempt(
             parts,
-            ToolRequest(asked.org, asked.request, other, action, given, asked.timeout, "alternative", (why,)),
+            ToolRequest(
+                tool_request.org,
+                tool_request.request,
+                other,
+                action,
+                given,
+                tool_request.timeout,
+                "alternative",
+                (why,),
+            ),
         )
         steps.append(tried.step)
         if tried.step.outcome == "done":
-            return _done(asked, tried, steps)
+            return _build_done(tool_request, tried, steps)
         stopped = tried.may_have_happened and not may_repeat
-    return await _hand_back(parts, asked, steps)
+    return await _hand_back(parts, tool_request, steps)
 
 
-async def escalate(parts: Parts, asked: ToolRequest, steps: list[Step]) -> ToolResult:
+async def escalate(parts: Parts, tool_request: ToolRequest, steps: list[Step]) -> ToolResult:
     """Continue after a hand-back: ask the chain of command, then report to the top."""
-    gap = Gap.of(parts, asked, steps)
-    answer, by, more = await go_up(parts, asked, gap)
+    gap = Gap.of(parts, tool_request, steps)
+    answer, by, more = await go_up(parts, tool_request, gap)
     steps = [*steps, *more]
     if by:
-        return _result(asked, "done", steps, output=answer, by=by)
-    return _result(asked, "reported" if more[-1].outcome == "reported" else "unavailable", steps)
+        return _result(tool_request, "done", steps, output=answer, by=by)
+    return _result(tool_request, "reported" if more[-1].outcome == "reported" else "unavailable", steps)
 
 
-async def _hand_back(parts: Parts, asked: ToolRequest, steps: list[Step]) -> ToolResult:
-    subject = asked.request.subject
+async def _hand_back(parts: Parts, tool_request: ToolRequest, steps: list[Step]) -> ToolResult:
+    subject = tool_request.request.subject
     if parts.handover.reason is None:
         steps.append(Step("own_reasoning", subject, "offered"))
-        return _result(asked, "handed_back", steps, next=superiors_of(parts, asked))
+        return _result(tool_request, "handed_back", steps, next=list_superiors_to_ask(parts, tool_request))
     try:
-        answer = await _answer_of(parts.handover.reason, Gap.of(parts, asked, steps))
+        answer = await _answer_of(parts.handover.reason, Gap.of(parts, tool_request, steps))
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         steps.append(Step("own_reasoning", subject, "failed", codes.NO_ANSWER, text))
     else:
         if answer is not None:
             steps.append(Step("own_reasoning", subject, "done"))
-            return _result(asked, "done", steps, output=answer, by=subject)
+            return _result(tool_request, "done", steps, output=answer, by=subject)
         steps.append(Step("own_reasoning", subject, "no_answer", codes.NO_ANSWER))
-    return await escalate(parts, asked, steps)
+    return await escalate(parts, tool_request, steps)
 
 
-def _alternatives(view: OrgView, tool_id: str) -> Iterator[tuple[str, Why]]:
+def _find_alternatives(view: OrgView, tool_id: str) -> Iterator[tuple[str, Why]]:
     """The tools that can replace it, best first, then the tools that can replace those."""
     seen, level = {tool_id}, [tool_id]
     while level:
-        found = []
+        next_level = []
         for each in level:
-            for edge in view.edges_from(EdgeKind.FALLS_BACK_TO, each):
+            for edge in view.list_edges_from(EdgeKind.FALLS_BACK_TO, each):
                 if edge.target not in seen:
                     seen.add(edge.target)
-                    found.append(edge.target)
+                    next_level.append(edge.target)
                     yield edge.target, why_edge(edge)
-        level = found
+        level = next_level
 
 
-def _action_of(parts: Parts, asked: ToolRequest, other: str) -> str | None:
+def _find_action(parts: Parts, tool_request: ToolRequest, other: str) -> str | None:
     """The action of another tool: the one with the same name, or its only one."""
-    tool = parts.tool(asked.org, other)
+    tool = parts.tool(tool_request.org, other)
     actions = () if tool is None else tuple(tool.required_levels)
-    if asked.action in actions:
-        return asked.action
+    if tool_request.action in actions:
+        return tool_request.action
     return WHOLE[0] if len(actions) <= 1 else None
 
 
-def _done(asked: ToolRequest, found: Attempt, steps: list[Step]) -> ToolResult:
-    return _result(asked, "done", steps, output=found.output, by=found.step.who)
+def _build_done(tool_request: ToolRequest, last_attempt: Attempt, steps: list[Step]) -> ToolResult:
+    return _result(tool_request, "done", steps, output=last_attempt.output, by=last_attempt.step.who)
 
 
 def _result(
-    asked: ToolRequest, outcome: ToolOutcome, steps: list[Step], *, output: Any = None, by: str = "", next: tuple[str, ...] = ()
+    tool_request: ToolRequest, outcome: ToolOutcome, steps: list[Step], *, output: Any = None, by: str = "", next: tuple[str, ...] = ()
 ) -> ToolResult:  # fmt: skip
     first, last = steps[0], steps[-1]
     ok = outcome == "done"
     return ToolResult(
-        asked.tool_id, first.action or asked.action, outcome, output, "" if ok else first.text,
+        tool_request.tool_id, first.action or tool_request.action, outcome, output, "" if ok else first.text,
         "" if ok else first.code, by, sum(step.seconds for step in steps), last.metadata if ok else first.metadata,
-        tuple(steps), next, dict(asked.tool_input) if next else {},
+        tuple(steps), next, dict(tool_request.tool_input) if next else {},
     )  # fmt: skip
 
 
-def superiors_of(parts: Parts, asked: ToolRequest) -> tuple[str, ...]:
+def list_superiors_to_ask(parts: Parts, tool_request: ToolRequest) -> tuple[str, ...]:
     """The superiors to ask in order, and last the top."""
-    view = parts.view(asked.org)
-    chain = _chain(view, asked.request.subject)
+    view = parts.view(tool_request.org)
+    chain = _list_chain(view, tool_request.request.subject)
     named = [f"role:{edge.target}" for edge in chain if view.is_role(edge.target)]
-    return (*named, *(top for top in [_top(view, chain)] if top not in named))
+    return (*named, *(top for top in [_get_top(view, chain)] if top not in named))
 
 
-async def go_up(parts: Parts, asked: ToolRequest, gap: Gap) -> tuple[Any, str, list[Step]]:
+async def go_up(parts: Parts, tool_request: ToolRequest, gap: Gap) -> tuple[Any, str, list[Step]]:
     """The first answer with its source and the steps taken. Without an answer, a report goes to the top."""
-    view = parts.view(asked.org)
-    chain = _chain(view, gap.subject)
+    view = parts.view(tool_request.org)
+    chain = _list_chain(view, gap.subject)
     steps: list[Step] = []
     for edge in chain:
         if not view.is_role(edge.target):
             continue
         superior = f"role:{edge.target}"
-        answer, step = await _ask(parts, asked, gap, superior, edge)
+        answer, step = await _ask(parts, tool_request, gap, superior, edge)
         steps.append(step)
         if step.outcome == "done":
             return answer, superior, steps
         gap = msgspec.structs.replace(gap, steps=(*gap.steps, step))
-    steps.append(await _report(parts, gap, _top(view, chain)))
+    steps.append(await _report(parts, gap, _get_top(view, chain)))
     return None, "", steps
 
 
-async def _ask(parts: Parts, asked: ToolRequest, gap: Gap, superior: str, edge: Edge) -> tuple[Any, Step]:
+async def _ask(
+    parts: Parts, tool_request: ToolRequest, gap: Gap, superior: str, edge: Edge
+) -> tuple[Any, Step]:
     why = (why_edge(edge),)
-    request = msgspec.structs.replace(asked.request, action="escalate", resource=superior)
+    request = msgspec.structs.replace(tool_request.request, action="escalate", resource=superior)
     try:
-        ruling = await asyncio.to_thread(parts.permits.decide, asked.org, request, b"{}", permit=False)
-        able = parts.kernel.can(asked.org, _as_superior(asked.request, superior, gap))
+        ruling = await asyncio.to_thread(parts.permits.decide, tool_request.org, request, b"{}", permit=False)
+        able = parts.kernel.can(tool_request.org, _as_superior(tool_request.request, superior, gap))
     except StoreError as error:
         return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
     if ruling.decision.outcome != "allow":
         text = f"`{gap.subject}` may not escalate to `{superior}`"
         return None, Step("superior", superior, "denied", ruling.decision.code, text, "escalate", why, audit_id=ruling.audit_id)  # fmt: skip
-    view = parts.view(asked.org)
-    agents = [each.source for each in view.agents_in(superior.partition(":")[2])]
+    view = parts.view(tool_request.org)
+    agents = [each.source for each in view.list_agents_in(superior.partition(":")[2])]
     metadata = {"may_use_the_tool": able.outcome, "agents": agents}
 
     def step(outcome: Any, code: str = "", text: str = "") -> Step:
@@ -269,27 +282,29 @@ async def _report(parts: Parts, gap: Gap, top: str) -> Step:
             problems.append(f"{type(error).__name__}: {error}")
     elif parts.store is None:
         problems.append("this toolbox has no way to report to the top")
-    said = "; ".join([text, *problems])
+    full_text = "; ".join([text, *problems])
     code = "" if took else codes.NOT_ASKED
-    return Step("top", top, "reported" if took else "failed", code, said, audit_id=audit_id)
+    return Step("top", top, "reported" if took else "failed", code, full_text, audit_id=audit_id)
 
 
-def _chain(view: OrgView, subject: str) -> tuple[Edge, ...]:
+def _list_chain(view: OrgView, subject: str) -> tuple[Edge, ...]:
     """The superiors of a subject in all its roles, each once."""
     kind, _, name = subject.partition(":")
     if kind == "agent":
-        roles = [edge.target for edge in view.edges_from(EdgeKind.FILLS, name) if view.is_role(edge.target)]
+        roles = [
+            edge.target for edge in view.list_edges_from(EdgeKind.FILLS, name) if view.is_role(edge.target)
+        ]
     else:
         roles = [name] if view.is_role(name) else []
-    found: dict[str, Edge] = {}
+    edges_by_superior: dict[str, Edge] = {}
     for role in roles:
-        for edge in view.chain_above(role):
+        for edge in view.list_chain_above(role):
             if edge.target not in roles:
-                found.setdefault(edge.target, edge)
-    return tuple(found.values())
+                edges_by_superior.setdefault(edge.target, edge)
+    return tuple(edges_by_superior.values())
 
 
-def _top(view: OrgView, chain: tuple[Edge, ...]) -> str:
+def _get_top(view: OrgView, chain: tuple[Edge, ...]) -> str:
     """The top of a chain: a role, or a superior outside the organization. Without a superior it is the user."""
     if not chain:
         return f"person:{USER}"

@@ -70,7 +70,7 @@ class ToolContext:
         self._org = org
         self._request = request
         self._timeout = timeout
-        self._shown = available_tools(parts, org, request)
+        self._shown = list_available_tools(parts, org, request)
 
     @property
     def subject(self) -> str:
@@ -79,7 +79,7 @@ class ToolContext:
 
     def list(self) -> tuple[AvailableTool, ...]:
         """The tools of the subject, by id."""
-        self._shown = available_tools(self._parts, self._org, self._request)
+        self._shown = list_available_tools(self._parts, self._org, self._request)
         return self._shown
 
     def handle(self, intent: str, *, text: str = "", failed: Sequence[str] = ()) -> HandlingDecision:
@@ -88,26 +88,28 @@ class ToolContext:
         After a way failed, ask again with it among `failed`, such as `executable_skill:publish_post`.
         """
         run = self._request
-        asked = HandlingRequest(
+        handling_request = HandlingRequest(
             run.subject, intent, run.context, run.on_behalf_of, run.via, run.envelope, text, tuple(failed)
         )
-        return self._parts.kernel.handle(self._org, asked)
+        return self._parts.kernel.handle(self._org, handling_request)
 
     def has_tool(self, tool: str, action: str = "") -> bool:
         """Whether the subject may use a tool now, with this action or with any. Actions that need an approval do not
         count.
         """
-        found = self._find(tool)
-        return found is not None and (action in found.actions if action else bool(found.actions))
+        available_tool = self._find(tool)
+        return available_tool is not None and (
+            action in available_tool.actions if action else bool(available_tool.actions)
+        )
 
     def level(self, tool: str) -> str:
         """The level of the subject for a tool: `none`, `observe`, `read`, `write` or `full`."""
-        found = self._find(tool)
-        return "none" if found is None else found.level
+        available_tool = self._find(tool)
+        return "none" if available_tool is None else available_tool.level
 
     def _find(self, tool: str) -> AvailableTool | None:
         request = msgspec.structs.replace(self._request, resource=f"tool:{tool}")
-        return next(iter(available_tools(self._parts, self._org, request)), None)
+        return next(iter(list_available_tools(self._parts, self._org, request)), None)
 
     def refresh(self, **circumstances: Any) -> Difference:
         """Set circumstances of the run. Returns the difference from the last list of tools.
@@ -142,9 +144,9 @@ class ToolContext:
         may have changed something before it failed. Denials, failures and timeouts are results. Only
         `UnknownOrganization` and `NotServed` are raised.
         """
-        asked = self._asked(tool, input, action, timeout)
+        tool_request = self._asked(tool, input, action, timeout)
         return await invoke(
-            self._parts, asked, instead=instead or {}, fallback=fallback, may_repeat=may_repeat
+            self._parts, tool_request, instead=instead or {}, fallback=fallback, may_repeat=may_repeat
         )
 
     def invoke_blocking(
@@ -154,17 +156,17 @@ class ToolContext:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(_settled(self.invoke(tool, input, **options)))
+            return asyncio.run(_settle(self.invoke(tool, input, **options)))
         raise UsageError("an event loop is running in this thread", "write `await context.invoke(…)`")
 
     async def escalate(self, result: ToolResult) -> ToolResult:
         """Continue a result that was handed back, if the caller's own reasoning did not help. Raises `UsageError`."""
         if result.outcome != "handed_back":
             raise UsageError(f"the result is {result.outcome} and was not handed back")
-        asked = self._asked(result.tool, result.input, result.action, None)
+        tool_request = self._asked(result.tool, result.input, result.action, None)
         steps = list(result.steps)
         steps[-1] = msgspec.structs.replace(steps[-1], outcome="no_answer", code="NO_ANSWER")
-        return await escalate(self._parts, asked, steps)
+        return await escalate(self._parts, tool_request, steps)
 
     def _asked(
         self, tool: str, tool_input: Mapping[str, Any] | None, action: str, timeout: float | None
@@ -173,17 +175,17 @@ class ToolContext:
         return ToolRequest(self._org, self._request, tool, action, tool_input or {}, timeout)
 
 
-def available_tools(parts: Parts, org: str, request: AccessRequest) -> tuple[AvailableTool, ...]:
+def list_available_tools(parts: Parts, org: str, request: AccessRequest) -> tuple[AvailableTool, ...]:
     """The tools above level none, by id. An exclusive tool is included if it could be used with its lock."""
     desk = parts.kernel.access(org)
     rows: dict[str, list[tuple[AccessRow, tuple[str, ...]]]] = {}
     for row in desk.what_can(request.subject, request, ("tool",)):
         rows.setdefault(row.resource.split(":")[1], []).append((row, desk.open_to_calls(row, request)))
-    found = (_tool(parts, org, tool, rows[tool]) for tool in sorted(rows))
-    return tuple(each for each in found if each is not None)
+    tools = (_build_available_tool(parts, org, tool, rows[tool]) for tool in sorted(rows))
+    return tuple(each for each in tools if each is not None)
 
 
-def _tool(
+def _build_available_tool(
     parts: Parts, org: str, tool_id: str, rows: list[tuple[AccessRow, tuple[str, ...]]]
 ) -> AvailableTool | None:
     tool = parts.tool(org, tool_id)
@@ -223,7 +225,7 @@ def compare(old: tuple[AvailableTool, ...], new: tuple[AvailableTool, ...]) -> D
     )
 
 
-async def _settled(work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
+async def _settle(work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
     """The result of some work, after its abandoned calls have cleaned up or a few seconds have passed.
 
     The event loop ends afterwards and would cancel their cleanup, which could leave a server process running.

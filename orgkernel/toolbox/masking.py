@@ -58,7 +58,7 @@ class Masker:
             raise TooDeep("the output is nested too deeply") from None
 
 
-def _encoded_forms(secret: str) -> Iterable[str]:
+def _list_encoded_forms(secret: str) -> Iterable[str]:
     """The encodings in which a secret may appear in a text."""
     raw = secret.encode("utf-8", "surrogatepass")
     yield secret
@@ -74,7 +74,7 @@ def _encoded_forms(secret: str) -> Iterable[str]:
         escaped = quote(raw, safe=safe)
         yield from (
             escaped,
-            re.sub(r"%..", lambda found: found[0].lower(), escaped),
+            re.sub(r"%..", lambda match: match[0].lower(), escaped),
             escaped.replace("%20", "+"),
         )
     for ascii_only in (True, False):
@@ -89,7 +89,7 @@ class _Forms:
         forms: set[str] = set()
         for secret in secrets:
             forms.add(secret)
-            forms.update(form for form in _encoded_forms(secret) if len(form) >= _LEAST_ENCODED)
+            forms.update(form for form in _list_encoded_forms(secret) if len(form) >= _LEAST_ENCODED)
         self.texts = sorted(forms, key=lambda form: (-len(form), form))
         self.numbers = {form for form in forms if form.isascii() and form.isdigit()}
         self.text_pattern = re.compile("|".join(map(re.escape, self.texts)))
@@ -107,8 +107,8 @@ class _Masking:
     def mask(self, value: Any) -> Any:
         if isinstance(value, str):
             # Searching for each form is many times faster than the pattern of all forms, in a text that has none.
-            found = any(form in value for form in self._forms.texts)
-            return self._forms.text_pattern.sub(MASK, value) if found else value
+            has_secret = any(form in value for form in self._forms.texts)
+            return self._forms.text_pattern.sub(MASK, value) if has_secret else value
         if isinstance(value, bytes | bytearray):
             masked = self._forms.bytes_pattern.sub(MASK.encode(), bytes(value))
             return value if masked == value else type(value)(masked)
@@ -149,7 +149,7 @@ class _Masking:
 
     def _mask_fields(self, value: Any) -> Any:
         """A masked object: a dataclass, struct, pydantic model or plain object. For any other, the name of its type."""
-        names = _field_names(value)
+        names = _list_field_names(value)
         if names is None:
             return self._remember(value, f"<{type(value).__name__}>")
         try:
@@ -165,7 +165,7 @@ class _Masking:
         return masked
 
 
-def _field_names(value: Any) -> Iterable[str] | None:
+def _list_field_names(value: Any) -> Iterable[str] | None:
     """The names of the fields of an object. None if they are not known."""
     if dataclasses.is_dataclass(value):
         return [field.name for field in dataclasses.fields(value)]

@@ -160,10 +160,10 @@ class Parts:
 
     def tool(self, org: str, tool_id: str) -> Tool | None:
         """The declaration of a tool. None if it is not declared."""
-        found = self.view(org).records.tools.get(tool_id)
-        return None if found is None else found.record
+        definition = self.view(org).records.tools.get(tool_id)
+        return None if definition is None else definition.record
 
-    def path_in(self, org: str, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
+    def find_path_in(self, org: str, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
         """The path to ask about: never one the caller states beside the input, because the tool does not read that.
 
         A function runs here and now, so links are resolved from the current folder: where a path leads elsewhere, that
@@ -178,7 +178,7 @@ class Parts:
             root = self.view(org).records.organization.workspace_root
             arguments = dict.fromkeys((*(() if named is None else (named,)), *declared))
             stated = [text for name in arguments for text in _texts(tool_input.get(name))]
-            led = [end for text in stated if (end := _lead_elsewhere(text, root)) is not None]
+            led = [end for text in stated if (end := _find_other_target(text, root)) is not None]
             if led:
                 # One resource names one path; two cannot be compared, which no permission for a path covers.
                 return led[0] if len(set(led)) == 1 else ""
@@ -189,7 +189,7 @@ def _texts(value: Any) -> list[str]:
     return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
 
 
-def _lead_elsewhere(path: str, root: str | None) -> str | None:
+def _find_other_target(path: str, root: str | None) -> str | None:
     """Where a path leads, if not to what it says from the root that decisions compare with."""
     try:
         end = os.path.realpath(path)

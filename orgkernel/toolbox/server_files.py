@@ -42,9 +42,9 @@ class DeclaredServer(msgspec.Struct, frozen=True):
     """What it was given that no answer may repeat, by the name of the variable, or of the header."""
 
 
-def servers_of(paths: Sequence[str], variables: Mapping[str, str]) -> dict[str, DeclaredServer]:
+def read_server_files(paths: Sequence[str], variables: Mapping[str, str]) -> dict[str, DeclaredServer]:
     """All servers of some files by name. Raises `UsageError` for another file, and for a name that is used twice."""
-    found: dict[str, DeclaredServer] = {}
+    servers_by_name: dict[str, DeclaredServer] = {}
     for path in paths:
         for field, value, marks in read_declarations(path):
             _, places = marks
@@ -52,18 +52,18 @@ def servers_of(paths: Sequence[str], variables: Mapping[str, str]) -> dict[str, 
                 mark, _ = places[name]
                 line, column = unpack_mark(mark)
                 place = f"{path}:{line}:{column}"
-                if name in found:
+                if name in servers_by_name:
                     raise UsageError(
-                        f"the server `{name}` is declared twice: {found[name].place} and {place}",
+                        f"the server `{name}` is declared twice: {servers_by_name[name].place} and {place}",
                         f"give one of them another name in `{field}`",
                     )
-                found[name] = _declared(place, server, variables)
-    return found
+                servers_by_name[name] = _declared(place, server, variables)
+    return servers_by_name
 
 
 def _declared(place: str, value: Any, variables: Mapping[str, str]) -> DeclaredServer:
     filled = _Filled(variables)
-    provider = _provider(value, filled)
+    provider = _build_provider(value, filled)
     if isinstance(provider, str) or filled.problem:
         return DeclaredServer(place, None, filled.problem or str(provider))
     return DeclaredServer(place, provider, "", filled.secrets)
@@ -101,7 +101,7 @@ class _Filled:
         return otherwise[2:] if otherwise else ""
 
 
-def _provider(value: Any, filled: _Filled) -> McpServer | str:
+def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     """How a server is reached, or why it cannot be used."""
     if not isinstance(value, dict):
         return "it is no mapping"

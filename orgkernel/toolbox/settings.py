@@ -46,10 +46,10 @@ def _provider(tool: str, table: Any) -> Provider:
     where = f"`[toolbox.{tool}]`"
     kinds = [kind for kind in _KINDS if isinstance(table, dict) and kind in table]
     if len(kinds) != 1:
-        said = (
+        kinds_text = (
             f"{listing(kinds)}, of which only one can serve the tool" if kinds else "no provider of the tool"
         )
-        raise BadToolbox(f"{where} names {said}", f"write one of {listing(_KINDS)}")
+        raise BadToolbox(f"{where} names {kinds_text}", f"write one of {listing(_KINDS)}")
     kind = kinds[0]
     made = _KINDS[kind]
     fields = [*made.__dataclass_fields__]
@@ -60,7 +60,7 @@ def _provider(tool: str, table: Any) -> Provider:
             hint = did_you_mean(name, known[1:]) or f"settings are {listing([kind, *known[1:]])}"
             raise BadToolbox(f"{where}: the setting {quote(name)} is not known", hint)
     if kind == "python":
-        settings["function"] = _functions(where, settings["function"])
+        settings["function"] = _import_functions(where, settings["function"])
         return PythonFunction(**settings)
     try:
         provider: Provider = msgspec.convert(settings, prepared(made))
@@ -72,23 +72,23 @@ def _provider(tool: str, table: Any) -> Provider:
     return provider
 
 
-def _functions(where: str, named: Any) -> Callable[..., Any] | dict[str, Callable[..., Any]]:
+def _import_functions(where: str, named: Any) -> Callable[..., Any] | dict[str, Callable[..., Any]]:
     if isinstance(named, dict):
-        return {action: _function(where, each) for action, each in named.items()}
-    return _function(where, named)
+        return {action: _import_function(where, each) for action, each in named.items()}
+    return _import_function(where, named)
 
 
-def _function(where: str, named: Any) -> Callable[..., Any]:
+def _import_function(where: str, named: Any) -> Callable[..., Any]:
     module, _, name = named.partition(":") if isinstance(named, str) else ("", "", "")
     if not module or not name:
         raise BadToolbox(f"{where}: {quote(str(named))} is not a function", "write `package.module:function`")
     try:
-        found: Any = import_module(module)
+        target: Any = import_module(module)
         for step in name.split("."):
-            found = getattr(found, step)
+            target = getattr(target, step)
     except Exception as error:
         raise BadToolbox(f"{where}: {quote(named)} cannot be imported: {error}") from None
-    if not callable(found):
+    if not callable(target):
         raise BadToolbox(f"{where}: {quote(named)} is not a function")
-    function: Callable[..., Any] = found
+    function: Callable[..., Any] = target
     return function

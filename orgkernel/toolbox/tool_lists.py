@@ -21,10 +21,10 @@ _VARIABLE = "${"
 
 def read_servers(path: str) -> dict[str, McpServer | str]:
     """The servers that a file declares; of one that cannot be asked, why. Raises `UsageError` for any other file."""
-    found: dict[str, McpServer | str] = {}
+    servers_by_name: dict[str, McpServer | str] = {}
     for _, servers, _ in read_declarations(path):
-        found |= {name: _server(server) for name, server in servers.items()}
-    return found
+        servers_by_name |= {name: _build_server(server) for name, server in servers.items()}
+    return servers_by_name
 
 
 def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
@@ -37,17 +37,17 @@ def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
     if source.refusal is not None or parsed.refusals or not parsed.documents:
         raise UsageError(f"`{path}` cannot be read as JSON", "run `orgkernel check --from mcp` on it")
     value, marks = parsed.documents[0].value, parsed.documents[0].marks
-    found = []
+    declarations = []
     for field in _FIELDS:
         servers = value.get(field) if isinstance(value, dict) else None
         if isinstance(servers, dict) and servers:
-            found.append((field, servers, marks[1][field][1]))
-    if not found:
+            declarations.append((field, servers, marks[1][field][1]))
+    if not declarations:
         raise UsageError(f"`{path}` declares no MCP servers", "name a file with `mcpServers` or `servers`")
-    return found
+    return declarations
 
 
-def _server(value: Any) -> McpServer | str:
+def _build_server(value: Any) -> McpServer | str:
     """How a server is reached. A variable is never filled in: it could carry a secret to whoever wrote the file."""
     if not isinstance(value, dict):
         return "it is no mapping"

@@ -11,7 +11,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.tool_input import with_input
+from orgkernel.decisions.access.tool_input import add_input
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.operations.permits import Permits
@@ -21,7 +21,7 @@ from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, Upstre
 from orgkernel.toolbox.attempt import Planned, call_permitted
 from orgkernel.toolbox.parts import Exclusive, Handover, Parts
 from orgkernel.toolbox.result import Step
-from orgkernel.toolbox.server_files import servers_of
+from orgkernel.toolbox.server_files import read_server_files
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -33,8 +33,8 @@ __all__ = [
     "UpstreamError",
     "UpstreamReply",
     "UpstreamTools",
+    "build_call_request",
     "open_servers",
-    "request_with",
 ]
 
 _MOST_STARTS_AT_ONCE: Final = 16
@@ -73,7 +73,7 @@ class UpstreamTools:
         """As `Parts` says: whether the state is in memory, and who is told of an end that could not be written."""
         # A store in a file has to stay that file: nobody would see rows in one that was removed.
         self._file = "" if store is None else store.location.path
-        self._identity = _identity_of(self._file)
+        self._identity = _get_identity(self._file)
         exclusive = None if store is None else Exclusive(store)
         self._parts = Parts(
             store, permits, {}, {}, exclusive, None, Handover(), is_state_held, True, unrecorded
@@ -104,30 +104,30 @@ class UpstreamTools:
         return ruling.decision
 
     def _require_same_file(self) -> None:
-        if self._file and _identity_of(self._file) != self._identity:
+        if self._file and _get_identity(self._file) != self._identity:
             raise BadStore(
                 f"the store {quote(self._file)} was removed or replaced while it was open",
                 "restore it, and start the gateway again",
             )
 
 
-def _identity_of(path: str) -> tuple[int, int] | None:
+def _get_identity(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
-def request_with(request: AccessRequest, tool_id: str, action: str, tool_input: bytes) -> AccessRequest:
+def build_call_request(request: AccessRequest, tool_id: str, action: str, tool_input: bytes) -> AccessRequest:
     """The question whether a call may be made."""
-    asked = with_input(request, tool_input)
-    return msgspec.structs.replace(asked, action=action, resource=f"tool:{tool_id}")
+    request_with_input = add_input(request, tool_input)
+    return msgspec.structs.replace(request_with_input, action=action, resource=f"tool:{tool_id}")
 
 
 def open_servers(paths: Sequence[str], variables: Mapping[str, str]) -> tuple[list[Upstream], dict[str, str]]:
     """The servers of some files, and why others cannot be used. Nothing is started. Raises `UsageError`."""
-    declared = servers_of(paths, variables)
+    declared = read_server_files(paths, variables)
     starts = asyncio.Semaphore(_MOST_STARTS_AT_ONCE)
     opened = [
         Upstream(name, each.provider, secrets=each.secrets, starts=starts)

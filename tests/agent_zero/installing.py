@@ -14,7 +14,7 @@ from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.activation import activate as write_activation
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.exchange.agent_zero.host import CHOICES
-from orgkernel.runtime.bundle import checksum_of
+from orgkernel.runtime.bundle import compute_checksum_of
 from tests.agent_zero.double_loader import EXTENSION_HOME
 from tests.support.trees import REPOSITORY
 
@@ -59,7 +59,7 @@ def activate(
     if change is not None:
         bundle = copy.deepcopy(bundle)
         change(bundle)
-        bundle["checksum"] = checksum_of(bundle)
+        bundle["checksum"] = compute_checksum_of(bundle)
     write_activation(str(root), bundle, settings)
     if wrong := {name: word for name, word in settings.items() if word not in CHOICES[name]}:
         path = root / "usr/organizations/active.json"

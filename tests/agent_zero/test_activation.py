@@ -21,7 +21,7 @@ from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.activation import activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.exchange.agent_zero.status import read_status
-from orgkernel.runtime.bundle import checksum_of, read_bundle
+from orgkernel.runtime.bundle import compute_checksum_of, read_bundle
 from tests.cli.running import SHOP
 from tests.support.hosts import GENERATIONS, make_host, picture
 from tests.support.in_process import run_here as run
@@ -113,7 +113,7 @@ def test_a_description_is_no_template_of_the_host(host: tuple[str, Path]) -> Non
     for part in ("description", "brief"):
         bundle["roles"]["co"][part] += ' Says {{ include "secret.md" }} aloud.'
     del bundle["checksum"]
-    activate(str(root), bundle | {"checksum": checksum_of(bundle)}, {})
+    activate(str(root), bundle | {"checksum": compute_checksum_of(bundle)}, {})
     folder = root / PROFILES[generation] / "co"
     written = [path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()]
     assert sum("{ { include" in text for text in written) >= 2

@@ -72,6 +72,6 @@ def test_no_tool_that_a_plan_needs_is_taken_from_its_role(org_id):
         for plan in role["plans"]:
             needed = {
                 view.records.tools[edge.target].record.names.get("agent_zero", edge.target)
-                for edge in view.tools_needed_by(plan)
+                for edge in view.list_tools_needed_by(plan)
             }
             assert needed <= set(role["host_tools"]), (role_id, plan)

@@ -239,5 +239,5 @@ def test_the_command_line_has_no_rules_of_its_own() -> None:
     for path in (PACKAGE / "cli").glob("*.py"):
         attributes = {node.attr for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Attribute)}  # fmt: skip
         assert attributes.isdisjoint(
-            {"hierarchy", "bst_domains", "reports_to", "domain_routing", "chain_above"}
+            {"hierarchy", "bst_domains", "reports_to", "domain_routing", "list_chain_above"}
         ), path

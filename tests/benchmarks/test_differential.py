@@ -29,14 +29,14 @@ def test_a_wrong_decision_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A decider that forgets restrictions of tools disagrees with Cedar."""
     from orgkernel.decisions.access import resource
 
-    true_tool = resource._tool
+    true_tool = resource._build_tool
 
     def forgetful(view, tool_id):
         tool = true_tool(view, tool_id)
         tool.restricted_to = None
         return tool
 
-    monkeypatch.setattr(resource, "_tool", forgetful)
+    monkeypatch.setattr(resource, "_build_tool", forgetful)
     found = run(200, seed=4).disagreements
     assert found
     assert all("NOT_IN_RESTRICTED_TO" in each for each in found)

@@ -67,8 +67,8 @@ def test_mixed_styles_say_the_same_roles(folder: Path, tmp_path: Path, many_find
     found, plain = snapshot.organizations["measured"].index, Kernel.open(folder).latest("measured").index
     assert found.superiors == plain.superiors
     equipped = EdgeKind.EQUIPPED_WITH
-    assert [*map(partial(found.ends_from, equipped), found.roles)] == [
-        *map(partial(plain.ends_from, equipped), plain.roles)
+    assert [*map(partial(found.list_ends_from, equipped), found.roles)] == [
+        *map(partial(plain.list_ends_from, equipped), plain.roles)
     ]
     descriptions = {post.profile.description for post in found.records.posts.values()}
     assert len(descriptions) == 230

@@ -9,13 +9,13 @@ import jsonschema
 import pytest
 
 from orgkernel.documents.model.kinds import KINDS
-from orgkernel.rules.pages import all_pages
+from orgkernel.rules.pages import build_all_pages
 from tests.support.in_process import run_here as run
 
 
 def test_a_rule_prints_its_page(tmp_path: Path) -> None:
     """By code in any case, or by name."""
-    page = all_pages()["ORG202"].text
+    page = build_all_pages()["ORG202"].text
     for word in ("ORG202", "org202", "unknown-superior"):
         done = run("rule", word, cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr) == (0, page, "")
@@ -26,7 +26,7 @@ def test_without_a_code_every_rule_is_listed_on_a_line(tmp_path: Path) -> None:
     """Code, severity, name and what it says, in the order of the codes."""
     done = run("rule", cwd=tmp_path)
     lines = done.stdout.splitlines()
-    assert [line.split()[0] for line in lines] == sorted(all_pages())
+    assert [line.split()[0] for line in lines] == sorted(build_all_pages())
     assert all(line.split()[1] in ("error", "warning", "info") for line in lines)
 
 

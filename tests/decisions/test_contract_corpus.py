@@ -26,7 +26,7 @@ from orgkernel.documents.model.json_schema import build_json_schema
 from orgkernel.documents.records import Brief, Result
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
-from orgkernel.rules.pages import all_pages
+from orgkernel.rules.pages import build_all_pages
 from orgkernel.shell.verification import why_trivial
 from tests.support.contracts import FOLDER, SOUND, ContractCase, as_text, changed, read_cases
 from tests.support.in_process import run_here
@@ -77,7 +77,7 @@ def test_a_code_has_a_page_and_the_cases_every_code_needs(code: str) -> None:
         else:
             assert (case.outcome, case.expect) == ("sound", []), name
     row = CONTRACT_ROWS[code]
-    assert all_pages()[code].name == row.name
+    assert build_all_pages()[code].name == row.name
     for text in (row.what, row.why, row.instead):
         assert re.fullmatch(r"[A-Z`].*[.`]", text), text
     assert re.fullmatch(r"ORG630|ORG6[5-8]\d", code)

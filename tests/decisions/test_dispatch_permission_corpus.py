@@ -30,7 +30,7 @@ from orgkernel.kernel.stored import open_store
 from orgkernel.loading.files import decode
 from orgkernel.project.cases import FixedState, build_state
 from orgkernel.state.location import parse_location
-from orgkernel.state.rows import row_of
+from orgkernel.state.rows import encode_row
 from orgkernel.state.tables import file_claims
 from orgkernel.state.writer import Transaction
 from tests.support.in_process import run_here
@@ -87,7 +87,7 @@ class Organization:
                 for claim in self.claims(case):
                     gone = claim.expires_at <= NOW
                     lasts = time.time() + (-1 if gone else 600)
-                    row = {**row_of(claim), "expires_at": lasts, "version": 1}
+                    row = {**encode_row(claim), "expires_at": lasts, "version": 1}
                     store.context.change(partial(insert_row, row))
             yield place
 

@@ -18,7 +18,7 @@ from orgkernel.errors import Conflict, Refused
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.agents import invalidate_result, promote_agent, record_result
 from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, commission_agents
-from orgkernel.operations.context import OPERATOR, Context, actor_named
+from orgkernel.operations.context import OPERATOR, Context, build_actor
 from orgkernel.operations.skills import acquire_skill, assess_skill
 from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
@@ -76,7 +76,7 @@ class Ship:
         self.kernel = documents.with_store(store, lambda: (clock.now, 0))
 
     def acting(self, who: str = OPERATOR) -> Context:
-        return Context(self.kernel, self.store, actor_named(who))
+        return Context(self.kernel, self.store, build_actor(who))
 
     def may(self, tool: str, agent: str = "ann") -> str:
         return self.kernel.can("ship", AccessRequest(f"agent:{agent}", "use", f"tool:{tool}")).outcome

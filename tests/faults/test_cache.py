@@ -92,7 +92,7 @@ def test_the_cache_of_another_version_is_not_used(shop: Path, monkeypatch: pytes
     """Another program, library or kind of machine has other keys: both may share a folder."""
     plain = ask(shop)
     before = cached(shop)
-    monkeypatch.setattr(loading, "fingerprint", lambda store: b"another version")
+    monkeypatch.setattr(loading, "compute_program_fingerprint", lambda store: b"another version")
     assert ask(shop) == plain
     assert len(cached(shop)) == 2 * len(before) - 1
     assert {path.name for path in before} < {path.name for path in cached(shop)}

@@ -23,7 +23,7 @@ from orgkernel.operations.commissions import (
 from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.upkeep import copy_store
 from orgkernel.state import identity_keys
-from orgkernel.state.certificates import did_of, public_of, render_certificate
+from orgkernel.state.certificates import decode_did, derive_did, render_certificate
 from orgkernel.state.identity_keys import IdentityKeys
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.opening import opened
@@ -92,7 +92,7 @@ def test_a_certificate_proves_who_an_agent_is(kernel: Kernel, place: StoreLocati
         with pytest.raises(Refused, match="is not as its issuer signed it"):
             verify_birth_certificate(render_certificate(forged), issuer)
     with pytest.raises(Refused, match="was issued by"):
-        verify_birth_certificate(text, did_of(bytes(32)))
+        verify_birth_certificate(text, derive_did(bytes(32)))
     for other in ("", "{}", "[1]", text[:-9]):
         with pytest.raises(Refused, match="is not a birth certificate"):
             verify_birth_certificate(other)
@@ -112,15 +112,15 @@ def test_what_no_did_of_ours_is(kernel: Kernel, place: StoreLocation, did: str) 
 
 def test_an_agent_may_keep_its_private_key(kernel: Kernel, place: StoreLocation) -> None:
     """Only its public key is told; it is born with it, and nobody else can be."""
-    did = did_of(b"k" * 32)
+    did = derive_did(b"k" * 32)
     own = CommissionOrder(agent="a0", role="hand", public_key=did)
     assert commission(kernel, place, own) == [("commissioned", did)]
-    assert public_of(did)
+    assert decode_did(did)
     assert IdentityKeys(place.checkpoints, "shop", os.urandom).agents() == {}
     with pytest.raises(Refused, match="is that of the agent `a0`"):
         commission(kernel, place, CommissionOrder(agent="a1", role="hand", public_key=did))
     with pytest.raises(Refused, match="has the key"):
-        commission(kernel, place, CommissionOrder(agent="a0", role="hand", public_key=did_of(b"l" * 32)))
+        commission(kernel, place, CommissionOrder(agent="a0", role="hand", public_key=derive_did(b"l" * 32)))
 
 
 KILLED = """

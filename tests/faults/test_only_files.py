@@ -28,10 +28,10 @@ from orgkernel.errors import BadBaseline, BadProject
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.files import digest_file, mentions, read_text
+from orgkernel.loading.files import digest_file, does_mention, read_text
 from orgkernel.project.baseline import read_baseline
 from orgkernel.runtime.regular_files import NotRegular, open_regular
-from orgkernel.runtime.report_files import latest_name, read_latest
+from orgkernel.runtime.report_files import build_latest_name, read_latest
 from orgkernel.state.checkpoints import Folder
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.patience import PATIENCE, until
@@ -88,7 +88,7 @@ def test_no_reader_opens_what_is_no_file(put: Callable[[Path], None], tmp_path: 
     assert refusal is not None
     assert refusal.row.code == "ORG001"
     assert digest_file(name) is None
-    assert not mentions(name, "a")
+    assert not does_mention(name, "a")
     with pytest.raises(BadBaseline):
         read_baseline(name)
     with pytest.raises(organization.OrganizationError):
@@ -97,7 +97,7 @@ def test_no_reader_opens_what_is_no_file(put: Callable[[Path], None], tmp_path: 
     put(tmp_path / "keys" / "key")
     with pytest.raises(NotRegular):
         Folder(str(tmp_path / "keys"), os.urandom, time.time).key()
-    put(tmp_path / latest_name("dev"))
+    put(tmp_path / build_latest_name("dev"))
     report, problem = read_latest(str(tmp_path), "dev")
     assert report is None
     assert problem

@@ -337,10 +337,10 @@ def test_a_callback_that_fails_does_not_stop_the_writer(quick_folder: Path) -> N
 
     with opened(sqlite_at(quick_folder)) as store:
         first = store.audit.defer(decision())
-        first.on_done(fail)
+        first.call_when_done(fail)
         store.audit.write(decision())
         assert called == [first]
-        first.on_done(called.append)
+        first.call_when_done(called.append)
         assert called == [first, first]
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from orgkernel.loading.formats.names import server_tool_id
+from orgkernel.loading.formats.names import build_server_tool_id
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.support.trees import write_tree
 
@@ -173,8 +173,8 @@ class Shop:
 def large_shop(folder: Path, boxes: list[Box]) -> Shop:
     """A shop whose clerk may use every tool of many servers."""
     catalog = "".join(
-        f"  {server_tool_id(each.name)}: {{type: mcp_server, provider: {each.name}, side_effects: read}}\n"
+        f"  {build_server_tool_id(each.name)}: {{type: mcp_server, provider: {each.name}, side_effects: read}}\n"
         for each in boxes
     )
-    held = "".join(f"{{tool: {server_tool_id(each.name)}, level: read}}, " for each in boxes)
+    held = "".join(f"{{tool: {build_server_tool_id(each.name)}, level: read}}, " for each in boxes)
     return Shop(folder, *boxes, tools=TOOLS + catalog, clerk=CLERK.replace("[{", f"[{held}{{", 1))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.bindings import ToolBinding, bind, tools_of
-from orgkernel.mcp.gateway.names import exposed_name, front_of
+from orgkernel.mcp.gateway.names import build_exposed_name, build_prefix
 from tests.support.trees import write_tree
 
 OF = {"type": "mcp_server", "provider": "box"}
@@ -71,10 +71,10 @@ def test_an_argument_names_the_action(tmp_path: Path) -> None:
     }
     (found,) = bound(tmp_path, "issue", issues=tool)
     assert found.actions == ("read", "write")
-    assert found.action_in({"method": "read"}) == "read"
-    assert found.action_in({"method": "delete"}) == "delete"
+    assert found.get_action_in({"method": "read"}) == "read"
+    assert found.get_action_in({"method": "delete"}) == "delete"
     for odd in ({}, {"method": None}, {"method": ["read"]}, {"method": ""}):
-        assert found.action_in(odd) not in found.actions
+        assert found.get_action_in(odd) not in found.actions
 
 
 def test_of_several_actions_the_one_that_requires_the_most_counts(tmp_path: Path) -> None:
@@ -88,11 +88,11 @@ def test_names_in_front_of_a_host_tell_servers_apart(tools: list[tuple[str, str]
     """Every name is one that every host takes, and says by its beginning which server it is of."""
     fronts: dict[str, str] = {}
     for server, name in tools:
-        exposed = exposed_name(server, name)
+        exposed = build_exposed_name(server, name)
         assert len(exposed) <= 64
         assert exposed.isascii()
         front, _, rest = exposed.partition("__")
-        assert front == front_of(server)
+        assert front == build_prefix(server)
         assert rest
         assert fronts.setdefault(front, server) == server
 
@@ -100,5 +100,5 @@ def test_names_in_front_of_a_host_tell_servers_apart(tools: list[tuple[str, str]
 @pytest.mark.parametrize("server", ["a__b", "_a", "a_", "a b", "ä", "", "x" * 30])
 def test_a_server_of_an_odd_name_has_a_front_of_its_own(server: str) -> None:
     """No tool of a server with a plain name can be called like one of it."""
-    assert "__" not in front_of(server)
-    assert front_of(server) != server
+    assert "__" not in build_prefix(server)
+    assert build_prefix(server) != server

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from orgkernel.decisions.evidence.state_records import AuditFilter
-from orgkernel.mcp.gateway.names import exposed_name
+from orgkernel.mcp.gateway.names import build_exposed_name
 from orgkernel.operations.upkeep import read_audit
 from tests.api.keys import location_of, opened
 from tests.faults.test_secrets_everywhere import SHAPES, everything_in, inside
@@ -138,7 +138,7 @@ def test_lists_write_out_what_is_not_seen(shop: Shop, wire: Wire) -> None:
 def test_errors_of_a_server_are_quoted(shop: Shop, wire: Wire) -> None:
     """What a tool says with an error is on one line, masked, cut and without markup."""
     for said in HOSTILE.values():
-        text = wire.text(exposed_name("box", f"n {said}"))
+        text = wire.text(build_exposed_name("box", f"n {said}"))
         assert text.startswith("failed: "), text
         check(text)
         assert text.count("\n") <= 1
@@ -190,7 +190,7 @@ def test_a_withheld_tool_is_quoted(shop: Shop, wire: Wire) -> None:
     for name in names:
         if name == "look":
             continue
-        text = wire.text(exposed_name("box", name))
+        text = wire.text(build_exposed_name("box", name))
         assert "withheld" in text, text
         check(text)
         for command in re.findall(r"`orgkernel gateway accept ([^`]*)`", text):
@@ -217,7 +217,7 @@ def test_the_audit_has_no_text_that_hides_and_no_secret(shop: Shop, wire: Wire) 
     """In no row, and in no byte of the store."""
     wire.text("crate__look", action="get", note=SECRETS[0].text)
     for said in HOSTILE.values():
-        wire.text(exposed_name("box", f"n {said}"))
+        wire.text(build_exposed_name("box", f"n {said}"))
         wire.text("crate__look", action=said)
         wire.text("orgkernel__request_access", resource=f"tool:{said}", action=said, reason=said)
     with opened(location_of(shop.store)) as store:
@@ -242,7 +242,7 @@ def test_the_log_of_a_server_is_one_line_for_each_request(shop: Shop) -> None:
         key = http.key("ann")
         for said in HOSTILE.values():
             check(http.text(key, f"crate__{said}"))
-            check(http.text(key, exposed_name("box", f"n {said}")))
+            check(http.text(key, build_exposed_name("box", f"n {said}")))
         http.post(key, b"\x1b[31m\nnot json\n")
         for line in http.errors.splitlines():
             check(line)

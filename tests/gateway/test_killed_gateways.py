@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from orgkernel.toolbox.adapters import server_guard
-from orgkernel.toolbox.adapters.server_guard import started_at
+from orgkernel.toolbox.adapters.server_guard import read_start_time
 from tests.api.running import until
 from tests.gateway.gateways import on_wire, over_http
 from tests.gateway.shop import LOOK, Shop
@@ -105,10 +105,10 @@ def test_no_stranger_is_ended(bystander: subprocess.Popen[bytes]) -> None:
     group = bystander.pid
     assert guarding(f"{group} 1\n") == 0
     assert guarding(f"{group}\n") == 0
-    assert guarding(f"{group} {started_at(group)}\n{group} -\n") == 0
+    assert guarding(f"{group} {read_start_time(group)}\n{group} -\n") == 0
     assert bystander.poll() is None
     threading.Thread(target=bystander.wait).start()  # a process that nobody waits for does not quite end
-    assert guarding(f"{group} {started_at(group)}\n") == 0
+    assert guarding(f"{group} {read_start_time(group)}\n") == 0
     assert bystander.wait(PATIENCE) < 0
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.errors import UsageError
-from orgkernel.mcp.gateway.names import exposed_name, front_of, names_of, require_apart
+from orgkernel.mcp.gateway.names import build_exposed_name, build_prefix, names_of, require_apart
 from tests.gateway.gateways import on_wire
 from tests.gateway.shop import LOOK, Box, Shop, large_shop
 from tests.support.in_process import run_here
@@ -25,25 +25,25 @@ ODD = (
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_every_name_is_one_that_hosts_take(server: str, name: str) -> None:
     """At most 64 letters, digits and signs of ASCII, with the server before the first two underscores."""
-    exposed = exposed_name(server, name)
+    exposed = build_exposed_name(server, name)
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", exposed)
-    assert exposed.partition("__")[0] == front_of(server)
+    assert exposed.partition("__")[0] == build_prefix(server)
 
 
 @pytest.mark.parametrize("server", ["orgkernel", "OrgKernel", "ORGKERNEL"])
 def test_no_server_is_called_like_the_gateway(server: str) -> None:
     """A server may have that name in the file of a host, and its tools are called otherwise."""
-    assert not exposed_name(server, "request_access").lower().startswith("orgkernel__")
+    assert not build_exposed_name(server, "request_access").lower().startswith("orgkernel__")
 
 
 def test_servers_that_would_be_called_the_same_are_refused(tmp_path: Path) -> None:
     """Before anything is started: by a crafted name, by letter case, and by a name that two files have."""
-    for first, second in (("my files", front_of("my files")), ("Box", "box"), ("box", "box")):
+    for first, second in (("my files", build_prefix("my files")), ("Box", "box"), ("box", "box")):
         with pytest.raises(UsageError, match="cannot be told apart"):
             require_apart([first, second])
     require_apart(["box", "crate", "my files", "orgkernel"])
     shop = Shop(tmp_path)
-    crafted = front_of("my files")
+    crafted = build_prefix("my files")
     shop.declare({"my files": shop.box.command, crafted: shop.crate.command})
     for words in (
         ["--org", "shop", "--role", "clerk", "--path", shop.tree, "--store", shop.store],
@@ -57,7 +57,7 @@ def test_servers_that_would_be_called_the_same_are_refused(tmp_path: Path) -> No
 
 def test_tools_that_would_be_called_the_same_have_no_name() -> None:
     """Not even the one that came first."""
-    crafted = exposed_name("box", "read.text").partition("__")[2]
+    crafted = build_exposed_name("box", "read.text").partition("__")[2]
     assert names_of("box", ["read.text", crafted, "look"]) == {"box__look": "look"}
 
 
@@ -70,7 +70,7 @@ def test_each_name_calls_its_tool_and_no_other(tmp_path: Path) -> None:
         assert len(listed) == len(set(listed))
         for server in odd:
             for name in ODD:
-                exposed = exposed_name(server.name, name)
+                exposed = build_exposed_name(server.name, name)
                 if not name:
                     continue
                 assert exposed in listed, (server.name, name)

@@ -19,7 +19,7 @@ from orgkernel.mcp.gateway.calling import call_tool
 from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.listing import list_tools
 from orgkernel.mcp.gateway.pins import Pins
-from orgkernel.mcp.gateway.spared import estimate_tokens, prompt_text
+from orgkernel.mcp.gateway.spared import estimate_tokens, write_prompt_text
 from orgkernel.mcp.server import BY_NAME, describe_tool
 from orgkernel.state.location import parse_location
 from orgkernel.toolbox.upstream_tools import open_servers
@@ -125,7 +125,7 @@ def test_tokens_are_those_of_the_list(shop: Path) -> None:
     for each in spared["roles"]:
         listed = seen(shop, each["role"])
         assert each["tools"] == len(listed)
-        assert each["size"] == sum(estimate_tokens(prompt_text(tool)) for tool in listed)
+        assert each["size"] == sum(estimate_tokens(write_prompt_text(tool)) for tool in listed)
         assert each["spared"] == spared["size"] - each["size"]
     assert {each["role"]: each["tools"] for each in spared["roles"]} == {"lead": 1, "dev": 6, "clerk": 2}
 
@@ -134,7 +134,7 @@ def test_estimated_tokens_are_near_those_of_a_tokenizer() -> None:
     """Of tools, documents and pages of ours: a kind of text is a tenth off at most, a single text a fifth."""
     pages = [path.read_text() for path in sorted((REPOSITORY / "docs").glob("*.md"))]
     profiles = [path.read_text() for path in sorted((REPOSITORY / "templates").rglob("*.yaml"))]
-    tools = [prompt_text(describe_tool(each).model_dump(by_alias=True)) for each in BY_NAME.values()]
+    tools = [write_prompt_text(describe_tool(each).model_dump(by_alias=True)) for each in BY_NAME.values()]
     for texts in (tools, pages, profiles):
         counted = [count_tokens(text) for text in texts]
         estimated = [estimate_tokens(text) for text in texts]

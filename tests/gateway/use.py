@@ -16,7 +16,7 @@ from orgkernel.operations.decisions import decide_and_wait
 from orgkernel.operations.permits import Permits, record_use
 from orgkernel.state.location import parse_location
 from orgkernel.state.store import Store
-from orgkernel.toolbox.upstream_tools import request_with
+from orgkernel.toolbox.upstream_tools import build_call_request
 from tests.support.trees import write_tree
 
 DAY = 86_400.0
@@ -144,7 +144,7 @@ class Calls:
         about = {"server": server or tool, "tool": name}
         outcomes = []
         for _ in range(times):
-            request = request_with(AccessRequest(subject, "", ""), tool, action, b"{}")
+            request = build_call_request(AccessRequest(subject, "", ""), tool, action, b"{}")
             ruling = permits.decide(org, request, b"{}", about=about)
             outcomes.append(ruling.decision.outcome)
             if ruling.decision.outcome == "allow":

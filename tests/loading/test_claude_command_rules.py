@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from orgkernel import AccessContext, AccessRequest, Kernel
-from orgkernel.loading.formats.claude_code.parts import part_of
-from orgkernel.manifest.organization import permitted
+from orgkernel.loading.formats.claude_code.parts import parse_tool_part
+from orgkernel.manifest.organization import list_policy_permissions
 from tests.support.claude_trees import AGENTS, agent
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
@@ -91,7 +91,7 @@ def test_a_denial_names_the_rule_and_the_command_that_would_do(tmp_path: Path) -
 )  # fmt: skip
 def test_rules_that_are_understood(rule: str, beginning: str) -> None:
     """An exact command is taken for a beginning, which is more."""
-    assert part_of(rule) == (("Bash",), (), (beginning,))
+    assert parse_tool_part(rule) == (("Bash",), (), (beginning,))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_the_manifest_names_the_part(tmp_path: Path) -> None:
         .organization("shop")
         .snapshot.index
     )
-    said = [permitted(policy.record) for policy in view.records.policies.values()]
+    said = [list_policy_permissions(policy.record) for policy in view.records.policies.values()]
     assert [each["denies"] for each in said if each["denies"]] == [("tool:Bash(rm:*)",)]
     assert [each["asks"] for each in said if each["asks"]] == [("tool:Bash(git push:*)",)]
 

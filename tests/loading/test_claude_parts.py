@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from orgkernel import AccessRequest, Kernel
 from orgkernel.exchange.agents.claude_code import export_claude_code
-from orgkernel.loading.formats.claude_code.parts import EDITING, READING, part_of
+from orgkernel.loading.formats.claude_code.parts import EDITING, READING, parse_tool_part
 from orgkernel.runtime.paths import is_inside, may_touch, read_path
 from tests.support.claude_trees import AGENTS, agent
 from tests.support.in_process import run_here
@@ -94,7 +94,7 @@ def test_a_denial_names_the_rule_and_the_path_that_would_do(tmp_path: Path) -> N
 )  # fmt: skip
 def test_rules_that_are_understood(rule: str, tools: tuple[str, ...], paths: tuple[str, ...]) -> None:
     """Each is about the tools that Claude Code may mean, and about the paths that it may mean."""
-    assert part_of(rule) == (tools, paths, ())
+    assert parse_tool_part(rule) == (tools, paths, ())
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_rules_that_are_understood(rule: str, tools: tuple[str, ...], paths: tup
 def test_rules_that_are_not_understood_close_the_whole_tool(argument: str, tmp_path: Path) -> None:
     """As before, and a finding says so."""
     for tool in ("Read", "Edit"):
-        assert part_of(f"{tool}({argument})") is None
+        assert parse_tool_part(f"{tool}({argument})") is None
     top = project(tmp_path, deny=[f"Read({argument})"], ask=[f"Edit({argument})"])
     kernel = Kernel.open(top)
     assert [outcome(kernel, each) for each in ("Read", "Read:a", "Edit", "Edit:a")] == [
@@ -125,7 +125,7 @@ def test_rules_that_are_not_understood_close_the_whole_tool(argument: str, tmp_p
 )  # fmt: skip
 def test_parts_of_other_tools_are_not_told_apart(rule: str) -> None:
     """What they are about is about the whole tool."""
-    assert part_of(rule) is None
+    assert parse_tool_part(rule) is None
 
 
 def test_a_whole_tool_stays_closed_beside_its_part(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_whatever_git_ignores_by_a_pattern_is_in_the_part(tmp_path: Path) -> Non
     for folder, pattern in product(("", "a", "a/b"), PATTERNS):
         if folder and pattern.startswith("/"):
             continue  # relative to the settings, which do not move
-        part = part_of(f"Read({pattern})")
+        part = parse_tool_part(f"Read({pattern})")
         assert part is not None, pattern
         below = tmp_path / folder
         below.mkdir(parents=True, exist_ok=True)
@@ -249,7 +249,7 @@ _TEXT = st.text(alphabet="aB.*?/~!-[]{} \\$é", max_size=12)
 @given(_TEXT)
 def test_what_is_understood_can_be_compared(pattern: str) -> None:
     """No pattern becomes a glob that nothing is in, or that cannot be compared with any path."""
-    part = part_of(f"Edit({pattern})")
+    part = parse_tool_part(f"Edit({pattern})")
     for glob in () if part is None else part.paths:
         assert read_path(glob) is not None
         example = os.path.normpath(glob.replace("**", "x").replace("*", "x").replace("?", "x"))

@@ -12,7 +12,7 @@ from orgkernel import Kernel
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import is_beside
 from orgkernel.loading.formats import lookups
-from orgkernel.loading.formats.references import MOST, pack_references, references_in
+from orgkernel.loading.formats.references import MOST, find_references, pack_references
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.claude_trees import AGENTS, agent
@@ -114,7 +114,7 @@ def test_the_number_of_questions_is_bounded(tmp_path: Path, monkeypatch: pytest.
 )  # fmt: skip
 def test_what_counts_as_a_reference(text: str, expected: list[tuple[str, str]]) -> None:
     """By its kind and name; the offset is that of the name."""
-    references = sorted(references_in(text), key=lambda each: each.offset)
+    references = sorted(find_references(text), key=lambda each: each.offset)
     assert [(each.kind, each.name) for each in references] == expected
     assert all(text[each.offset :].startswith(each.name) for each in references)
 

@@ -86,7 +86,7 @@ def test_each_value_has_its_place(tree: Path) -> None:
     assert post.profile.entry_rank == "lieutenant"
     assert post.profile.capabilities.tools_primary == ("Read", "Grep")
     assert post.profile.doctrine.salute_interval_turns == 3
-    assert [str(each) for each in post.item_places("capabilities", "bst_domains")] == [
+    assert [str(each) for each in post.locate_items("capabilities", "bst_domains")] == [
         "org/roles/reviewer.yaml:5:17"
     ]
     assert post.locate(("capabilities",), ("tools_primary", "bst_domains")) == [

@@ -16,7 +16,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.work.contracts.check import check_contract
 from orgkernel.decisions.work.contracts.reading import read_contract
-from orgkernel.decisions.work.contracts.terms import terms_of
+from orgkernel.decisions.work.contracts.terms import get_contract_terms
 from orgkernel.documents.records import Blocker, LmcAttempt, LmcRecord, ManagerOutput
 from orgkernel.loading.files import decode
 from tests.support.trees import TEMPLATES, copy_template, read
@@ -94,7 +94,7 @@ def observe(folder: Path, document: Any) -> list[Any]:
     snapshot = read(folder)
     view = snapshot.organizations["omega"].index
     seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
-    terms = terms_of(view)
+    terms = get_contract_terms(view)
     seen += [len(check_contract(contract, terms=terms)) for contract in (LED, ASKS)]
     layers = [f"L{number}" for number in range(6)]
     for sender in layers:

@@ -136,7 +136,7 @@ def of_counted_grants(folder: Path) -> Iterator[str]:
         for actor in (Actor("reader"), Actor("caller:k", "person:partner", uses_grants=True)):
             yield decide(kernel, None, "household", asked, actor).decision.code
         taken: Decided = decide(kernel, None, "household", asked, Actor("caller:k", uses_grants=True))
-        yield taken.used_up()[0].code
+        yield taken.answer_used_up()[0].code
         yield decide_and_wait(kernel, store, "household", asked, Actor("caller:k", uses_grants=True))[0].code
 
 

@@ -12,7 +12,7 @@ import pytest
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.rules.catalog import all_rules, page_of
-from orgkernel.rules.pages import all_pages
+from orgkernel.rules.pages import build_all_pages
 from orgkernel.rules.rule import Rule
 from tests.loading.test_cases import FILES as READING
 from tests.support.trees import REPOSITORY
@@ -44,7 +44,7 @@ def test_codes_and_names_are_used_once() -> None:
     rows = {**ROWS, **CONTRACT_ROWS}
     codes = [*rows, *(rule.code for rule in all_rules())]
     names = [*(row.name for row in rows.values()), *(rule.name for rule in all_rules())]
-    assert len(set(codes)) == len(codes) == len(all_pages())
+    assert len(set(codes)) == len(codes) == len(build_all_pages())
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"ORG[01]\d\d", code) for code in ROWS)
 

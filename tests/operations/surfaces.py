@@ -36,7 +36,7 @@ from orgkernel.operations import (
     permissions,
     skills,
 )
-from orgkernel.operations.context import Actor, Context, actor_named
+from orgkernel.operations.context import Actor, Context, build_actor
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.operations.reports import submission as reports
 from orgkernel.runtime.salute_format import read_report
@@ -93,7 +93,7 @@ def run_operation(world: World, who: str, write: str, said: Said) -> Happened:
     """By the function all surfaces call."""
     store = world.store
     before = _Looked(store)
-    member = actor_named(who)
+    member = build_actor(who)
     context = Context(world.kernel.with_store(store), store, Actor(who, member.member, uses_grants=True))
     try:
         done, refused = OPERATIONS[write](context, _with_times(said)), None

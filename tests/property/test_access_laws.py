@@ -21,7 +21,7 @@ from orgkernel.decisions.access.layer import NEUTRAL, WAIVERS
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView, ToolLock
 from orgkernel.engines import EnginesOff
 from orgkernel.graph.questions import OrgView
@@ -250,7 +250,9 @@ def test_every_reason_edge_exists(seed: int) -> None:
     world, asked = questions(seed)
     view, state = views_of(world)[0], state_of(world)
     edges = {
-        (str(edge), edge.place.file, edge.place.line) for kind in EdgeKind for edge in view.edges_of(kind)
+        (str(edge), edge.place.file, edge.place.line)
+        for kind in EdgeKind
+        for edge in view.list_edges_of_kind(kind)
     }
     verbs = [kind.value.replace("_", " ") for kind in EdgeKind]
     lines = {
@@ -316,7 +318,7 @@ def test_fast_equals_layered(seed: int) -> None:
     )
 
     def rows() -> list[Any]:
-        tables_of(view).rows.clear()
+        get_access_tables(view).rows.clear()
         roles = [what_can(view, f"role:{role}", request=asked, state=state) for role in view.roles]
         tools = [
             who_can(view, action, f"tool:{tool}", context=asked.context, state=state, kinds=("role",))

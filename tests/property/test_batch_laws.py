@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.work.batches.plan import BatchPlan, plan_batches
-from orgkernel.decisions.work.batches.rules import check_batch, planned
+from orgkernel.decisions.work.batches.rules import build_planned_subtask, check_batch
 from orgkernel.decisions.work.batches.search import ALWAYS_EXACT
 from orgkernel.documents.records import Subtask, SubtaskPlan
 from tests.reference.batch_oracle import fewest_batches, is_legal
@@ -55,7 +55,7 @@ def assert_legal(plan: SubtaskPlan, found: BatchPlan) -> None:
     """Each subtask is in one batch, and each batch is legal after those before it, for the oracle and for `check_batch`."""
     plain = as_plain(plan)
     by_name = {each["id"]: each for each in plain}
-    of_engine = {each.id: planned(each) for each in plan.subtasks}
+    of_engine = {each.id: build_planned_subtask(each) for each in plan.subtasks}
     done: set[str] = set()
     for batch in found.batches:
         assert is_legal([by_name[name] for name in batch.subtasks], done, plain, plan.batch_size)
@@ -97,9 +97,13 @@ def test_a_batch_that_the_oracle_refuses_is_refused(plan: SubtaskPlan, data: st.
     chosen = [each for each in chosen if each.id not in done]
     if not chosen:
         return
-    rest = [planned(each) for each in plan.subtasks if each not in chosen and each.id not in done]
+    rest = [
+        build_planned_subtask(each) for each in plan.subtasks if each not in chosen and each.id not in done
+    ]
     legal = is_legal([each for each in as_plain(plan) if each["id"] in {c.id for c in chosen}], done, as_plain(plan), plan.batch_size)  # fmt: skip
-    assert (check_batch([planned(each) for each in chosen], rest, plan.batch_size) == ()) is legal
+    assert (
+        check_batch([build_planned_subtask(each) for each in chosen], rest, plan.batch_size) == ()
+    ) is legal
 
 
 @settings(max_examples=60, deadline=None)

@@ -149,7 +149,7 @@ def test_strict_delegation_never_opens_more() -> None:
     left = {each for each in calls if answer(narrow, *each, {}) == "allow"}
     assert left < open_ones
     for role, tool in left:
-        for above in view.chain_above(role):
+        for above in view.list_chain_above(role):
             if above.target in view.roles:
                 request = AccessRequest(
                     f"role:{role}", action_of(tool, view.records.tools[tools_by_name(view)[tool][0]].record),

@@ -26,4 +26,6 @@ def test_ranked_handlers_agree_with_dispatch(documents: Mapping[str, Any]) -> No
                 assert [each.role_id for each in find_tied(ranked)[1:]] == tied
                 losses = [explain_loss(view, ranked[0], each) for each in ranked[1:]]
                 assert losses == list(decision.considered[: len(losses)])
-                assert {each.role_id for each in ranked} == {edge.source for edge in view.handlers_of(domain)}
+                assert {each.role_id for each in ranked} == {
+                    edge.source for edge in view.list_handlers(domain)
+                }

@@ -29,7 +29,7 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.formats.copilot.words import holds
 from orgkernel.loading.formats.names import id_of
-from orgkernel.loading.formats.roles import tool_id_of
+from orgkernel.loading.formats.roles import build_tool_id_from_name
 from tests.exchange.organizations import (
     ALL_TEMPLATES,
     guarded_documents,
@@ -85,7 +85,7 @@ def _crew_tools(folder: Path) -> None:
 
 def _crew_name(held: HeldTool) -> str | None:
     name = crewai.host_name(held)
-    return None if name is None else tool_id_of(name)
+    return None if name is None else build_tool_id_from_name(name)
 
 
 def _copilot_name(held: HeldTool) -> str | None:
@@ -161,14 +161,16 @@ def check_laws(view: OrgView, target: str) -> None:
                 check_given(view, role.id, held, may_ask=name in asked)
         if calls_others(export, target, role):
             elsewhere += sum(calls(held) for held in role.held("given"))
-        assert (again.superior_of(role.name) is None) or again.superior_of(role.name) in roster.names.values()
+        assert (again.get_superior(role.name) is None) or again.get_superior(
+            role.name
+        ) in roster.names.values()
         if target != "crewai":
             assert post.description == role.description
         assert post.requirements.preferred_model == role.profile.requirements.preferred_model
     differing = sum(
-        again.superior_of(role.name) != (superior and roster.names.get(superior, "nobody"))
+        again.get_superior(role.name) != (superior and roster.names.get(superior, "nobody"))
         for role in roster.roles.values()
-        for superior in [view.superior_of(role.id)]
+        for superior in [view.get_superior(role.id)]
     )
     assert lost.get("chain of command", 0) == differing
     listed = sum(len(role.tools) for role in roster.roles.values())
@@ -254,7 +256,7 @@ def test_skills_are_read_again(template: str, tmp_path: Path) -> None:
     found = {name: each.record for name, each in organization.index.records.cognitive_skills.items()}
     assert len(found) == len(list(tmp_path.glob("skills/*/SKILL.md")))
     known = view.records.cognitive_skills
-    kept = {name: each.record for name, each in known.items() if view.sources_to(EdgeKind.KNOWS, name)}
+    kept = {name: each.record for name, each in known.items() if view.list_sources_to(EdgeKind.KNOWS, name)}
     assert {
         name: (found[name].description, found[name].body.strip(), found[name].metadata) for name in kept
     } == {name: (each.description, each.body.strip(), each.metadata) for name, each in kept.items()}

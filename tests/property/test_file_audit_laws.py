@@ -53,8 +53,8 @@ def held_to(owned: list[str], name: str) -> AuditedWorker:
 def test_owning_is_what_the_glob_says(owned: list[str], path: str) -> None:
     """Except for what programs may replace, which is owned by its own name only."""
     globs = [each for each in owned if "$" not in each or each == path or path.startswith(f"{each}/")]
-    assert OwnedPaths(owned, None).owns(path) == any(reads(each, path) for each in globs)
-    assert not OwnedPaths(owned, None).owns(path) or OwnedPaths(owned, None).may_own(path)
+    assert OwnedPaths(owned, None).does_own(path) == any(reads(each, path) for each in globs)
+    assert not OwnedPaths(owned, None).does_own(path) or OwnedPaths(owned, None).may_own(path)
 
 
 @settings(max_examples=100, deadline=None)
@@ -74,8 +74,8 @@ def test_nobody_passes_with_what_is_not_surely_theirs(
     answer = audit_changes(ChangedFiles(files=files, commits=commits), workers)
     if answer.outcome == "clean":
         for path, is_first in touched:
-            assert OwnedPaths(one if is_first else other, None).owns(path)
-            assert not OwnedPaths(other if is_first else one, None).owns(path)
+            assert OwnedPaths(one if is_first else other, None).does_own(path)
+            assert not OwnedPaths(other if is_first else one, None).does_own(path)
 
 
 @settings(max_examples=60, deadline=None)
@@ -96,6 +96,6 @@ def test_the_script_passes_only_what_the_audit_passes(
     if passes:
         brief = held_to(owned, "one").brief
         held = SacredFiles({"it": SacredScope(paths=tuple(sacred))} if sacred else {})
-        assert OwnedPaths(owned, None).owns(path)
+        assert OwnedPaths(owned, None).does_own(path)
         assert not OwnedPaths(claimed, None).may_own(path)
         assert list(held.find(TouchedFile(path, True, None), [brief])) == []

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from orgkernel.loading.files import Located, decode, locate_files, read_located
 from orgkernel.loading.formats import FORMATS, complete, find_layout
-from orgkernel.loading.sources import FileRead, tree_of
+from orgkernel.loading.sources import FileRead, build_tree
 from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.build import _build_snapshot
 from orgkernel.snapshots.packing import decode_snapshot, pack_snapshot, restore_snapshot
@@ -106,7 +106,7 @@ def snapshot_with(tree: Tree, number: int, content: bytes) -> Snapshot:
     for file in files:
         for document in file.read.documents:
             document.hold_again()
-    return _build_snapshot(tree_of(files, complete(files)), {}, None, NOTHING_FOUND)
+    return _build_snapshot(build_tree(files, complete(files)), {}, None, NOTHING_FOUND)
 
 
 def check_laws(tree: Tree, number: int, content: bytes) -> None:

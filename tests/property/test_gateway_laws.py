@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.manifest.role import build_role_manifest
-from orgkernel.mcp.gateway.listing import usable_in
-from orgkernel.mcp.gateway.names import exposed_name
+from orgkernel.mcp.gateway.listing import select_usable
+from orgkernel.mcp.gateway.names import build_exposed_name
 from tests.gateway.in_memory import DeskKernel, MemoryCaller, MemoryGateway, MemoryServer
 from tests.reference.access_worlds import AGENTS, PEOPLE, ROLES, WorldMaker, state_of, views_of
 
@@ -42,7 +42,7 @@ class World:
             for action in tool["actions"] if actions else ("use",):
                 name = action if actions else tool_id
                 listed[server].append(name)
-                self.actions[exposed_name(server, name)] = name, (tool_id, action)
+                self.actions[build_exposed_name(server, name)] = name, (tool_id, action)
         self.kernel = DeskKernel(views_of(world)[0], state_of(world))
         self.servers = [MemoryServer(name, tools) for name, tools in listed.items()]
         self.gateway = MemoryGateway(folder, self.servers)
@@ -120,13 +120,13 @@ def test_the_list_who_can_and_the_manifest_agree(seed: int, subject: str) -> Non
             rows: tuple[AccessRow, ...] = tuple(
                 row for row in world.kernel.who_can("o", action, f"tool:{tool_id}") if row.subject == subject
             )
-            if any(usable_in(rows, world.kernel.desk, caller.base).values()):
+            if any(select_usable(rows, world.kernel.desk, caller.base).values()):
                 found.add(exposed)
         assert shown == found
         kind, _, name = subject.partition(":")
         if kind == "role":
             desk = world.kernel.desk
-            manifest = build_role_manifest(desk.view, name, (), desk.state, desk.here_and_now())
+            manifest = build_role_manifest(desk.view, name, (), desk.state, desk.build_current_context())
             tools = (*manifest.tools, *manifest.essential_tools)
             sure = {
                 (each.id, action) for each in tools for action in (*each.allowed_actions, *each.ask_actions)

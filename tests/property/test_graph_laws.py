@@ -125,9 +125,9 @@ def test_forward_and_reverse_agree(documents: Mapping[str, Any]) -> None:
     for records in assemble(build_tree(documents)).organizations:
         index, _ = build_views(records)
         pairs = (
-            (index.domains_of, index.handlers_of, [*DOMAINS, "ghost"]),
-            (index.plans_of, index.followers_of, [*PLANS, "ghost"]),
-            (index.tools_of, index.holders_of, [*TOOLS, "ghost"]),
+            (index.list_domains, index.list_handlers, [*DOMAINS, "ghost"]),
+            (index.list_plans, index.list_followers, [*PLANS, "ghost"]),
+            (index.tools_of, index.list_holders, [*TOOLS, "ghost"]),
         )
         for forward, reverse, ids in pairs:
             had = [(edge.source, edge.target) for role in index.roles for edge in forward(role)]
@@ -195,9 +195,9 @@ def test_command_agrees_with_the_reference(documents: Mapping[str, Any]) -> None
         for role in oracle.included_roles(organization):
             command = index.superior_edge_of(role)
             assert (command.target if command else None) == oracle.superior(organization, profiles, role)
-            chain = [edge.target for edge in index.chain_above(role)]
+            chain = [edge.target for edge in index.list_chain_above(role)]
             assert chain == oracle.chain_of_command(organization, profiles, role)
-            below = [edge.source for edge in index.subordinates_of(role)]
+            below = [edge.source for edge in index.list_subordinates(role)]
             assert set(below) == oracle.subordinates(organization, profiles, role)
             assert len(below) == len(set(below))
 

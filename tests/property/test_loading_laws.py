@@ -22,7 +22,7 @@ from orgkernel.loading import yaml_reader
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import Root, decode
 from orgkernel.loading.json_reader import parse_json
-from orgkernel.loading.marks import find_mark, has_value, mark_after, unpack_mark
+from orgkernel.loading.marks import compute_mark_after, find_mark, has_value, unpack_mark
 from orgkernel.loading.parsed import MAX_REFUSALS, ParsedText
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 from orgkernel.loading.sources import ReadFile
@@ -449,7 +449,7 @@ def test_words_stay_what_they_look_like(word: str) -> None:
 def test_lines_end_as_in_an_editor(text: str) -> None:
     """The mark after a text is the one an editor with universal line ends shows."""
     lines = (text + "|").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    assert unpack_mark(mark_after(text)) == (len(lines), len(lines[-1]))
+    assert unpack_mark(compute_mark_after(text)) == (len(lines), len(lines[-1]))
 
 
 @given(st.binary(max_size=200) | texts.map(lambda text: text.encode("utf-8", "surrogatepass")))

@@ -22,7 +22,7 @@ ROLES, AGENTS = list(INDEX.roles), list(INDEX.records.agents)
 TOOLS = [
     tool
     for tool in INDEX.records.tools
-    if INDEX.holder_levels_of(tool) or tool in ("code_execution_tool", "response")
+    if INDEX.get_holder_levels(tool) or tool in ("code_execution_tool", "response")
 ]
 SUBJECTS = [*(f"role:{role}" for role in ROLES), *(f"agent:{agent}" for agent in AGENTS)]
 LEVELS = ["none", "observe", "read", "write", "full"]

@@ -10,7 +10,7 @@ from pathspec import GitIgnoreSpec
 
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import owned_paths_overlap, read_owned_path
-from orgkernel.decisions.ownership.paths import BadPath, keys_overlap, read_file_path
+from orgkernel.decisions.ownership.paths import BadPath, do_keys_overlap, read_file_path
 from orgkernel.runtime.paths import is_inside
 
 NAMES = ("a", "b", "ab", "a.py")
@@ -58,7 +58,7 @@ def test_exact_paths_overlap_exactly_if_one_contains_the_other(one: str, other: 
     first, second = read_file_path(one), read_file_path(other)
     assert not isinstance(first, BadPath)
     assert not isinstance(second, BadPath)
-    assert keys_overlap(first.key, second.key) is contains
+    assert do_keys_overlap(first.key, second.key) is contains
 
 
 @settings(max_examples=200, deadline=None)

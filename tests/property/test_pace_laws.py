@@ -42,14 +42,14 @@ def rank(tier: str) -> int:
 @pytest.mark.parametrize("org", ["software_dev", "sigint_alpha", "household", "blank"])
 def test_escalation_goes_up_the_chain(org: str) -> None:
     """Escalation goes up: whom any tier of any role of a template hands over to stands above that role."""
-    from orgkernel.decisions.status.pace import plan_of
-    from orgkernel.runtime.pace import obligations_of
+    from orgkernel.decisions.status.pace import get_pace_plan
+    from orgkernel.runtime.pace import list_obligations
 
     index = KERNEL.organization(org).snapshot.index
     for role_id in index.roles:
-        above = {edge.target for edge in index.chain_above(role_id)}
-        for tier in plan_of(index, role_id).tiers:
-            for obligation in obligations_of(plan_of(index, role_id), tier):
+        above = {edge.target for edge in index.list_chain_above(role_id)}
+        for tier in get_pace_plan(index, role_id).tiers:
+            for obligation in list_obligations(get_pace_plan(index, role_id), tier):
                 if obligation.action in (ESCALATE, ABORT) and above:
                     assert obligation.to in above, (role_id, tier)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from orgkernel.documents.records import BUILT_IN_ORIGINS, Condition, Match, Organization, Person, Principal
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.policy_matches import can_meet, contradiction, covers
+from orgkernel.rules.policy_matches import can_meet, covers, find_contradiction
 
 PEOPLE = {
     "owner": Person(relationship="owner", tags=("kin",)),
@@ -138,7 +138,7 @@ MATCHES = st.builds(
 @settings(max_examples=210)
 def test_what_is_said_never_to_match_never_matches(match: Match) -> None:
     """No request there can be is one that a policy called impossible holds for."""
-    if contradiction(match, RECORDS):
+    if find_contradiction(match, RECORDS):
         assert not [*matched(match)]
 
 
@@ -164,6 +164,6 @@ def test_matches_that_cannot_meet_never_do(one: Match, other: Match) -> None:
 @settings(max_examples=70)
 def test_a_match_covers_and_meets_itself(match: Match) -> None:
     """Unless it contradicts itself."""
-    if not contradiction(match, RECORDS):
+    if not find_contradiction(match, RECORDS):
         assert covers(match, match, DEFINED)
         assert can_meet(match, match, DEFINED)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from orgkernel.runtime.report_files import archive_name, is_archive_name, latest_name
+from orgkernel.runtime.report_files import build_archive_name, build_latest_name, is_archive_name
 from orgkernel.runtime.salute import EmissionState, Situation, compute_report, should_emit
 from orgkernel.runtime.salute_format import STATES, Report, ReportError, read_report
 from orgkernel.runtime.tiers import TIERS
@@ -135,12 +135,12 @@ def test_file_names_never_leave_the_folder(role_id: str, now: float, sequence: i
     """No separator, and no dot at the beginning, whatever a role is called."""
     report = compute_report(Situation(role_id="co", now=now))
     report["unit"]["role_id"] = role_id
-    for name in (latest_name(role_id), archive_name(report, sequence)):
+    for name in (build_latest_name(role_id), build_archive_name(report, sequence)):
         assert not set(name) & set("/\\:\0")
         assert not name.startswith(".")
         assert name.isascii()
-    assert is_archive_name(archive_name(report, sequence)) == bool(role_id)
-    assert not is_archive_name(latest_name(role_id))
+    assert is_archive_name(build_archive_name(report, sequence)) == bool(role_id)
+    assert not is_archive_name(build_latest_name(role_id))
 
 
 @given(st.floats(-6e10, 9.9e10))

@@ -17,7 +17,7 @@ from orgkernel.documents import shapes
 from orgkernel.documents.model import record as model
 from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS
 from orgkernel.documents.records import RECORDS
-from orgkernel.loading.shape import shape_of
+from orgkernel.loading.shape import get_shape
 
 TEXTS = (
     "", " ", "a", "a\n", "\na", " a", "a ", "a\u00a0b", "\x1fa", "a.b", "a-b", "a*", "*", "**", "1a", "é", "x" * 100,
@@ -34,7 +34,7 @@ MODELS = {**KINDS, **MARKDOWN_KINDS}
 @cache
 def documents_of(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     """Documents of a kind, sound and not."""
-    described = inspect.type_info(shape_of(kind))
+    described = inspect.type_info(get_shape(kind))
     assert isinstance(described, inspect.StructType)
     return records_of(described)
 
@@ -101,16 +101,16 @@ def test_a_shape_accepts_what_its_model_accepts(kind: str, data: st.DataObject) 
         accepted = MODELS[kind].model_validate(value, by_alias=True, by_name=False)
     except ValidationError:
         with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(value, shape_of(kind))
+            msgspec.convert(value, get_shape(kind))
         return
     written = accepted.model_dump(by_alias=True, exclude_unset=True)
     record = msgspec.msgpack.encode(msgspec.convert(written, RECORDS[kind]))
-    assert msgspec.msgpack.encode(msgspec.convert(written, shape_of(kind))) == record
+    assert msgspec.msgpack.encode(msgspec.convert(written, get_shape(kind))) == record
     if written == value:
-        assert msgspec.msgpack.encode(msgspec.convert(value, shape_of(kind))) == record
+        assert msgspec.msgpack.encode(msgspec.convert(value, get_shape(kind))) == record
     else:  # the model takes other words, for which the shape has none
         with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(value, shape_of(kind))
+            msgspec.convert(value, get_shape(kind))
 
 
 @given(

@@ -9,7 +9,7 @@ from orgkernel.decisions.status.rehearsal import Player, play_turn
 from orgkernel.decisions.status.signals import trace_turn
 from orgkernel.runtime import signals
 from orgkernel.runtime.neighbors import AGENT_ATTRIBUTES, AGENT_DATA
-from orgkernel.runtime.signal_records import RECORDS, field_names
+from orgkernel.runtime.signal_records import RECORDS, list_signal_fields
 from tests.support.layers import BASE, INJECTORS, SENSORS, WORST, Situation, players_of, rude
 
 situations = st.builds(
@@ -30,7 +30,9 @@ rubbish = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from([*RECORDS, "turn", "held", "events", "counts", "kind"]), inner)
-        | st.dictionaries(st.sampled_from([name for layer in RECORDS for name in field_names(layer)]), inner)
+        | st.dictionaries(
+            st.sampled_from([name for layer in RECORDS for name in list_signal_fields(layer)]), inner
+        )
     ),
     max_leaves=12,
 )
@@ -117,5 +119,5 @@ def test_nothing_in_a_store_raises(store: dict[str, Any], turn: int, layer: str)
 def test_what_is_read_is_what_was_said_or_unknown(layer: str, said: dict[str, Any]) -> None:
     """A record holds nothing that the layer did not say."""
     record = signals.read({signals.KEY: {layer: said}}, layer)
-    for name in field_names(layer):
+    for name in list_signal_fields(layer):
         assert getattr(record, name) is None or getattr(record, name) == said[name]

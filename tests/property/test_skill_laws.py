@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from orgkernel.decisions.evidence.qualifications import decide_drift
-from orgkernel.decisions.evidence.skill_levels import DAY, level_now
+from orgkernel.decisions.evidence.skill_levels import DAY, compute_current_level
 from orgkernel.decisions.evidence.state_view import QualificationResult, SkillRecord
 from orgkernel.decisions.evidence.trust import credible_interval, trust_from
 
@@ -25,7 +25,7 @@ SCORES = st.lists(st.floats(0, 1), max_size=12)
 def test_a_level_never_rises_with_time(record: SkillRecord, rate: int, one: float, other: float) -> None:
     """It stays between 1 and what was recorded, and without decay while it is suspended."""
     earlier, later = sorted((one, other))
-    levels = [level_now(record, rate, earlier), level_now(record, rate, later)]
+    levels = [compute_current_level(record, rate, earlier), compute_current_level(record, rate, later)]
     assert 1 <= levels[1] <= levels[0] <= record.proficiency
     assert not record.suspended or levels[1] == record.proficiency
 
@@ -34,9 +34,9 @@ def test_a_level_never_rises_with_time(record: SkillRecord, rate: int, one: floa
 def test_practice_never_costs_a_level(record: SkillRecord, rate: int, one: float, other: float) -> None:
     """Writing down what is left, as an exercise does, leaves at least what would be left without it."""
     earlier, later = sorted((max(one, record.decays_from), max(other, record.decays_from)))
-    practiced = replace(record, proficiency=level_now(record, rate, earlier), decays_from=earlier)
-    assert level_now(practiced, rate, earlier) == level_now(record, rate, earlier)
-    assert level_now(practiced, rate, later) >= level_now(record, rate, later)
+    practiced = replace(record, proficiency=compute_current_level(record, rate, earlier), decays_from=earlier)
+    assert compute_current_level(practiced, rate, earlier) == compute_current_level(record, rate, earlier)
+    assert compute_current_level(practiced, rate, later) >= compute_current_level(record, rate, later)
 
 
 @given(SCORES, st.none() | st.integers(1, 10_000))

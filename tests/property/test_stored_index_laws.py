@@ -15,15 +15,15 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, Resource
 from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.stored import (
-    all_given,
-    all_left,
+    compute_lowest_restriction,
     find_given,
+    find_giving_grants,
+    find_leaving_restrictions,
     gather_grants,
+    get_level_in,
     is_active,
-    level_in,
-    lowest_left,
 )
-from orgkernel.decisions.access.stored_index import find_about, limited_grants, roots_of
+from orgkernel.decisions.access.stored_index import find_about, find_limited_grants, list_root_resources
 from orgkernel.decisions.access.tool_input import find_digest
 from orgkernel.decisions.evidence.state_view import Grant, Restriction, StateView
 from tests.reference.access_worlds import WorldMaker, request_of, state_of, views_of
@@ -120,19 +120,19 @@ def test_indexed_equals_scanned(seed: int) -> None:
         assert set(found.grants) <= set(scanned.grants)
         told = [
             (level, row)
-            for level, each in all_given(grants, KEYS, resource, path, action, "o", "now", context)
+            for level, each in find_giving_grants(grants, KEYS, resource, path, action, "o", "now", context)
             for row in each.active
         ]
         assert sorted(told, key=_by_id) == sorted(
             zip(scanned.levels, scanned.grants, strict=True), key=_by_id
         )
         left = list(_scan(restrictions, resource, path, context.now))
-        assert lowest_left(restrictions, KEYS, resource, path, "o", context.now) == min(
+        assert compute_lowest_restriction(restrictions, KEYS, resource, path, "o", context.now) == min(
             [FULL, *(level for level, _ in left)]
         )
         told_left = [
             (level, row)
-            for level, each in all_left(restrictions, KEYS, resource, path, "o", context.now)
+            for level, each in find_leaving_restrictions(restrictions, KEYS, resource, path, "o", context.now)
             for row in each
         ]
         assert sorted(told_left, key=_by_id) == sorted(left, key=_by_id)
@@ -146,7 +146,7 @@ def _scan(
     stored: dict[str, tuple[Restriction, ...]], resource: Resource, path: StatedPaths | None, now: float
 ) -> Iterator[tuple[int, Restriction]]:
     for row in (row for key in KEYS for row in stored.get(key, ())):
-        level = level_in(row, resource, path)
+        level = get_level_in(row, resource, path)
         if level is not None and is_active(row, "o", now):
             yield level, row
 
@@ -167,13 +167,13 @@ def test_rows_that_stand_together_are_alike(seed: int) -> None:
             )
             assert {(row.channel, row.session, row.input_digest) for row in group.rows} == {group.said.bond}
             assert {row.snapshot for row in group.rows} == {group.said.snapshot}
-        loose = [row for group in about.loose(parts=True, snapshot="now") for row in group.rows]
+        loose = [row for group in about.find_unconditional(parts=True, snapshot="now") for row in group.rows]
         good = [row for row in grouped if row.snapshot in (None, "now")]
         assert sorted(map(str, loose)) == sorted(map(str, good))
-    assert {root for rows in stored.values() for root in roots_of(rows)} == {
+    assert {root for rows in stored.values() for root in list_root_resources(rows)} == {
         ":".join(word.split(":")[:2]) for rows in stored.values() for row in rows for word in row.resources
     }
-    assert {row.grant_id for row in limited_grants(stored)} == {
+    assert {row.grant_id for row in find_limited_grants(stored)} == {
         row.grant_id for rows in stored.values() for row in rows if row.uses_left is not None
     }
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from orgkernel.rules.doctrine.trigger_ranges import find_vacuous, is_free, thresholds
+from orgkernel.rules.doctrine.trigger_ranges import find_thresholds, find_vacuous, is_free
 from orgkernel.runtime.trigger_names import NAMES
 from orgkernel.runtime.trigger_parser import MAX_LENGTH, parse_trigger
 from orgkernel.runtime.triggers import (
@@ -256,7 +256,7 @@ def test_contradictions_of_one_name_are_all_found(limits, name):
 @given(simple_trees)
 def test_a_threshold_trips_alone(tree):
     """The value told as a threshold, or anything above a strict one, trips the trigger with nothing else known."""
-    for name, lowest in thresholds(tree).items():
+    for name, lowest in find_thresholds(tree).items():
         assert value(tree, {name: lowest}) or value(tree, {name: math.nextafter(lowest, math.inf)})
 
 

@@ -666,20 +666,20 @@ class Views:
             assert store.is_current() is is_file
             other.locks.acquire("shop", "press", "agent:worf")
             assert not store.is_current()
-            assert store.last_view("shop").locks == {}
+            assert store.get_last_view("shop").locks == {}
             store.refresh()
-            assert store.last_view("shop").locks["press"].holder == "agent:worf"
-            assert store.last_view("other").locks == {}
+            assert store.get_last_view("shop").locks["press"].holder == "agent:worf"
+            assert store.get_last_view("other").locks == {}
 
     def test_the_last_view_is_had_without_a_look(
         self, place: StoreLocation, store: Store, clock: Clock
     ) -> None:
         """It stays what it was until somebody reads again."""
-        assert store.last_view() == StateView()
+        assert store.get_last_view() == StateView()
         store.agents.add("worf", org_id="shop", actor="a")
-        assert store.last_view() == StateView()
+        assert store.get_last_view() == StateView()
         view = store.read_view()
-        assert store.last_view() is view
+        assert store.get_last_view() is view
 
     def test_a_view_cannot_be_changed(self, store: Store) -> None:
         """It is shared by all who decide."""

@@ -127,7 +127,7 @@ class ContractsOnce:
         stored(store, "blocker")
 
         def refuse(rows: ContractRows) -> None:
-            (blocker,) = rows.about_blockers("shop-worker-1")
+            (blocker,) = rows.find_about_blockers("shop-worker-1")
             raise Refused(f"there is {blocker.kind}")
 
         with pytest.raises(Refused, match="there is blocker"):

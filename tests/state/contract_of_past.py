@@ -137,6 +137,6 @@ class Past:
         clock.now += DAY
         store.agents.set_rank("worf", "commander", org_id=ORG, actor="a")
         assert store.read_past(ORG, clock.now).agents["worf"].rank == "commander"
-        (move,) = store.rank_changes(ORG, "worf", "ensign", clock.now)
+        (move,) = store.list_rank_changes(ORG, "worf", "ensign", clock.now)
         assert (move.before, move.after) == ("ensign", "commander")
-        assert store.rank_changes(ORG, "worf", "ensign", clock.now - 1) == ()
+        assert store.list_rank_changes(ORG, "worf", "ensign", clock.now - 1) == ()

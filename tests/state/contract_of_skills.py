@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orgkernel.decisions.evidence.skill_levels import DAY, SkillTerms, level_now
+from orgkernel.decisions.evidence.skill_levels import DAY, SkillTerms, compute_current_level
 from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.agents import count_outcome
@@ -53,7 +53,7 @@ class Skills:
         acquire(store, MAPS, 5)
         clock.now += 29 * DAY
         (held,) = store.skills.list("shop", "worf")
-        assert [level_now(held, 14, clock.now) for _ in range(6)] == [3] * 6
+        assert [compute_current_level(held, 14, clock.now) for _ in range(6)] == [3] * 6
         store.skills.exercise("worf", MAPS, org_id="shop", actor="a")
         store.skills.exercise("worf", MAPS, org_id="shop", actor="a")
         (held,) = store.skills.list("shop", "worf")
@@ -74,7 +74,7 @@ class Skills:
         with pytest.raises(Conflict):
             store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
         held = store.skills.resume("worf", "maps", org_id="shop", actor="a")
-        assert level_now(held, 14, clock.now + 13 * DAY) == 4
+        assert compute_current_level(held, 14, clock.now + 13 * DAY) == 4
         with pytest.raises(Conflict, match="is not suspended"):
             store.skills.resume("worf", "maps", org_id="shop", actor="a")
 

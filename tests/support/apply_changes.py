@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from orgkernel.diff.changes import Change
-from orgkernel.diff.renames import both_ways, swap_organization
+from orgkernel.diff.renames import swap_names, swap_organization
 from orgkernel.diff.sections import (
     DIRECTORY,
     ELEMENTS,
@@ -17,8 +17,8 @@ from orgkernel.diff.sections import (
     ROLES,
     UNORDERED,
     Path,
-    key_of,
-    keys_of,
+    get_item_key,
+    list_item_keys,
     numbered,
 )
 from tests.support.reverse_changes import renames_in
@@ -39,7 +39,7 @@ def apply_changes(manifest: Mapping[str, Any], changes: Sequence[Change]) -> dic
             edits += [((ROLES, role_id, *change.path[2:]), change) for role_id in change.roles]
         elif change.kind != "renamed":
             edits.append((change.path, change))
-    return _record(swap_organization(manifest, both_ways(renames_in(changes))), edits)
+    return _record(swap_organization(manifest, swap_names(renames_in(changes))), edits)
 
 
 def _record(record: Mapping[str, Any], edits: Iterable[_Edit]) -> dict[str, Any]:
@@ -70,12 +70,12 @@ def _items(part: str, items: Sequence[Mapping[str, Any]], edits: Sequence[_Edit]
         else:
             order = change.after
     kept: dict[Path, Any] = {}
-    for key, item in zip(keys_of(part, items), items, strict=True):
+    for key, item in zip(list_item_keys(part, items), items, strict=True):
         if key not in lost:
             apply = _record if part == ROLES else partial(_item, part)
             kept[key] = apply(item, edited[key]) if key in edited else item
     merged = _merged(kept, order, gained)
-    return sorted(merged, key=partial(key_of, part)) if part in UNORDERED else merged
+    return sorted(merged, key=partial(get_item_key, part)) if part in UNORDERED else merged
 
 
 def _item(part: str, item: Mapping[str, Any], edits: Sequence[_Edit]) -> dict[str, Any]:

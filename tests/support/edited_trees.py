@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from orgkernel.diff.diff import OrganizationVersion
 from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.manifest.why import places_of
+from orgkernel.manifest.why import get_places
 from tests.support.trees import TEMPLATES, read, write_tree
 from tests.support.yaml_text import read_yaml
 
@@ -65,7 +65,8 @@ def versions_of(documents: Documents) -> dict[str, OrganizationVersion]:
         found = read(Path(folder)).organizations
     return {
         org_id: OrganizationVersion(
-            build_organization_manifest(each.index, each.index.roles, each.diagnostics), places_of(each.index)
+            build_organization_manifest(each.index, each.index.roles, each.diagnostics),
+            get_places(each.index),
         )
         for org_id, each in found.items()
     }

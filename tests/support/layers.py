@@ -47,7 +47,7 @@ def players_of(situation: Situation) -> dict[str, Player]:
         signals.write(store, "memory_classifier", active=True, memories_stored=2, memories_filtered=1)
 
     def fallback(store: Store) -> str | None:
-        if situation.failures < signals.threshold(BASE, signals.read_signals(store)):
+        if situation.failures < signals.compute_threshold(BASE, signals.read_signals(store)):
             return None
         return "try another tool" if signals.claim(store, signals.WARNING, "fallback").granted else None
 

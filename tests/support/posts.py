@@ -9,7 +9,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import decode
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
-from orgkernel.snapshots.check import stray_post
+from orgkernel.snapshots.check import build_stray_post
 
 
 def post_with_triggers(texts: Sequence[str], max_turns: int) -> RolePost:
@@ -23,4 +23,4 @@ def post_with_triggers(texts: Sequence[str], max_turns: int) -> RolePost:
     }
     source = decode("asked.json", "asked.json", json.dumps(value).encode())
     (document,) = read_documents(source, named=True, among_ours=True).documents
-    return stray_post(document)
+    return build_stray_post(document)

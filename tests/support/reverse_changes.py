@@ -8,17 +8,17 @@ from typing import Any
 
 import msgspec
 
-from orgkernel.diff.change_words import in_words
+from orgkernel.diff.change_words import describe_change
 from orgkernel.diff.changes import Change, ChangeEffect, Kind, sort_changes
 from orgkernel.diff.renames import (
     RoleNames,
-    both_ways,
     swap_field,
     swap_item,
+    swap_names,
     swap_part,
     swap_record,
 )
-from orgkernel.diff.sections import MEMBERS, ORDER, ROLES, Path, address_of
+from orgkernel.diff.sections import MEMBERS, ORDER, ROLES, Path, resolve_address
 
 _OPPOSITE: Mapping[Kind, Kind] = {"removed": "added", "added": "removed", "lost": "gained", "gained": "lost"}
 _INVERSE: Mapping[ChangeEffect, ChangeEffect] = {
@@ -34,8 +34,8 @@ def reverse(changes: Sequence[Change]) -> tuple[Change, ...]:
     of_organization: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
         of_organization[change.org_id].append(change)
-    names = {org_id: both_ways(renames_in(theirs)) for org_id, theirs in of_organization.items()}
-    return sort_changes(in_words(_turned(change, names[change.org_id])) for change in changes)
+    names = {org_id: swap_names(renames_in(theirs)) for org_id, theirs in of_organization.items()}
+    return sort_changes(describe_change(_turned(change, names[change.org_id])) for change in changes)
 
 
 def renames_in(changes: Iterable[Change]) -> dict[str, str]:
@@ -62,7 +62,7 @@ def _turned(change: Change, names: RoleNames) -> Change:
 
 def _swapped(change: Change, value: Any, names: RoleNames) -> Any:
     """A value of a change, with the roles in it called by the other name."""
-    _, part, key, field = address_of(change.path)
+    _, part, key, field = resolve_address(change.path)
     if value is None or change.kind == "renamed" or not names:
         return value
     if change.kind == "changed" and change.path[-1] == ORDER:

@@ -10,7 +10,7 @@ from orgkernel.loading.files import Root, locate_files
 from orgkernel.snapshots.build import build_snapshot
 from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
-from orgkernel.snapshots.sources import Sources, declared_in, find_sources
+from orgkernel.snapshots.sources import Sources, find_declared_sources, find_sources
 
 REPOSITORY = Path(__file__).parents[2]
 ONTOLOGY = REPOSITORY / "ontology"
@@ -42,7 +42,9 @@ def change_line(path: Path, line: str, becomes: str) -> None:
 def read_sources(request: Request) -> Sources:
     """The sources that the organizations of a request name."""
     located = locate_files(request.roots)
-    return find_sources(request, [(each, named) for each in located if (named := declared_in(each))])
+    return find_sources(
+        request, [(each, named) for each in located if (named := find_declared_sources(each))]
+    )
 
 
 def read(folder: Path) -> Snapshot:

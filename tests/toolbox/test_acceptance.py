@@ -82,7 +82,7 @@ def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str,
     marlo = toolbox.context("vessel", "agent:marlo")
 
     # The agent is recognized, and its chain of command resolved.
-    assert [edge.target for edge in view.roles_filled_by("marlo")] == ["social_media_marketer"]
+    assert [edge.target for edge in view.list_roles_filled_by("marlo")] == ["social_media_marketer"]
     assert [member.id for member in manifest.chain_of_command] == ["first_officer", "captain", "user"]
     assert manifest.department is not None
     assert manifest.department.id == "communications"
@@ -92,11 +92,11 @@ def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str,
     assert skills == {
         "content_creation": 3, "social_media_post_writing": 3, "audience_analysis": 2, "brand_voice_adherence": 3,
     }  # fmt: skip
-    needs = {edge.target for skill in skills for edge in view.edges_from(EdgeKind.PRESUPPOSES, skill)}
+    needs = {edge.target for skill in skills for edge in view.list_edges_from(EdgeKind.PRESUPPOSES, skill)}
     assert needs == {"content_creation"}
 
     # The intent is this role's, and nobody else's.
-    serving_it = [edge.source for edge in view.edges_to(EdgeKind.SERVES_INTENT, "create_linkedin_post")]
+    serving_it = [edge.source for edge in view.list_edges_to(EdgeKind.SERVES_INTENT, "create_linkedin_post")]
     assert serving_it == ["social_media_marketer"]
     assert [item.id for item in manifest.intents] == ["create_linkedin_post"]
 

@@ -10,14 +10,14 @@ import pytest
 
 from orgkernel.errors import UsageError
 from orgkernel.toolbox import McpServer
-from orgkernel.toolbox.server_files import DeclaredServer, servers_of
+from orgkernel.toolbox.server_files import DeclaredServer, read_server_files
 
 
 def declared(folder: Path, variables: dict[str, str] | None = None, **server: Any) -> DeclaredServer:
     """What is read of one server."""
     path = folder / "mcp.json"
     path.write_text(json.dumps({"mcpServers": {"s": server}}), encoding="utf-8")
-    return servers_of([str(path)], variables or {})["s"]
+    return read_server_files([str(path)], variables or {})["s"]
 
 
 @pytest.mark.parametrize("spelling", ["${KEY}", "${env:KEY}", "${KEY:-other}"])
@@ -88,9 +88,9 @@ def test_a_name_is_declared_once(tmp_path: Path) -> None:
     first.write_text('{"mcpServers": {"s": {"command": "a"}}}', encoding="utf-8")
     second.write_text('{"servers": {\n  "t": {"command": "b"},\n  "s": {"command": "c"}}}', encoding="utf-8")
     with pytest.raises(UsageError) as caught:
-        servers_of([str(first), str(second)], {})
+        read_server_files([str(first), str(second)], {})
     assert caught.value.message == f"the server `s` is declared twice: {first}:1:17 and {second}:3:3"
-    assert list(servers_of([str(second)], {})) == ["t", "s"]
+    assert list(read_server_files([str(second)], {})) == ["t", "s"]
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"mcpServers": {}}', '{"mcpServers": 3}'])
@@ -98,7 +98,7 @@ def test_a_file_without_servers_is_an_error(text: str, tmp_path: Path) -> None:
     """Of the call, and not of a server."""
     (tmp_path / "mcp.json").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError):
-        servers_of([str(tmp_path / "mcp.json")], {})
+        read_server_files([str(tmp_path / "mcp.json")], {})
 
 
 def test_comments_are_read_where_a_host_allows_them(tmp_path: Path) -> None:
@@ -106,12 +106,12 @@ def test_comments_are_read_where_a_host_allows_them(tmp_path: Path) -> None:
     text = '{\n  // the tracker\n  "servers": {"s": {"command": "run"},}\n}\n'
     for name in ("mcp.json", ".mcp.json"):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    assert servers_of([str(tmp_path / "mcp.json")], {})["s"].provider == McpServer(("run",))
+    assert read_server_files([str(tmp_path / "mcp.json")], {})["s"].provider == McpServer(("run",))
     with pytest.raises(UsageError):
-        servers_of([str(tmp_path / ".mcp.json")], {})
+        read_server_files([str(tmp_path / ".mcp.json")], {})
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     """It is not called a file that cannot be read as JSON."""
     with pytest.raises(UsageError, match="there is no file"):
-        servers_of([str(tmp_path / "none.json")], {})
+        read_server_files([str(tmp_path / "none.json")], {})

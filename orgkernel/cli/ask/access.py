@@ -169,14 +169,14 @@ def what_can(
             "remove `--on-behalf-of` and `--via`",
         )
     if envelope:
-        found = kernel.envelope(org, subject, request.context)
-        echo_answer(form, found, lambda: _render_envelope(found))
+        access_envelope = kernel.envelope(org, subject, request.context)
+        echo_answer(form, access_envelope, lambda: _render_envelope(access_envelope))
         return
     rows = kernel.what_can(org, subject, request=request, kinds=kinds)
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=False))
     if not rows:
-        asked = msgspec.structs.replace(request, action="read", resource="data:none")
-        _exit_empty("this subject may do nothing", kernel, org, asked)
+        read_request = msgspec.structs.replace(request, action="read", resource="data:none")
+        _exit_empty("this subject may do nothing", kernel, org, read_request)
 
 
 def _exit_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> None:
@@ -204,10 +204,10 @@ def _as_data(explanation: AccessExplanation, *, trace: bool) -> dict[str, Any]:
     }
 
 
-def render_decision(asked: str, explanation: AccessExplanation) -> str:
+def render_decision(question: str, explanation: AccessExplanation) -> str:
     """The outcome, its reasons with their lines, and the remedies."""
     decision = explanation.decision
-    lines = [f"{decision.outcome}: {asked}"]
+    lines = [f"{decision.outcome}: {question}"]
     lines += because(explanation.reasons)
     if decision.obligations:
         lines.append(f"  obligations: {', '.join(decision.obligations)}")
@@ -215,11 +215,11 @@ def render_decision(asked: str, explanation: AccessExplanation) -> str:
     return as_text(lines)
 
 
-def _render_why(asked: str, explanation: AccessExplanation) -> str:
+def _render_why(question: str, explanation: AccessExplanation) -> str:
     """The whole explanation: every access layer, what it changed, and its lines."""
     decision = explanation.decision
     lines = [
-        f"{decision.outcome}: {asked}",
+        f"{decision.outcome}: {question}",
         f"  code {decision.code}, level {decision.level_effective or 'none'}"
         + (f", required level {decision.level_required}" if decision.level_required else ""),
         "",
@@ -231,8 +231,8 @@ def _render_why(asked: str, explanation: AccessExplanation) -> str:
         label = line.access_layer if line.access_layer != last[0] else ""
         # Two values that a layer changed together may have the same statement.
         is_said = last == (line.access_layer, line.statement)
-        said = "" if is_said else f": {line.statement}"
-        lines.append(f"  {label:<{width}}  {_moved(line)}{said}".replace("  –: ", "  "))
+        statement = "" if is_said else f": {line.statement}"
+        lines.append(f"  {label:<{width}}  {_moved(line)}{statement}".replace("  –: ", "  "))
         if not is_said:
             lines += places(line.why, " " * (width + 8))
         last = (line.access_layer, line.statement)
@@ -283,7 +283,7 @@ def _render_envelope(envelope: AccessEnvelope) -> str:
         ("policies", ", ".join(envelope.policies_matched)),
         ("denying", ", ".join(envelope.policies_denied)),
     ]
-    return as_text(f"{name:<12}  {said or 'none'}" for name, said in lines)
+    return as_text(f"{name:<12}  {text or 'none'}" for name, text in lines)
 
 
 def _with_ask(row: AccessRow) -> str:

@@ -56,8 +56,10 @@ def command(
 
     Exits 0 if there is a way, 1 if the subject declines, 2 if it cannot run.
     """
-    asked = HandlingRequest(subject, intent, parse_context(said), on_behalf_of, via, text=text, failed=failed)
-    decision = open_with_state(paths, org, store, no_cache=no_cache).handle(org, asked)
+    handling_request = HandlingRequest(
+        subject, intent, parse_context(said), on_behalf_of, via, text=text, failed=failed
+    )
+    decision = open_with_state(paths, org, store, no_cache=no_cache).handle(org, handling_request)
     echo_answer(form, decision, lambda: as_text(_lines(decision)))
     raise click.exceptions.Exit(int(decision.tier == "decline"))
 

@@ -45,7 +45,7 @@ def _names(
 ) -> tuple[Callable[[str], str], Callable[[str], bool]]:
     """Names in a baseline are relative to its folder, so the current folder does not matter."""
     here, folder = os.getcwd(), os.path.dirname(os.path.realpath(file))
-    asked = [os.path.realpath(os.path.join(here, name)) for name in request.asked]
+    requested_paths = [os.path.realpath(os.path.join(here, name)) for name in request.asked]
 
     def name(shown: str) -> str:
         path = snapshot.tree.paths.get(shown) or os.path.join(here, shown)
@@ -53,6 +53,6 @@ def _names(
 
     def is_asked(entry_file: str) -> bool:
         path = os.path.realpath(os.path.join(folder, entry_file))
-        return any(is_within(path, each) for each in asked)
+        return any(is_within(path, each) for each in requested_paths)
 
     return name, is_asked

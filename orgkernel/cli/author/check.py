@@ -29,8 +29,8 @@ from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.files import MAX_BYTES, Located, Root, read_lines
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import Request, shared_ontology, shipped_request
-from orgkernel.snapshots.snapshot import Snapshot, covers
+from orgkernel.snapshots.roots import Request, build_shipped_request, get_shared_ontology
+from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
 
 if TYPE_CHECKING:
     from orgkernel.diagnostics.render import ReadLines
@@ -87,9 +87,9 @@ def command(
     if baseline and to_write:
         raise click.UsageError("--baseline cannot be combined with --write-baseline")
     if paths == ("-",):
-        request = Request((Root(_written_input(), _STDIN), shared_ontology()), frozenset({_STDIN}))
+        request = Request((Root(_written_input(), _STDIN), get_shared_ontology()), frozenset({_STDIN}))
     else:
-        request = shipped_request() if shipped else request_of(paths, project)
+        request = build_shipped_request() if shipped else request_of(paths, project)
     file = baseline or to_write
     if file:
         from orgkernel.cli.author.baselines import allowed_by, hold_against  # few checks have a baseline
@@ -108,19 +108,19 @@ def command(
         snapshot = msgspec.structs.replace(
             snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift))
         )
-    found: Sequence[Diagnostic] = snapshot.diagnostics
+    diagnostics: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0
     if file:
-        found, known = hold_against(file, allowed, snapshot, request, write=bool(to_write))
+        diagnostics, known = hold_against(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
-    headline = _summary(found, snapshot, request, known)
-    _print_report(form, found, snapshot, request, threshold)
+    headline = _summary(diagnostics, snapshot, request, known)
+    _print_report(form, diagnostics, snapshot, request, threshold)
     if form == "github":
-        _append_step_summary(found, snapshot, headline)
+        _append_step_summary(diagnostics, snapshot, headline)
     if not shipped:
         say_what_else(snapshot, request)
     click.echo(headline, err=True)
-    if any(each.severity.reaches(threshold) for each in found):
+    if any(each.severity.reaches(threshold) for each in diagnostics):
         raise click.exceptions.Exit(1)
 
 
@@ -141,26 +141,30 @@ def _written_input() -> str:
 def _require_documents(paths: tuple[str, ...], snapshot: Snapshot, request: Request) -> None:
     """Raise `NothingToRead` if a path of the command line has no documents: it must not look as if it were checked."""
     names = snapshot.names_of_documents | {each.place.file for each in snapshot.diagnostics}
-    without = [each for each in sorted(request.asked) if not any(covers(each, name) for name in names)]
+    without = [
+        each for each in sorted(request.asked) if not any(does_cover_file(each, name) for name in names)
+    ]
     if without and (paths or len(without) == len(request.asked)):
         where = [os.path.normpath(each) for each in without]
         raise nothing_here(f"nothing to check: there are no orgkernel documents in {listing(where)}", where)
 
 
-def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, request: Request, known: int) -> str:
-    counts = Counter(each.severity for each in found)
+def _summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Request, known: int) -> str:
+    counts = Counter(each.severity for each in diagnostics)
     findings = ", ".join(
         counted(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
 
-    asked = snapshot.reported(request.asked)
+    reported_names = snapshot.reported(request.asked)
     organizations = [
-        each.records for each in snapshot.organizations.values() if each.records.document.name in asked
+        each.records
+        for each in snapshot.organizations.values()
+        if each.records.document.name in reported_names
     ]
     roles = sum(len(each.posts) for each in organizations)
     if not organizations:
         profiles = (each for each in snapshot.tree.documents if each.kind == "role_profile")
-        roles = sum(each.name in asked for each in profiles)
+        roles = sum(each.name in reported_names for each in profiles)
     files = len(_checked_files(snapshot, request))
     numbers = ((len(organizations), "organization"), (roles, "role"), (files, "file"))
     what = ", ".join(counted(number, noun) for number, noun in numbers if number or organizations)
@@ -169,21 +173,21 @@ def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, request: Request, 
         for file in snapshot.tree.files
         if file.read.skipped and not file.located.root.shared
     )
-    skipped = sum(any(covers(each, name) for each in request.asked) for name in own)
+    skipped = sum(any(does_cover_file(each, name) for each in request.asked) for name in own)
     passed_over = f"; {counted(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
     allowed = f"; {counted(known, 'finding')} allowed by the baseline" if known else ""
     return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
 
 
 def _print_report(
-    form: str, found: Sequence[Diagnostic], snapshot: Snapshot, request: Request, fail_on: Severity
+    form: str, diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Request, fail_on: Severity
 ) -> None:
     """Print findings in one of `FORMATS`. A file that can no longer be read is shown without its lines."""
     if form in ("full", "concise", "json"):
-        _print_for_here(form, found, _line_reader(snapshot, str))
+        _print_for_here(form, diagnostics, _line_reader(snapshot, str))
         return
     rename = _renamer(snapshot)
-    renamed = [_rename_places(each, rename) for each in found]
+    renamed = [_rename_places(each, rename) for each in diagnostics]
     lines = _line_reader(snapshot, rename)
     if form == "github":
         from orgkernel.diagnostics.formats.github import render_github
@@ -201,20 +205,20 @@ def _print_report(
     else:
         from orgkernel import __version__
         from orgkernel.diagnostics.formats.sarif import render_sarif
-        from orgkernel.rules.pages import all_pages
+        from orgkernel.rules.pages import build_all_pages
 
-        echo_json(render_sarif(renamed, tuple(all_pages().values()), __version__, lines))
+        echo_json(render_sarif(renamed, tuple(build_all_pages().values()), __version__, lines))
 
 
-def say_errors(found: Sequence[Diagnostic], snapshot: Snapshot) -> None:
+def say_errors(diagnostics: Sequence[Diagnostic], snapshot: Snapshot) -> None:
     """Print to stderr the errors that stop a command."""
     from orgkernel.diagnostics.render import render_full
 
-    errors = [each for each in found if each.severity is Severity.ERROR]
+    errors = [each for each in diagnostics if each.severity is Severity.ERROR]
     click.echo(render_full(errors, _line_reader(snapshot, str)), nl=False, err=True)
 
 
-def _append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headline: str) -> None:
+def _append_step_summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, headline: str) -> None:
     """Append the findings to GitHub's step summary, if there is one."""
     path = os.environ.get(_SUMMARY_FILE)
     if not path:
@@ -224,7 +228,7 @@ def _append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headli
     rename = _renamer(snapshot)
     try:
         with open(path, "a", encoding="utf-8", newline="\n") as file:
-            file.write(render_step_summary([_rename_places(each, rename) for each in found], headline))
+            file.write(render_step_summary([_rename_places(each, rename) for each in diagnostics], headline))
     except OSError as error:  # the check itself is complete
         click.echo(f"warning: the step summary cannot be written: {error.strerror}", err=True)
 
@@ -235,13 +239,17 @@ def _checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
     return snapshot.reported(request.asked) & snapshot.names_of_documents & files
 
 
-def _print_for_here(form: str, found: Sequence[Diagnostic], lines: ReadLines) -> None:
+def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLines) -> None:
     from orgkernel.diagnostics.render import render_concise, render_full, render_json
 
     if form == "json":
-        echo_json(render_json(found))
+        echo_json(render_json(diagnostics))
     else:
-        text = render_concise(found, painted) if form == "concise" else render_full(found, lines, painted)
+        text = (
+            render_concise(diagnostics, painted)
+            if form == "concise"
+            else render_full(diagnostics, lines, painted)
+        )
         click.echo(text, nl=False)
 
 
@@ -303,9 +311,9 @@ def _find_repository(folder: str) -> str | None:
     return folder
 
 
-def _rename_places(found: Diagnostic, rename: Callable[[str], str]) -> Diagnostic:
+def _rename_places(diagnostic: Diagnostic, rename: Callable[[str], str]) -> Diagnostic:
     def renamed(place: Place) -> Place:
         return place._replace(file=rename(place.file))
 
-    related = tuple(replace(each, place=renamed(each.place)) for each in found.related)
-    return replace(found, place=renamed(found.place), related=related)
+    related = tuple(replace(each, place=renamed(each.place)) for each in diagnostic.related)
+    return replace(diagnostic, place=renamed(diagnostic.place), related=related)

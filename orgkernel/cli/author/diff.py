@@ -38,13 +38,13 @@ def command(
 
     Exits 0, 1 if there is what --fail-on names, 2 if it cannot run.
     """
-    found = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org, read_as())
-    for note in found.notes:
+    comparison = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org, read_as())
+    for note in comparison.notes:
         click.echo(f"note: {printable(note)}", err=True)
-    echo_answer(form, as_data(found.changes), lambda: _RENDER[form](found.changes))
+    echo_answer(form, as_data(comparison.changes), lambda: _RENDER[form](comparison.changes))
     if form == "github":
-        click.echo(render_summary(found.changes), err=True)
+        click.echo(render_summary(comparison.changes), err=True)
     fails_on_any = exit_code or fail_on == "any"
-    is_widened = any(each.classification in ("widened", "unclear") for each in found.changes)
-    if (fails_on_any and found.changes) or (fail_on == "widened" and is_widened):
+    is_widened = any(each.classification in ("widened", "unclear") for each in comparison.changes)
+    if (fails_on_any and comparison.changes) or (fail_on == "widened" and is_widened):
         raise click.exceptions.Exit(1)

@@ -19,7 +19,7 @@ from orgkernel.loading.formats import OURS
 from orgkernel.project.requests import request_of
 from orgkernel.snapshots.foreign_trees import find_foreign_trees
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import resolve_paths, shown
+from orgkernel.snapshots.roots import format_relative_path, resolve_paths
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 _ORGANIZATION = "organization"
@@ -135,7 +135,7 @@ def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Itera
         for tree in find_foreign_trees(os.path.abspath(top), known):
             request = resolve_paths((tree.folder,), here, read_as=tree.format)
             snapshot = Loader(request, project.severities).load()
-            place = shown(tree.folder, here)
+            place = format_relative_path(tree.folder, here)
             note = ""
             if (os.path.realpath(tree.folder), tree.format) not in read:
                 note = f"is not read from here: pass {_options_for(tree.folder, tree.format, place)}"

@@ -12,7 +12,7 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.documents.records import RoleType
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.scaffold import add_domain, add_role, add_tool, copy_template
-from orgkernel.snapshots.shipped import template_names
+from orgkernel.snapshots.shipped import list_templates
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 # The first character stops click from wrapping the lines.
@@ -78,7 +78,7 @@ def command(
 def _new_organization(folder: str, template: str, new_id: str | None) -> None:
     for name in copy_template(template, folder, new_id):
         click.echo(os.path.join(folder, name))
-    others = ", ".join(name for name in template_names() if name != template)
+    others = ", ".join(name for name in list_templates() if name != template)
     click.echo(f"\ncopied template {template} (others: {others}); next:", err=True)
     click.echo(f"  orgkernel check {folder}\n  orgkernel graph --path {folder}", err=True)
 

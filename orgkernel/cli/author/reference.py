@@ -13,9 +13,9 @@ from orgkernel.errors import UsageError
 @click.argument("code", required=False, shell_complete=completing.rules)
 def rule(code: str | None) -> None:
     """Explain the rule with this CODE or name, or list all rules."""
-    from orgkernel.rules.pages import all_pages
+    from orgkernel.rules.pages import build_all_pages
 
-    pages = all_pages()
+    pages = build_all_pages()
     if code is None:
         for page in pages.values():
             click.echo(f"{page.code}  {page.severity.value:<7}  {page.name:<28}  {page.summary}")

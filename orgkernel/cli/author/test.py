@@ -78,9 +78,9 @@ def _roots(files: tuple[str, ...], here: str) -> list[Root]:
 
 def _refuse_unreadable(cases: Tree) -> None:
     broken = {each.name for each in cases.broken}
-    found = [each for each in cases.diagnostics if each.place.file in broken]
-    if found:
-        click.echo(render_concise(found), nl=False, err=True)
+    diagnostics = [each for each in cases.diagnostics if each.place.file in broken]
+    if diagnostics:
+        click.echo(render_concise(diagnostics), nl=False, err=True)
         raise NothingToRead("the decision cases cannot be read")
 
 

@@ -28,8 +28,8 @@ from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.operations.agents import (
     add_agent,
-    declared_agents,
     list_agents,
+    list_declared_agents,
     move_agent,
     record_result,
     set_rank,
@@ -160,7 +160,7 @@ def _named_digest(text: str) -> tuple[str, str]:
 def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
     """List the agents of the rosters and of the store, as they stand now. Differences between the two are printed on stderr."""
     kernel = find_declared(paths, no_cache=no_cache)
-    agents = declared_agents(kernel)
+    agents = list_declared_agents(kernel)
     drift: tuple[Diagnostic, ...] = ()
     if not agents or is_there(store):
         with looking(store, kernel) as context:

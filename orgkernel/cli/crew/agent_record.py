@@ -88,8 +88,8 @@ def commission(
 
     orders = _orders(agent_id, role, file, public_key, probation)
     if dry_run:
-        asked = {name: where[name] for name in ("paths", "store", "no_cache")}
-        kernel, name = asking_about(org, **asked)
+        options = {name: where[name] for name in ("paths", "store", "no_cache")}
+        kernel, name = asking_about(org, **options)
         report = preview_commissions(kernel, name, orders)
     else:
         with acting_on_agent(**where) as context:
@@ -172,21 +172,23 @@ def certificate(
     if file is None:
         kernel, _ = asking_about(org, store=store, **where)
         with looking(store, kernel) as context:
-            found = find_certificate(context, agent_id, org=org)
-        click.echo(msgspec.json.encode(found))
+            stored_certificate = find_certificate(context, agent_id, org=org)
+        click.echo(msgspec.json.encode(stored_certificate))
         return
     content = _read(file)
-    told = verify_birth_certificate(content)
-    trusted = issuer or find_issuer(located(store), told.org_id)
-    told = verify_birth_certificate(content, trusted)
-    if told.agent_id != agent_id:
-        raise Refused(f"the certificate is that of {quote(told.agent_id)}", code="BAD_CERTIFICATE")
+    birth = verify_birth_certificate(content)
+    trusted = issuer or find_issuer(located(store), birth.org_id)
+    birth = verify_birth_certificate(content, trusted)
+    if birth.agent_id != agent_id:
+        raise Refused(f"the certificate is that of {quote(birth.agent_id)}", code="BAD_CERTIFICATE")
     if trusted is None:
         click.echo(
-            f"note: whether {told.issuer} is the key of {told.org_id} was not checked; pass `--issuer`",
+            f"note: whether {birth.issuer} is the key of {birth.org_id} was not checked; pass `--issuer`",
             err=True,
         )
-    click.echo(f"{told.agent_id} was commissioned as {told.role_id} of {told.org_id}: the signature is valid")
+    click.echo(
+        f"{birth.agent_id} was commissioned as {birth.role_id} of {birth.org_id}: the signature is valid"
+    )
 
 
 @click.command("record", short_help="Record a piece of work of an agent, by reference.")
@@ -239,10 +241,10 @@ def episodes(agent_id: str, limit: int, before: int | None, form: str, **where: 
     """List the recorded work of an agent, newest first."""
     kernel, org = asking_about(**where)
     with looking(where["store"], kernel) as context:
-        found = find_episodes(context, agent_id, org=org, before=before, limit=limit)
+        agent_episodes = find_episodes(context, agent_id, org=org, before=before, limit=limit)
     echo_records(
         form,
-        found,
+        agent_episodes,
         ("number", "episode", "at", "outcome", "role", "intent", "reference"),
         lambda each: (
             each.number, each.episode_id, show_time(each.at), each.outcome, each.role_id, each.intent, each.reference,
@@ -257,21 +259,21 @@ def service_record(agent_id: str, form: str, **where: Any) -> None:
     """Show what an agent has done: its birth, episodes, success rate, trajectory and promotions."""
     kernel, org = asking_about(**where)
     with looking(where["store"], kernel) as context:
-        found = find_service_record(context, agent_id, org=org)
-    echo_answer(form, found, lambda: as_text(_service_lines(found)))
+        agent_record = find_service_record(context, agent_id, org=org)
+    echo_answer(form, agent_record, lambda: as_text(_service_lines(agent_record)))
 
 
-def _service_lines(found: ServiceRecord) -> Iterator[str]:
-    service = found.service
-    yield f"{found.agent_id} of {found.org_id}, {found.lifecycle}"
-    yield f"born        {found.born or 'not yet commissioned'}"
-    yield f"roles       {', '.join(each.role_id for each in found.commissions) or 'none'}"
+def _service_lines(agent_record: ServiceRecord) -> Iterator[str]:
+    service = agent_record.service
+    yield f"{agent_record.agent_id} of {agent_record.org_id}, {agent_record.lifecycle}"
+    yield f"born        {agent_record.born or 'not yet commissioned'}"
+    yield f"roles       {', '.join(each.role_id for each in agent_record.commissions) or 'none'}"
     rate = "" if service.success_rate is None else f", {service.success_rate:.0%} successful"
     yield f"episodes    {service.total_episodes}{rate}"
     yield f"trajectory  {service.trust_trajectory}"
-    for each in found.promotions:
+    for each in agent_record.promotions:
         yield f"rank        {each.before or 'none'} to {each.after or 'none'}, {each.at}, by {each.actor}"
-    yield f"personality {_drift_text(found.personality)}"
+    yield f"personality {_drift_text(agent_record.personality)}"
 
 
 def _drift_text(drift: PersonalityDrift) -> str:

@@ -37,8 +37,8 @@ def command() -> None:
 @_where
 def list_(org: str, form: str, **where: Any) -> None:
     """List the bills of an organization."""
-    found = open_with_state(org=org, **where).bills(org)
-    echo_answer(form, found, lambda: _render_list(found))
+    bill_list = open_with_state(org=org, **where).bills(org)
+    echo_answer(form, bill_list, lambda: _render_list(bill_list))
 
 
 @command.command("show")
@@ -46,8 +46,8 @@ def list_(org: str, form: str, **where: Any) -> None:
 @_where
 def show(bill: str, org: str, form: str, **where: Any) -> None:
     """Show the bill roles and the steps of BILL, and who may start it."""
-    found = open_with_state(org=org, **where).bill(org, bill)
-    echo_answer(form, found, lambda: _render_page(found))
+    page = open_with_state(org=org, **where).bill(org, bill)
+    echo_answer(form, page, lambda: _render_page(page))
 
 
 @command.command("check", short_help="Check a bill, and whether the crew can take its roles.")
@@ -75,8 +75,8 @@ def check(bill: str, org: str, form: str, **where: Any) -> None:
 @_where
 def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any) -> None:
     """Propose who takes which bill role of BILL, by the crew as it is now. Nobody is assigned by it."""
-    found = open_with_state(org=org, **where).fill_bill(org, bill, without=without)
-    echo_answer(form, found, lambda: _render_fill(found))
+    assignment = open_with_state(org=org, **where).fill_bill(org, bill, without=without)
+    echo_answer(form, assignment, lambda: _render_fill(assignment))
 
 
 @command.command("next", short_help="Say which steps of a bill may start now, and what blocks others.")
@@ -88,19 +88,19 @@ def next_(bill: str, instance: Any, org: str, form: str, **where: Any) -> None:
 
     INSTANCE is a JSON file that tells what was done so far; `-` reads it from standard input.
     """
-    told = _parse(bill, instance.read())
-    found = open_with_state(org=org, **where).next_steps(org, told)
-    echo_answer(form, found, lambda: _render_next(found))
+    bill_instance = _parse(bill, instance.read())
+    next_steps = open_with_state(org=org, **where).next_steps(org, bill_instance)
+    echo_answer(form, next_steps, lambda: _render_next(next_steps))
 
 
 def _parse(bill: str, text: bytes) -> BillInstance:
     try:
-        told = msgspec.json.decode(text)
-        if not isinstance(told, dict):
+        fields = msgspec.json.decode(text)
+        if not isinstance(fields, dict):
             raise UsageError("the instance is not a JSON object", _EXAMPLE)
-        if told.setdefault("bill", bill) != bill:
+        if fields.setdefault("bill", bill) != bill:
             raise UsageError(f"the instance is one of another bill than `{bill}`", "name the bill it is of")
-        return msgspec.convert(told, prepared(BillInstance))
+        return msgspec.convert(fields, prepared(BillInstance))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
         where = f" at `{place.removeprefix('.')}`" if place else ""
@@ -109,11 +109,11 @@ def _parse(bill: str, text: bytes) -> BillInstance:
         raise UsageError("the instance is not JSON", _EXAMPLE) from None
 
 
-def _render_list(found: BillList) -> str:
+def _render_list(bill_list: BillList) -> str:
     from orgkernel.cli.tables import draw, new_table
 
     table = new_table("bill", "version", "title", "trigger", "bill roles", "steps", "file")
-    for each in found.bills:
+    for each in bill_list.bills:
         table.add_row(
             each.bill,
             each.version,
@@ -123,7 +123,7 @@ def _render_list(found: BillList) -> str:
             str(each.steps),
             each.file,
         )
-    return draw(table) if found.bills else "no bills\n"
+    return draw(table) if bill_list.bills else "no bills\n"
 
 
 def _render_page(page: BillPage) -> str:
@@ -162,38 +162,38 @@ def _render_check(page: BillPage, proposal: BillAssignment) -> str:
     return as_text(lines or [f"{page.bill}: no findings, and the crew can take every bill role now"])
 
 
-def _render_fill(found: BillAssignment) -> str:
-    lines = [f"{found.bill} → {found.outcome}"]
-    for filled in found.bill_roles:
+def _render_fill(assignment: BillAssignment) -> str:
+    lines = [f"{assignment.bill} → {assignment.outcome}"]
+    for filled in assignment.bill_roles:
         others = f" (or {', '.join(filled.others)})" if filled.others else ""
         lines.append(f"  {filled.bill_role}: {', '.join(filled.agents) or 'nobody'}{others}")
-    for each in found.vacancies:
+    for each in assignment.vacancies:
         lines += [f"  {each.bill_role} is {each.missing} short", *because(each.reasons)]
     return as_text(lines)
 
 
-def _render_next(found: NextSteps) -> str:
-    lines = [f"{found.bill} → {found.state}, {found.outcome}", *because(found.reasons)]
-    for step in found.may_start:
+def _render_next(next_steps: NextSteps) -> str:
+    lines = [f"{next_steps.bill} → {next_steps.state}, {next_steps.outcome}", *because(next_steps.reasons)]
+    for step in next_steps.may_start:
         lines.append(f"  may start {step.step}: {step.name or step.action}")
         lines += [f"    {each.text}" for each in step.obligations]
         lines += [f"    gets {name} = {value!r}" for name, value in step.inputs.items()]
         for bill_role in step.bill_roles:
             for agent in bill_role.unfit:
                 lines += [f"    not {agent.agent}: {reason.text}" for reason in agent.reasons]
-    for running in found.running:
+    for running in next_steps.running:
         lines.append(f"  running {running.step} by {running.by}{', overdue' if running.overdue else ''}")
-    for blocked in found.blocked:
+    for blocked in next_steps.blocked:
         lines.append(f"  blocked {blocked.step}")
         lines += [f"    {reason.text}" for reason in blocked.reasons]
         for bill_role in blocked.bill_roles:
             for agent in bill_role.unfit:
                 lines += [f"    not {agent.agent}: {reason.text}" for reason in agent.reasons]
-    if found.completed:
-        lines.append(f"  completed: {', '.join(found.completed)}")
-    if found.skipped:
-        lines.append(f"  skipped: {', '.join(found.skipped)}")
-    for finding in found.findings:
+    if next_steps.completed:
+        lines.append(f"  completed: {', '.join(next_steps.completed)}")
+    if next_steps.skipped:
+        lines.append(f"  skipped: {', '.join(next_steps.skipped)}")
+    for finding in next_steps.findings:
         lines.append(f"  finding {finding.code}: {finding.text}")
         lines += places(finding.why)
     return as_text(lines)

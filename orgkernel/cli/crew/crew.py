@@ -64,18 +64,18 @@ def command(
         refuse_options_before(ctx)
         return
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
-    found = kernel.agents(org, AgentFilter(**wanted))
-    echo_answer(form, found, lambda: _render(found))
+    agent_list = kernel.agents(org, AgentFilter(**wanted))
+    echo_answer(form, agent_list, lambda: _render(agent_list))
 
 
-def _render(found: AgentList) -> str:
+def _render(agent_list: AgentList) -> str:
     from orgkernel.cli.tables import draw, new_table
 
     table = new_table("agent", "callsign", "roles", "rank", "trust", "watches", "lifecycle")
-    for each in found.agents:
+    for each in agent_list.agents:
         trust = "" if each.trust is None else f"{each.trust:.2f}"
         table.add_row(
             each.agent_id, each.callsign, ", ".join(each.roles), each.rank or "", trust, ", ".join(each.watches),
             each.lifecycle,
         )  # fmt: skip
-    return draw(table) if found.agents else "no agent matches\n"
+    return draw(table) if agent_list.agents else "no agent matches\n"

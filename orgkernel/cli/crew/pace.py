@@ -52,12 +52,12 @@ def command(
 
 def _parse_observation(text: str) -> Observation:
     try:
-        said = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError):
         raise UsageError("the observation is not JSON", _EXAMPLE) from None
-    if not isinstance(said, dict):
+    if not isinstance(fields, dict):
         raise UsageError("the observation is not a JSON object", _EXAMPLE)
-    for name, value in said.items():
+    for name, value in fields.items():
         if name not in NAMES:
             meant = suggest_trigger_name(name)
             help = f"did you mean {quote(meant)}?" if meant in NAMES else f"known names are {listing(NAMES)}"
@@ -71,7 +71,7 @@ def _parse_observation(text: str) -> Observation:
                 else "a number of at least 0"
             )
             raise UsageError(f"{quote(name)} in the observation is not {kind}", _EXAMPLE)
-    return Observation(**said)
+    return Observation(**fields)
 
 
 def _render(pace: RolePace) -> str:

@@ -42,9 +42,9 @@ def list_command(
 
     Exits 0 if there is a skill, 1 if there is none, 2 if it cannot run.
     """
-    found = open_with_state(paths, org, store, no_cache=no_cache).cognitive_skills(org, subject)
-    echo_answer(form, found, lambda: as_text(_listed(found)))
-    raise click.exceptions.Exit(int(not found.skills))
+    skill_list = open_with_state(paths, org, store, no_cache=no_cache).cognitive_skills(org, subject)
+    echo_answer(form, skill_list, lambda: as_text(_listed(skill_list)))
+    raise click.exceptions.Exit(int(not skill_list.skills))
 
 
 @command.command("show", short_help="Show the instructions of a skill, and the files in its folder.")
@@ -68,9 +68,9 @@ def show(
     """
     kernel = open_with_state(paths, org, store, no_cache=no_cache)
     if resource is None:
-        found = kernel.cognitive_skill(org, subject, name)
-        outcome = found.activation.outcome
-        echo_answer(form, found, lambda: as_text(_shown(found)))
+        skill_page = kernel.cognitive_skill(org, subject, name)
+        outcome = skill_page.activation.outcome
+        echo_answer(form, skill_page, lambda: as_text(_shown(skill_page)))
     else:
         file = kernel.skill_resource(org, subject, name, resource)
         outcome = file.outcome
@@ -85,40 +85,40 @@ def proposals(org: str, paths: tuple[str, ...], store: str | None, no_cache: boo
 
     Nothing is made of a proposal by itself. Exits 0 if there is one, 1 if there is none, 2 if it cannot run.
     """
-    found = open_with_state(paths, org, store, no_cache=no_cache).proposals(org)
-    echo_answer(form, found, lambda: as_text(_proposed(found)))
-    raise click.exceptions.Exit(int(not found.proposals))
+    skill_proposals = open_with_state(paths, org, store, no_cache=no_cache).proposals(org)
+    echo_answer(form, skill_proposals, lambda: as_text(_proposed(skill_proposals)))
+    raise click.exceptions.Exit(int(not skill_proposals.proposals))
 
 
-def _proposed(found: Proposals) -> Iterator[str]:
-    share = f"{found.min_success_rate:.0%}"
-    yield f"a proposal takes {found.min_successes} successes, and {share} of all outcomes"
-    for each in found.proposals:
+def _proposed(skill_proposals: Proposals) -> Iterator[str]:
+    share = f"{skill_proposals.min_success_rate:.0%}"
+    yield f"a proposal takes {skill_proposals.min_successes} successes, and {share} of all outcomes"
+    for each in skill_proposals.proposals:
         yield f"{each.skill}: {each.text}"
         yield from places(each.why)
         for agent in each.agents:
             yield f"  {agent.agent}  {agent.successes} successes, {agent.failures} failures"
 
 
-def _listed(found: SkillList) -> Iterator[str]:
-    yield from because(found.reasons)
-    for card in found.skills:
+def _listed(skill_list: SkillList) -> Iterator[str]:
+    yield from because(skill_list.reasons)
+    for card in skill_list.skills:
         yield f"{card.name}  {card.description}"
-    for withheld in found.withheld:
+    for withheld in skill_list.withheld:
         yield f"not {withheld.name}:"
         yield from because(withheld.reasons)
 
 
-def _shown(found: SkillDisclosed) -> Iterator[str]:
-    activation = found.activation
+def _shown(skill_page: SkillDisclosed) -> Iterator[str]:
+    activation = skill_page.activation
     if activation.card is None:
         yield f"deny: skill {activation.name} for {activation.subject}"
         yield from because(activation.reasons)
         return
     yield from activation.body.splitlines()
-    if found.resources:
+    if skill_page.resources:
         yield ""
-        yield from (f"file {each.path} ({each.size} bytes)" for each in found.resources)
+        yield from (f"file {each.path} ({each.size} bytes)" for each in skill_page.resources)
 
 
 def _content(file: SkillResource) -> Iterator[str]:

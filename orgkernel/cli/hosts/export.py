@@ -77,8 +77,8 @@ def command(
     mark = Mark(view.org_id, target)
     if folder is None:
         lost = [{"what": loss.what, "why": loss.why, "count": loss.count} for loss in export.lost]
-        said = {"files": dict(export.files), "covers": export.covers, "lost": lost}
-        echo_json(json.dumps(said, ensure_ascii=False, indent=1))
+        document = {"files": dict(export.files), "covers": export.covers, "lost": lost}
+        echo_json(json.dumps(document, ensure_ascii=False, indent=1))
     elif check:
         _check(export, exporter, folder, mark)
     else:
@@ -117,19 +117,19 @@ def _write(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force
 
 
 def _check(export: Export, exporter: Exporter, folder: str, mark: Mark) -> None:
-    found = check_export(export, exporter, folder, mark)
-    for line in _lines(found, folder):
+    comparison = check_export(export, exporter, folder, mark)
+    for line in _lines(comparison, folder):
         click.echo(printable(line))
-    for path in found.foreign:
+    for path in comparison.foreign:
         click.echo(printable(f"note: {_in(folder, path)} was not exported from this organization"), err=True)
-    if found.drifted:
-        click.echo(f"{counted(len(found.drifted), 'file')} of {len(export.files)} out of step", err=True)
+    if comparison.drifted:
+        click.echo(f"{counted(len(comparison.drifted), 'file')} of {len(export.files)} out of step", err=True)
         raise click.exceptions.Exit(1)
     click.echo(f"{counted(len(export.files), 'file')} in step", err=True)
 
 
-def _lines(found: ExportComparison, folder: str) -> Iterator[str]:
-    for drift in found.drifted:
+def _lines(comparison: ExportComparison, folder: str) -> Iterator[str]:
+    for drift in comparison.drifted:
         path = _in(folder, drift.path)
         if drift.kind == "missing":
             yield f"missing: {path}{f', for {drift.place}' if drift.place else ''}"

@@ -221,22 +221,25 @@ def accept(
     if server is not None and server not in upstreams:
         raise UsageError(f"there is no server {quote(server)}", did_you_mean(server, upstreams) or "")
     pins = Pins(lock_file)
-    asked = [each for name, each in upstreams.items() if server in (None, name)]
-    listed, failed = asyncio.run(_list_all(asked))
+    chosen_upstreams = [each for name, each in upstreams.items() if server in (None, name)]
+    listed, failed = asyncio.run(_list_all(chosen_upstreams))
     for name, why in failed.items():
         click.echo(f"error: server {quote(name)} does not answer: {printable(why)}", err=True)
     left = 0
-    for name, found in listed.items():
+    for name, definitions in listed.items():
         wanted = None if not tools else list(tools)
-        if unknown := [each for each in tools if each not in found and each not in pins.definitions(name)]:
+        if unknown := [
+            each for each in tools if each not in definitions and each not in pins.definitions(name)
+        ]:
             raise UsageError(
-                f"server {quote(name)} has no tool {quote(unknown[0])}", did_you_mean(unknown[0], found) or ""
+                f"server {quote(name)} has no tool {quote(unknown[0])}",
+                did_you_mean(unknown[0], definitions) or "",
             )
-        lines = list(_differences(pins, name, found, wanted))
+        lines = list(_differences(pins, name, definitions, wanted))
         for line in lines:
             click.echo(line)
         if server is not None or everything:
-            pins.accept(name, found, wanted)
+            pins.accept(name, definitions, wanted)
         else:
             left += len(lines)
     if server is None and not everything:
@@ -276,7 +279,7 @@ def _differences(
     pins: Pins, server: str, listed: Mapping[str, Mapping[str, Any]], names: Sequence[str] | None
 ) -> list[str]:
     """What accepting would change: a line for each tool, and below it each field that is another."""
-    from orgkernel.mcp.gateway.pins import changed_fields
+    from orgkernel.mcp.gateway.pins import list_changed_fields
 
     lines: list[str] = []
     known = pins.definitions(server)
@@ -291,7 +294,7 @@ def _differences(
             lines.append(f"- {shown}")
         elif old is not None and old != new:
             lines.append(f"~ {shown}")
-            for field in changed_fields(old, new):
+            for field in list_changed_fields(old, new):
                 lines.append(f"    {field} - {_short(old.get(field, ''))}")
                 lines.append(f"    {field} + {_short(new.get(field, ''))}")
     return lines

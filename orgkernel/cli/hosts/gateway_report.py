@@ -127,8 +127,8 @@ def _echo(report: GatewayReport, form: str) -> None:
             )
     if report.diff and report.folder != os.curdir:
         click.echo(f"note: apply it in {quote(report.folder)}", err=True)
-    for found in report.findings:
-        click.echo(f"note: new with it: {printable(found)}", err=True)
+    for finding in report.findings:
+        click.echo(f"note: new with it: {printable(finding)}", err=True)
 
 
 def _lines(report: GatewayReport) -> Iterator[str]:

@@ -30,7 +30,7 @@ from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.baseline import is_within
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.effect_counts import lines, read_effect
-from orgkernel.snapshots.shipped import shipped_folder
+from orgkernel.snapshots.shipped import get_shipped_folder
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 
@@ -181,7 +181,10 @@ def status_command(
 def install_command(root: str | None, dry_run: bool) -> None:
     """Install or upgrade the extension in a host. No organization is activated."""
     install(
-        _require_agent_zero(root, "--agent-zero ROOT"), shipped_folder("extension"), _echo, dry_run=dry_run
+        _require_agent_zero(root, "--agent-zero ROOT"),
+        get_shipped_folder("extension"),
+        _echo,
+        dry_run=dry_run,
     )
 
 
@@ -248,7 +251,7 @@ def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Ker
         click.echo(
             "note: files in the host are not used as source; using the templates (or pass `--path`)", err=True
         )
-    return open_kernel(paths or (shipped_folder("templates"),), org, no_cache=no_cache)
+    return open_kernel(paths or (get_shipped_folder("templates"),), org, no_cache=no_cache)
 
 
 def _file_of(kernel: Kernel, snapshot: OrgSnapshot) -> str:
@@ -259,7 +262,9 @@ def _file_of(kernel: Kernel, snapshot: OrgSnapshot) -> str:
 def _source(kernel: Kernel, snapshot: OrgSnapshot) -> str | None:
     """The folder that the organization was read from. None for a template, which belongs to the package."""
     file = _file_of(kernel, snapshot)
-    return None if is_within(file, os.path.realpath(shipped_folder("templates"))) else os.path.dirname(file)
+    return (
+        None if is_within(file, os.path.realpath(get_shipped_folder("templates"))) else os.path.dirname(file)
+    )
 
 
 def _is_behind(root: str, status: HostStatus, paths: tuple[str, ...], *, no_cache: bool) -> bool | None:
@@ -268,7 +273,7 @@ def _is_behind(root: str, status: HostStatus, paths: tuple[str, ...], *, no_cach
     Contents are compared instead of digests, because digests depend on file names relative to the current folder.
     """
     org = str(status.organization)
-    read = paths or (status.source or shipped_folder("templates"),)
+    read = paths or (status.source or get_shipped_folder("templates"),)
     try:
         snapshot = open_kernel(read, org, no_cache=no_cache).latest(org)
     except (NothingToRead, UnknownOrganization):

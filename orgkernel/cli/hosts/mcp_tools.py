@@ -54,10 +54,10 @@ def command(path: str, connect: bool, names: tuple[str, ...], output: str | None
         click.echo("help: nothing was written; choose others with `--server`", err=True)
         raise SystemExit(1)
     target = output or os.path.join(os.path.dirname(path), LISTED)
-    said = {"servers": {name: {"tools": tools} for name, (tools, _) in sorted(answers.items())}}
+    document = {"servers": {name: {"tools": tools} for name, (tools, _) in sorted(answers.items())}}
     try:
         with open(target, "w", encoding="utf-8") as file:
-            file.write(json.dumps(said, indent=2) + "\n")
+            file.write(json.dumps(document, indent=2) + "\n")
     except OSError as error:
         raise UsageError(f"{quote(target)} cannot be written: {(error.strerror or '').lower()}") from None
     number = sum(len(tools) for tools, _ in answers.values())

@@ -59,10 +59,10 @@ def _render_map(layers: Sequence[Layer]) -> str:
     """One row per signal layer in the order of a turn, then which of them reads which, and how it reacts."""
     from orgkernel.cli.tables import draw, new_table
 
-    said = new_table("signal layer", "hook", "writes", "or derived from")
+    layer_table = new_table("signal layer", "hook", "writes", "or derived from")
     for layer in layers:
         says = (f"{name}!" if name == layer.spoken_by else name for name in layer.says)
-        said.add_row(layer.name, layer.hook, ", ".join(says), layer.seen_in or "–")
+        layer_table.add_row(layer.name, layer.hook, ", ".join(says), layer.seen_in or "–")
     read = new_table("reader", "reads", "and")
     for layer in layers:
         for does in dict.fromkeys(layer.reads.values()):
@@ -72,7 +72,7 @@ def _render_map(layers: Sequence[Layer]) -> str:
     return (
         "All signal layers share one value per turn: `_layer_signals`.\n"
         f"One signal layer may warn per turn, the first of: {lane}.\n\n"
-        f"{draw(said)}\n! this field says that the signal layer has warned or corrected\n\n{draw(read)}\n"
+        f"{draw(layer_table)}\n! this field says that the signal layer has warned or corrected\n\n{draw(read)}\n"
         "An absent signal layer is unknown. None needs another.\n"
     )
 

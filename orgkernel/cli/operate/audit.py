@@ -100,26 +100,26 @@ def query_(count: str | None, limit: int, store: str | None, form: str, **filter
 def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None:
     from orgkernel.operations.upkeep import count_audit
 
-    found: Any = count_audit(state, count, since)
+    audit_counts: Any = count_audit(state, count, since)
     if form == "json":
-        echo_indented(found)
+        echo_indented(audit_counts)
     elif count == "senders":
         echo_records(
             form,
-            found,
+            audit_counts,
             ("count", "last", "channel", "sender"),
             lambda each: (each.count, show_time(each.last_at), each.channel, each.sender),
         )
     elif count == "policies":
         echo_records(
             form,
-            found,
+            audit_counts,
             ("matched", "denied", "policy"),
             lambda each: (each.matched, each.denied, each.policy),
         )
     else:
-        lines = [("all", "", outcome, number) for outcome, number in found.outcomes.items()]
-        for by, names in (("subject", found.subjects), ("channel", found.channels)):
+        lines = [("all", "", outcome, number) for outcome, number in audit_counts.outcomes.items()]
+        for by, names in (("subject", audit_counts.subjects), ("channel", audit_counts.channels)):
             lines += [(by, name, *each) for name, counts in names.items() for each in counts.items()]
         echo_records(form, lines, ("by", "name", "outcome", "count"), lambda line: line)
 
@@ -155,25 +155,27 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
     from orgkernel.operations.upkeep import verify
 
     with opened(store) as state:
-        found = verify(state, checkpoints)
+        verification = verify(state, checkpoints)
     if form == "json":
-        echo_indented(found)
+        echo_indented(verification)
     else:
-        _echo_findings(found)
-        for each in found.accepted:
+        _echo_findings(verification)
+        for each in verification.accepted:
             why = f" ({each.reason})" if each.reason else ""
-            said = f"note: {each.actor} accepted at {show_time(each.at)}: {each.problem}: {each.message}{why}"
-            click.echo(printable(said), err=True)
-        says = _VERDICTS[found.verdict]
+            note = f"note: {each.actor} accepted at {show_time(each.at)}: {each.problem}: {each.message}{why}"
+            click.echo(printable(note), err=True)
+        says = _VERDICTS[verification.verdict]
         accepted = (
-            f", except for {counted(len(found.accepted), 'accepted finding')}" if found.accepted else ""
+            f", except for {counted(len(verification.accepted), 'accepted finding')}"
+            if verification.accepted
+            else ""
         )
-        dropped = f", {found.dropped:,} deleted by retention" if found.dropped else ""
-        rows = f"{counted(found.rows, 'row')} in {counted(found.chains, 'chain')}"
+        dropped = f", {verification.dropped:,} deleted by retention" if verification.dropped else ""
+        rows = f"{counted(verification.rows, 'row')} in {counted(verification.chains, 'chain')}"
         click.echo(f"{says}{accepted}: {rows}{dropped}", err=True)
-        if found.findings:
+        if verification.findings:
             click.echo(_HOW_TO_GO_ON, err=True)
-    if found.verdict != "whole":
+    if verification.verdict != "whole":
         raise click.exceptions.Exit(1)
 
 
@@ -188,12 +190,12 @@ def accept_(checkpoints: tuple[str, ...], reason: str, form: str, **where: Any) 
     from orgkernel.operations.upkeep import accept
 
     with acting_alone(**where) as context:
-        found = accept(context, checkpoints, reason)
+        verification = accept(context, checkpoints, reason)
     if form == "json":
-        echo_indented(found.findings)
+        echo_indented(verification.findings)
         return
-    _echo_findings(found)
-    click.echo(f"{counted(len(found.findings), 'finding')} accepted", err=True)
+    _echo_findings(verification)
+    click.echo(f"{counted(len(verification.findings), 'finding')} accepted", err=True)
 
 
 @command.command("rotate-key")
@@ -220,11 +222,11 @@ def rotate_key_(overlap: str, reason: str, **where: Any) -> None:
     click.echo(f"signing with a new key; the one before holds until {show_time(until)}", err=True)
 
 
-def _echo_findings(found: Any) -> None:
-    for finding in found.findings:
+def _echo_findings(verification: Any) -> None:
+    for finding in verification.findings:
         click.echo(printable(f"{finding.problem}: {finding.message}"))
-    if found.more_findings:
-        click.echo(f"and {found.more_findings:,} more")
+    if verification.more_findings:
+        click.echo(f"and {verification.more_findings:,} more")
 
 
 @command.command("export", short_help="Print complete rows as CSV or JSON lines.")

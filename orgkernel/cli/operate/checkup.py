@@ -23,25 +23,25 @@ from orgkernel.kernel.cache_folder import find_cache_folder, open_cache
 from orgkernel.kernel.settings import Project, find_ignored, find_project, is_own
 
 
-def check_everything(asked: Asked) -> Iterator[Checked]:
+def check_everything(options: Asked) -> Iterator[Checked]:
     """All checks, in the order in which a reader should mend what they find."""
     yield from run_check("python", check_python)
     yield from run_check("packages", check_packages)
     try:
-        project = find_project(asked.folder)
+        project = find_project(options.folder)
     except OrgkernelError as error:
         yield Checked("settings", "problem", error.message, error.help)
         yield Checked("settings", "warning", "nothing that depends on the settings was checked")
         return
     yield from run_check("settings", lambda: check_settings(project))
-    yield from run_check("documents", lambda: check_documents(asked, project))
-    yield from run_check("cache", lambda: check_cache(asked, project))
+    yield from run_check("documents", lambda: check_documents(options, project))
+    yield from run_check("cache", lambda: check_cache(options, project))
     yield from run_check("toolbox", lambda: check_toolbox(project))
-    yield from run_check("tokens", lambda: check_tokens(asked, project))
+    yield from run_check("tokens", lambda: check_tokens(options, project))
     has_keys: list[bool] = []
-    yield from check_store(asked, project, has_keys)
-    yield from run_check("certificate", lambda: check_certificate(asked))
-    yield from run_check("address", lambda: check_address(asked, any(has_keys) or project.oidc is not None))
+    yield from check_store(options, project, has_keys)
+    yield from run_check("certificate", lambda: check_certificate(options))
+    yield from run_check("address", lambda: check_address(options, any(has_keys) or project.oidc is not None))
 
 
 def check_python() -> Lines:
@@ -121,12 +121,12 @@ def check_settings(project: Project) -> Lines:
         yield "warning", f"the settings in `{ignored}` are ignored", "keep one of the two"
 
 
-def check_documents(asked: Asked, project: Project) -> Lines:
+def check_documents(options: Asked, project: Project) -> Lines:
     """What is read, and what is found in it."""
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.names import ACTIVE
 
-    request = request_of(asked.paths, project)
+    request = request_of(options.paths, project)
     kernel = Kernel(request, active=project.active, severities=project.severities)
     latest = kernel.state.latest
     shown = listing(sorted(request.asked))
@@ -137,9 +137,11 @@ def check_documents(asked: Asked, project: Project) -> Lines:
             "create them with `orgkernel new DIR`",
         )
         return
-    counts = Counter(found.severity for found in latest.diagnostics)
-    said = ", ".join(counted(counts[each], each.value) for each in Severity if counts[each]) or "no findings"
-    what = f"{counted(len(latest.organizations), 'organization')} in {shown}: {said}"
+    counts = Counter(diagnostic.severity for diagnostic in latest.diagnostics)
+    counts_text = (
+        ", ".join(counted(counts[each], each.value) for each in Severity if counts[each]) or "no findings"
+    )
+    what = f"{counted(len(latest.organizations), 'organization')} in {shown}: {counts_text}"
     if counts[Severity.ERROR]:
         refused = listing(kernel.state.refused)
         serves = f"; not served: {refused}" if kernel.state.refused else ""
@@ -158,13 +160,13 @@ def check_documents(asked: Asked, project: Project) -> Lines:
         )
 
 
-def check_cache(asked: Asked, project: Project) -> Lines:
+def check_cache(options: Asked, project: Project) -> Lines:
     """Whether the cache is used."""
-    folder = find_cache_folder(project, asked.environment)
+    folder = find_cache_folder(project, options.environment)
     if folder is None:
         yield "ok", "the cache is off, or has no place", ""
         return
-    cache, problem = open_cache(project, asked.environment, create=False)
+    cache, problem = open_cache(project, options.environment, create=False)
     problem = problem or (cache.find_problem() if cache is not None else "")
     if problem:
         yield "warning", f"{problem}; everything is read anew, which takes longer", ""
@@ -194,7 +196,7 @@ def _never(*_: Any) -> Any:
     raise AssertionError("nothing is called")
 
 
-def check_tokens(asked: Asked, project: Project) -> Lines:
+def check_tokens(options: Asked, project: Project) -> Lines:
     """Whether tokens of the identity provider can be verified."""
     if project.oidc is None:
         return
@@ -207,7 +209,7 @@ def check_tokens(asked: Asked, project: Project) -> Lines:
         yield "ok", f"the keys of {quote(settings.issuer)} are in `{settings.jwks}`", ""
         return
     host = urlsplit(settings.jwks).hostname or ""
-    if asked.offline:
+    if options.offline:
         yield "warning", f"the keys at {quote(host)} were not fetched", "leave `--offline` out"
         return
     from manifest_api.guards.token_keys import KeyClient
@@ -225,13 +227,13 @@ def check_tokens(asked: Asked, project: Project) -> Lines:
     yield "ok", f"{quote(host)} has {counted(len(keys.keys), 'key')} of {quote(settings.issuer)}", ""
 
 
-def check_certificate(asked: Asked) -> Lines:
+def check_certificate(options: Asked) -> Lines:
     """Whether clients would accept the certificate."""
-    if asked.tls is None:
+    if options.tls is None:
         return
     from manifest_api.guards.tls import SOON_DAYS, days_left, read_certificate
 
-    _, expires_at = read_certificate(asked.tls)
+    _, expires_at = read_certificate(options.tls)
     left = days_left(expires_at)
     if left < SOON_DAYS:
         yield (
@@ -243,24 +245,24 @@ def check_certificate(asked: Asked) -> Lines:
         yield "ok", f"the certificate is valid until {show_time(expires_at)}", ""
 
 
-def check_address(asked: Asked, has_keys: bool) -> Lines:
+def check_address(options: Asked, has_keys: bool) -> Lines:
     """Whether `serve` would listen there, and what protects the keys on their way."""
     from manifest_api.guards.loopback import is_loopback
     from manifest_api.server import resolve_address
 
-    found = resolve_address(asked.host, 0, has_keys=has_keys, needs_key=asked.needs_key)
-    is_near = all(is_loopback(str(address[0])) for *_, address in found)
-    if not is_near and asked.tls is None:
+    addresses = resolve_address(options.host, 0, has_keys=has_keys, needs_key=options.needs_key)
+    is_near = all(is_loopback(str(address[0])) for *_, address in addresses)
+    if not is_near and options.tls is None:
         yield (
             "warning",
-            f"{quote(asked.host)} is not a loopback address, and without TLS everybody on the way can read the keys",
+            f"{quote(options.host)} is not a loopback address, and without TLS everybody on the way can read the keys",
             "give `--tls-certificate` and `--tls-key`, or listen on `127.0.0.1` behind a proxy that ends TLS",
         )
     else:
         where = "a loopback address" if is_near else "an address for all"
         who = (
             "keys and tokens are asked for"
-            if not is_near or asked.needs_key
+            if not is_near or options.needs_key
             else "loopback needs no key to read"
         )
-        yield "ok", f"{quote(asked.host)} is {where}; {who}", ""
+        yield "ok", f"{quote(options.host)} is {where}; {who}", ""

@@ -27,31 +27,31 @@ _MOST_ROWS = 200_000
 """Rows of an audit that is verified here. A larger one takes long."""
 
 
-def check_store(asked: Asked, project: Project, has_keys: list[bool]) -> Iterator[Checked]:
+def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Iterator[Checked]:
     """Whether the store can be read, has room, and proves its audit. It adds to `has_keys` whether a key is valid."""
     try:
-        location = locate_store(project, asked.folder, asked.store, asked.environment)
+        location = locate_store(project, options.folder, options.store, options.environment)
         if location.path and not os.path.exists(location.path):
-            yield _missing(location, asked)
+            yield _missing(location, options)
             return
         store = open_store(location, read_only=True)
     except OrgkernelError as error:
         yield Checked("store", "problem", error.message, error.help)
         return
     with store:
-        yield from run_check("store", lambda: _describe(store, asked.budget))
+        yield from run_check("store", lambda: _describe(store, options.budget))
         yield from run_check("files", lambda: _check_files(location))
         yield from run_check("clock", lambda: _check_clock(store))
         yield from run_check("audit", lambda: _check_audit(store))
         yield from run_check("keys", lambda: _check_keys(store, has_keys))
 
 
-def _missing(location: StoreLocation, asked: Asked) -> Checked:
+def _missing(location: StoreLocation, options: Asked) -> Checked:
     from orgkernel.operations.upkeep import find_lost_store
 
     for lost in find_lost_store(location):
         return Checked("store", "problem", lost.message, "put a backup back with `orgkernel store restore`")
-    shown = _near(location.shown, asked.folder)
+    shown = _near(location.shown, options.folder)
     return Checked("store", "ok", f"there is none yet; the first change makes `{shown}`")
 
 
@@ -119,24 +119,28 @@ def _check_audit(store: Store) -> Lines:
     if rows > _MOST_ROWS:
         yield "ok", f"{counted(rows, 'row')}, too many to verify here; `orgkernel audit verify` does", ""
         return
-    found = verify(store)
-    for each in found.findings[:_MOST_SHOWN]:
+    verification = verify(store)
+    for each in verification.findings[:_MOST_SHOWN]:
         yield "problem", each.message, "run `orgkernel audit verify`"
-    if (more := max(0, len(found.findings) - _MOST_SHOWN) + found.more_findings) > 0:
+    if (more := max(0, len(verification.findings) - _MOST_SHOWN) + verification.more_findings) > 0:
         yield "problem", f"{counted(more, 'more finding')}", "run `orgkernel audit verify`"
-    if found.accepted:
-        yield "warning", f"{counted(len(found.accepted), 'finding')} accepted", "run `orgkernel audit verify`"
-    if not found.findings:
-        yield "ok", f"{counted(found.rows, 'row')}, unchanged", ""
+    if verification.accepted:
+        yield (
+            "warning",
+            f"{counted(len(verification.accepted), 'finding')} accepted",
+            "run `orgkernel audit verify`",
+        )
+    if not verification.findings:
+        yield "ok", f"{counted(verification.rows, 'row')}, unchanged", ""
 
 
 def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
-    from orgkernel.operations.keys import expiring_keys
+    from orgkernel.operations.keys import list_expiring_keys
 
     now = time.time()
     keys = [key for key in store.keys.list() if key.is_active(now)]
     has_keys.append(bool(keys))
-    for key in expiring_keys(store, now):
+    for key in list_expiring_keys(store, now):
         yield (
             "warning",
             f"the key {quote(key.name)} ({key.key_id}) expires at {show_time(key.expires_at)}",

@@ -47,24 +47,24 @@ def command(
     from orgkernel.cli.operate.checkup import check_everything
     from orgkernel.cli.operate.checkup_report import Asked
 
-    asked = Asked(
+    options = Asked(
         os.getcwd(), os.environ, paths, store, host, require_key, tls_files(tls_certificate, tls_key),
         store_budget * 1024 * 1024, offline,
     )  # fmt: skip
-    found = []
-    for each in check_everything(asked):
-        found.append(each)
+    checks = []
+    for each in check_everything(options):
+        checks.append(each)
         if form == "text":  # a line when it is known: a database or an issuer may take a while
             click.echo(printable(f"{each.status:<8} {each.check:<12} {each.message}"))
             if each.help:
                 click.echo(printable(f"{'':<22}help: {each.help}"))
-    problems = sum(each.status == "problem" for each in found)
-    warnings = sum(each.status == "warning" for each in found)
+    problems = sum(each.status == "problem" for each in checks)
+    warnings = sum(each.status == "warning" for each in checks)
     if form == "json":
-        echo_indented({"problems": problems, "warnings": warnings, "checks": found})
+        echo_indented({"problems": problems, "warnings": warnings, "checks": checks})
     else:
         numbers = (problems, "problem"), (warnings, "warning")
-        said = [counted(number, what) for number, what in numbers if number]
-        click.echo(", ".join(said) or "all is well", err=True)
+        count_texts = [counted(number, what) for number, what in numbers if number]
+        click.echo(", ".join(count_texts) or "all is well", err=True)
     if problems:
         raise click.exceptions.Exit(1)

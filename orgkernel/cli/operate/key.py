@@ -91,11 +91,11 @@ def create(
 @format_option("text", "json")
 def list_(store: str | None, form: str) -> None:
     """List keys, without their secrets."""
-    from orgkernel.operations.keys import expiring_keys
+    from orgkernel.operations.keys import list_expiring_keys
 
     with opened(store) as state:
         keys = state.keys.list()
-        expiring = expiring_keys(state, time.time())
+        expiring = list_expiring_keys(state, time.time())
 
     def row(key: Any) -> tuple[Any, ...]:
         until = f"revoked {show_time(key.revoked_at)}" if key.revoked_at else show_time(key.expires_at)

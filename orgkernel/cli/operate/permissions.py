@@ -189,7 +189,7 @@ def _issue_restriction(**values: Any) -> None:
 def _list_restrictions(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List restrictions."""
     with opened(store) as state:
-        found = state.restrictions.list(subject, active_only=not everything)
+        restrictions = state.restrictions.list(subject, active_only=not everything)
 
     def row(each: Any) -> tuple[Any, ...]:
         until = _show_end(each, "lifted")
@@ -197,7 +197,7 @@ def _list_restrictions(subject: str | None, everything: bool, store: str | None,
         return each.restriction_id, each.subject, each.org_id, each.level, until, each.issued_by, what
 
     headings = ("restriction", "subject", "organization", "level", "until", "by", "resources")
-    echo_records(form, found, headings, row)
+    echo_records(form, restrictions, headings, row)
 
 
 def _issue(
@@ -302,9 +302,9 @@ def _create_request(
     """
     org = named_org(org_id, all_orgs)
     with acting_here(actor, paths, store, no_cache, create=True) as context:
-        asked = ask(context, RequestDraft(org_id=org, **draft))
-    until = show_time(asked.expires_at)
-    echo_record(form, asked, f"{asked.request_id} is pending until {until}")
+        new_request = ask(context, RequestDraft(org_id=org, **draft))
+    until = show_time(new_request.expires_at)
+    echo_record(form, new_request, f"{new_request.request_id} is pending until {until}")
 
 
 @request.command("show", short_help="Show a request in full, and what granting it would change.")
@@ -318,17 +318,17 @@ def _show_request(
 ) -> None:
     """Show a request in full, and what granting it would change for the requester."""
     with looking(store, find_declared(paths, no_cache=no_cache)) as context:
-        found = describe_request(context, request_id)
+        full_request = describe_request(context, request_id)
     if form == "json":
-        echo_indented(found)
+        echo_indented(full_request)
         return
-    asked = found.request
+    record = full_request.request
     lines = [
-        f"{asked.request_id}: {asked.requester} asks for level {_level(asked)} of {', '.join(asked.resources)} {_where(asked.org_id)}",
-        f"status: {asked.status}, until {show_time(asked.expires_at)}",
-        f"reason: {asked.reason or 'none given'}",
-        "granting it would change:" if found.widens else "granting it would change nothing",
-        *(f"  {_change(each)}" for each in found.widens),
+        f"{record.request_id}: {record.requester} asks for level {_level(record)} of {', '.join(record.resources)} {_where(record.org_id)}",
+        f"status: {record.status}, until {show_time(record.expires_at)}",
+        f"reason: {record.reason or 'none given'}",
+        "granting it would change:" if full_request.widens else "granting it would change nothing",
+        *(f"  {_change(each)}" for each in full_request.widens),
     ]
     for line in lines:
         click.echo(printable(line))

@@ -74,17 +74,17 @@ def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where:
     from orgkernel.operations.reports.board import detail_of
 
     reports = _latest(org, None, **where)
-    found = [report for report in reports if report.role_id == role]
-    if not found:
+    role_reports = [report for report in reports if report.role_id == role]
+    if not role_reports:
         roles = list(dict.fromkeys(report.role_id for report in reports))
         help = did_you_mean(role, roles) or (
             f"who reported: {listing(roles)}" if roles else "there are no reports"
         )
         raise UnknownRecord(f"there is no report of role {quote(role)}", help)
-    organizations = sorted({report.org_id for report in found})
+    organizations = sorted({report.org_id for report in role_reports})
     if len(organizations) > 1:
         raise UsageError(f"role {quote(role)} reports in {listing(organizations)}", "choose one with `--org`")
-    newest = max(found, key=lambda report: (report.at, report.number))
+    newest = max(role_reports, key=lambda report: (report.at, report.number))
     detail = detail_of(newest, _intervals(paths)(newest.org_id, role), time.time())
     echo_record(form, detail, "") if form == "json" else click.echo(_render_report(detail), nl=False)
 
@@ -278,11 +278,11 @@ def _show_unit(line: BoardLine, lines: Sequence[BoardLine]) -> str:
 def _render_line(line: BoardLine) -> str:
     """A report as one line of a log."""
     marks = _show_marks(line)
-    said = (
+    parts = (
         line.at, f"{line.org_id}/{line.role_id}", line.pace_level, line.health, line.state, f"{line.progress:.0%}",
         *([f"[{marks}]"] if marks else []), line.task,
     )  # fmt: skip
-    return printable("  ".join(part for part in said if part))
+    return printable("  ".join(part for part in parts if part))
 
 
 def _render_report(detail: ReportDetail) -> str:

@@ -138,15 +138,15 @@ def command(
 def _log_ready(kernel: Kernel, url: str) -> None:
     """Say in the log what `_say_what_to_try` says to a person."""
     logger = logging.getLogger("orgkernel.server")
-    for org_id, found in kernel.state.refused.items():
-        logger.error("not served: organization %s has %d findings", quote(org_id), len(found))
+    for org_id, diagnostics in kernel.state.refused.items():
+        logger.error("not served: organization %s has %d findings", quote(org_id), len(diagnostics))
     logger.info("serving %s on %s", ", ".join(kernel.state.served) or "no organization yet", url)
 
 
 def _say_what_to_try(kernel: Kernel, url: str) -> None:
     state = kernel.state
-    for org_id, found in state.refused.items():
-        findings = f"{len(found)} finding{'s' * (len(found) != 1)}"
+    for org_id, diagnostics in state.refused.items():
+        findings = f"{len(diagnostics)} finding{'s' * (len(diagnostics) != 1)}"
         click.echo(f"not served: {org_id} has {findings}; see {url}/v1/diagnostics", err=True)
     click.echo(
         f"\nserving {', '.join(state.served) or 'no organization yet'} on {url}\n\nTry, in another terminal:",
@@ -155,11 +155,12 @@ def _say_what_to_try(kernel: Kernel, url: str) -> None:
     for org_id, organization in state.served.items():
         index = organization.snapshot.index
         role_id = next(
-            (role for role in index.roles if index.domains_of(role)), index.roles[0] if index.roles else None
+            (role for role in index.roles if index.list_domains(role)),
+            index.roles[0] if index.roles else None,
         )
         if (role_id is not None and len(index.roles) > 1) or len(state.served) == 1:
             click.echo(f"  curl -s {url}/v1/orgs/{org_id}/roles/{role_id}", err=True)
-            domains = index.domains_of(role_id) if role_id else ()
+            domains = index.list_domains(role_id) if role_id else ()
             if domains:
                 body = '{"domain": "' + domains[0].target + '"}'
                 click.echo(

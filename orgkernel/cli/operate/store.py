@@ -70,12 +70,12 @@ def restore(backup: str, reason: str, store: str | None) -> None:
     from orgkernel.operations.upkeep import restore_store
 
     done = restore_store(located(store), os.path.abspath(backup), OPERATOR, reason)
-    said = [f"restored version {done.version} from {backup}"]
+    sentences = [f"restored version {done.version} from {backup}"]
     if done.replaced:
-        said.append(f"the replaced store is {done.replaced}")
+        sentences.append(f"the replaced store is {done.replaced}")
     if done.copied_checkpoints:
-        said.append("there were no checkpoints here, so those of the backup were copied")
-    click.echo(printable("; ".join(said)), err=True)
+        sentences.append("there were no checkpoints here, so those of the backup were copied")
+    click.echo(printable("; ".join(sentences)), err=True)
     if done.lost:
         rows = sum(last - first + 1 for first, last in done.lost.values())
         click.echo(
@@ -93,18 +93,18 @@ def info(store: str | None, form: str) -> None:
     from orgkernel.operations.upkeep import describe_store
 
     with opened(store) as state:
-        found = describe_store(state)
+        description = describe_store(state)
     if form == "json":
-        echo_indented(found)
+        echo_indented(description)
         return
-    size = "–" if found.bytes is None else f"{found.bytes:,} bytes"
+    size = "–" if description.bytes is None else f"{description.bytes:,} bytes"
     facts: list[tuple[str, Any]] = [
-        ("engine", found.engine),
-        ("place", found.place),
-        ("version", found.version),
-        ("state version", found.state_version),
+        ("engine", description.engine),
+        ("place", description.place),
+        ("version", description.version),
+        ("state version", description.state_version),
         ("size", size),
-        ("checkpoints", found.checkpoints),
+        ("checkpoints", description.checkpoints),
     ]
-    facts += [(f"rows of {name}", f"{number:,}") for name, number in found.rows.items()]
+    facts += [(f"rows of {name}", f"{number:,}") for name, number in description.rows.items()]
     echo_records("text", facts, ("what", "value"), lambda fact: fact)

@@ -50,10 +50,10 @@ def command() -> None:
 def list_(org: str | None, path: str | None, store: str | None, form: str) -> None:
     """List the claims that hold now."""
     with opened(store) as state:
-        found = list_claims(state, org, path)
+        claims = list_claims(state, org, path)
     echo_records(
         form,
-        found,
+        claims,
         ("org", "token", "holder", "session", "planner", "until", "paths"),
         lambda claim: (
             claim.org_id, claim.token, claim.holder, claim.session, claim.planner, show_time(claim.expires_at),

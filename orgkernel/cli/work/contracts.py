@@ -163,19 +163,23 @@ def show(ctx: click.Context, file: str) -> None:
 
 
 def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]]) -> None:
-    found = checked.diagnostics
+    diagnostics = checked.diagnostics
 
     def lines_of(name: str) -> Sequence[str]:
         return lines.get(name, ())
 
     if form == "json":
-        echo_json(render_json(found))
+        echo_json(render_json(diagnostics))
     elif form == "github":
         from orgkernel.diagnostics.formats.github import render_github
 
-        click.echo(render_github(found, lines_of).encode(), nl=False)
+        click.echo(render_github(diagnostics, lines_of).encode(), nl=False)
     else:
-        text = render_concise(found, painted) if form == "concise" else render_full(found, lines_of, painted)
+        text = (
+            render_concise(diagnostics, painted)
+            if form == "concise"
+            else render_full(diagnostics, lines_of, painted)
+        )
         click.echo(text, nl=False)
 
 

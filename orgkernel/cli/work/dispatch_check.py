@@ -72,26 +72,28 @@ def command(
     if brief == parent_brief == "-":
         raise UsageError("two briefs cannot be read from standard input", "write one of them to a file")
     briefs = DispatchBriefs(_read(brief), _read(parent_brief))
-    found = open_with_state(paths, org, store, no_cache=no_cache).dispatch_permission(org, question, briefs)
-    echo_answer(form, found, lambda: as_text(_lines(found)))
-    ctx.exit(_EXIT[found.outcome])
+    permission = open_with_state(paths, org, store, no_cache=no_cache).dispatch_permission(
+        org, question, briefs
+    )
+    echo_answer(form, permission, lambda: as_text(_lines(permission)))
+    ctx.exit(_EXIT[permission.outcome])
 
 
 def _read(file: str | None) -> ReadContract | None:
     return None if file is None else read_contract_file(file)
 
 
-def _lines(found: DispatchPermission) -> Iterator[str]:
-    yield f"{found.outcome.replace('_', ' ')}: {found.sender} dispatch {found.receiver}"
-    if found.findings:
-        for finding in found.findings:
+def _lines(permission: DispatchPermission) -> Iterator[str]:
+    yield f"{permission.outcome.replace('_', ' ')}: {permission.sender} dispatch {permission.receiver}"
+    if permission.findings:
+        for finding in permission.findings:
             yield f"  {finding.step}: {finding.code}: {finding.text}"
             yield from places(finding.why)
             yield from (f"      {remedy}" for remedy in finding.remedies)
     else:
-        yield from because(found.reasons)
-    if found.obligations:
-        yield f"  obligations: {', '.join(found.obligations)}"
-    if found.routing is not None:
-        yield f"  queue {found.routing.queue_mode}, session {found.routing.session_key}"
-        yield from places(found.routing.why)
+        yield from because(permission.reasons)
+    if permission.obligations:
+        yield f"  obligations: {', '.join(permission.obligations)}"
+    if permission.routing is not None:
+        yield f"  queue {permission.routing.queue_mode}, session {permission.routing.session_key}"
+        yield from places(permission.routing.why)

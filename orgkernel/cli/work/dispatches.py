@@ -108,13 +108,13 @@ def list_(
 ) -> None:
     """List the dispatches, oldest first. A log that was changed in the store is refused."""
     with looking_here(**where) as context:
-        found = list_dispatches(
+        dispatches = list_dispatches(
             context.store, organization_of(context, org), session=session, sender=sender, receiver=receiver,
             brief=brief, is_running=running,
         )  # fmt: skip
     echo_records(
         form,
-        found,
+        dispatches,
         ("number", "time", "from", "to", "session", "claim", "brief"),
         lambda each: (
             each.number, show_time(each.at), each.sender, each.holder, each.session, each.token, each.brief,

@@ -20,7 +20,7 @@ from orgkernel.cli.stores import opened, store_option
 from orgkernel.cli.work.contract_files import read_brief
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.claims import FileClaim
-from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work, require_different
+from orgkernel.decisions.ownership.owners import AuditedWorker, build_claimed_work, require_different
 from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import LISTED, quote
 from orgkernel.errors import NothingToRead, UsageError
@@ -99,16 +99,16 @@ def audit(
             raise UsageError("`--claims` is asked in place of briefs", "leave one of them out")
         named, is_union = _read_claims(store), True
     require_different(named)
-    found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
+    git_range = read_range(repository, base, head, [each.name for each in named if each.has_branch])
     kernel = open_governed(org, paths, no_cache=no_cache)
     if kernel is None:
         click.echo(
             "note: there is no organization here, so only the files that are always protected count as sacred",
             err=True,
         )
-    rules = find_changed_rules(found, [] if kernel is None else kernel.sacred_documents(org))
-    sacred = sacred_of(kernel, org, found.folder, rules)
-    answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
+    rules = find_changed_rules(git_range, [] if kernel is None else kernel.sacred_documents(org))
+    sacred = sacred_of(kernel, org, git_range.folder, rules)
+    answer = audit_changes(git_range.changed, named, sacred=sacred, root=git_range.folder, is_union=is_union)
     echo_answer(form, answer, lambda: as_text(_lines(answer, is_union)))
     ctx.exit(_EXIT_CODES[answer.outcome])
 
@@ -131,7 +131,7 @@ def _read_claims(store: str | None) -> list[AuditedWorker]:
         by_holder.setdefault(f"{each.holder} in {each.session}" if each.session else each.holder, []).append(
             each
         )
-    return [claimed_work(name, held) for name, held in by_holder.items()]
+    return [build_claimed_work(name, held) for name, held in by_holder.items()]
 
 
 def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:
@@ -153,17 +153,20 @@ def sacred_of(kernel: Kernel | None, org: str, folder: str, changed: Sequence[st
     return kernel.sacred_files(org, folder, changed)
 
 
-def _lines(found: OwnershipAudit, is_union: bool) -> Iterator[str]:
-    files, workers = counted(len(found.files), "changed file"), counted(len(found.workers), "worker")
-    commits = counted(sum(each.commits for each in found.workers), "commit")
+def _lines(ownership_audit: OwnershipAudit, is_union: bool) -> Iterator[str]:
+    files, workers = (
+        counted(len(ownership_audit.files), "changed file"),
+        counted(len(ownership_audit.workers), "worker"),
+    )
+    commits = counted(sum(each.commits for each in ownership_audit.workers), "commit")
     done = f"{workers} together" if is_union else f"{commits} of {workers}"
-    yield f"{found.outcome.replace('_', ' ')}: {files}, {done}"
-    for finding in found.findings:
+    yield f"{ownership_audit.outcome.replace('_', ' ')}: {files}, {done}"
+    for finding in ownership_audit.findings:
         yield f"  {finding.code}: {finding.text}"
         yield from places(finding.why)
         if finding.commits:
             yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
         yield f"      {finding.help}"
-    for each in found.overlaps[:LISTED]:
+    for each in ownership_audit.overlaps[:LISTED]:
         mine, theirs = f"{quote(each.path)} of {each.worker}", f"{quote(each.other_path)} of {each.other}"
         yield f"  overlap: {mine}, and {theirs}"

@@ -111,8 +111,8 @@ def _refused_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
         base = find_pushed_base(local, remote, remote_name)
         if base is not None:
             own, _ = workers_here()
-            found = read_range(".", base, local)
-            refused += _refused(found.changed, own, found)
+            git_range = read_range(".", base, local)
+            refused += _refused(git_range.changed, own, git_range)
     return refused
 
 
@@ -126,8 +126,8 @@ def _refused(
     return [] if answer.outcome == "clean" else [answer]
 
 
-def _lines(found: OwnershipAudit) -> Iterator[str]:
-    for finding in found.findings:
+def _lines(ownership_audit: OwnershipAudit) -> Iterator[str]:
+    for finding in ownership_audit.findings:
         yield f"  {finding.code}: {finding.text}"
         yield from places(finding.why)
         yield f"      {finding.help}"

@@ -7,7 +7,7 @@ import os
 from orgkernel.cli.stores import is_there, opened
 from orgkernel.cli.work.contract_files import read_brief
 from orgkernel.decisions.ownership.claims import FileClaim
-from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work
+from orgkernel.decisions.ownership.owners import AuditedWorker, build_claimed_work
 from orgkernel.errors import UsageError
 from orgkernel.operations.claims import list_claims
 
@@ -24,11 +24,11 @@ def workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
             claims = list_claims(store)
     mine = [each for each in claims if holder and each.holder == holder and session in (None, each.session)]
     if not own and mine:
-        own = [claimed_work(holder or "", mine)]
+        own = [build_claimed_work(holder or "", mine)]
     if not own:
         raise UsageError("the worker has neither a brief nor a current claim", WAY_OUT)
     others = [
-        claimed_work(f"{each.holder} (claim {each.token} of {each.org_id})", [each])
+        build_claimed_work(f"{each.holder} (claim {each.token} of {each.org_id})", [each])
         for each in claims
         if each not in mine
     ]

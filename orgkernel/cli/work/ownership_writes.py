@@ -107,6 +107,9 @@ def _note_for_next_time(
     watched = {
         root, *named_briefs(), FILE, "pyproject.toml", store.path, f"{store.path}-wal", *read, *map(os.path.dirname, read),
     }  # fmt: skip
-    held = [*sacred.held_from(worker.brief), *(path for each in others for path in each.brief.files_owned)]
+    held = [
+        *sacred.list_withheld(worker.brief),
+        *(path for each in others for path in each.brief.files_owned),
+    ]
     with contextlib.suppress(OSError):
         write_owned_files(root, worker.brief.files_owned, held, sorted(map(os.path.abspath, watched)))

@@ -68,9 +68,9 @@ def check(
     ground = Ground(root=None if root is None else os.path.abspath(root), own=own or None)
     given = None if brief is None else read_brief(brief)
     done = [expect_readable(read_contract_file(each), Preflight) for each in preflights]
-    found = permit_command(_text(words), ground, given, done)
-    echo_answer(form, found, lambda: as_text(_lines(found, asks=given is not None or bool(done))))
-    ctx.exit(_EXIT_CODES[found.permission])
+    permission = permit_command(_text(words), ground, given, done)
+    echo_answer(form, permission, lambda: as_text(_lines(permission, asks=given is not None or bool(done))))
+    ctx.exit(_EXIT_CODES[permission.permission])
 
 
 def _text(words: tuple[str, ...]) -> str:
@@ -79,14 +79,14 @@ def _text(words: tuple[str, ...]) -> str:
     return words[0] if len(words) == 1 else shlex.join(words)
 
 
-def _lines(found: CommandPermission, *, asks: bool) -> Iterator[str]:
-    allowed = found.permission == "allow" and found.outcome == "destructive"
-    yield found.outcome.replace("_", " ") + (", and allowed" if allowed else "")
-    for operation in found.operations:
+def _lines(permission: CommandPermission, *, asks: bool) -> Iterator[str]:
+    allowed = permission.permission == "allow" and permission.outcome == "destructive"
+    yield permission.outcome.replace("_", " ") + (", and allowed" if allowed else "")
+    for operation in permission.operations:
         yield f"  {_place(operation)} {operation.id}: {operation.message}{_through(operation)}"
-    for part in found.unread:
+    for part in permission.unread:
         yield f"  {_place(part)} not read: {part.message}{_through(part)}"
-    for refusal in found.refusals if asks else ():
+    for refusal in permission.refusals if asks else ():
         yield f"  {refusal.code}: {refusal.message}"
         yield f"      {refusal.help}"
 

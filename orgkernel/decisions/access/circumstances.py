@@ -30,12 +30,12 @@ def is_within(window: str, now: float, utc_offset: int) -> bool:
     local = now + utc_offset
     if window == WEEKENDS:
         return (local // _DAY + _FIRST_WEEKDAY) % 7 >= 5
-    start, end = map(_minutes, window.split("-"))
+    start, end = map(_parse_minutes, window.split("-"))
     minute = local % _DAY // _MINUTE
     return start <= minute < end if start < end else minute >= start or minute < end
 
 
-def _minutes(text: str) -> int:
+def _parse_minutes(text: str) -> int:
     hours, minutes = text.split(":")
     return int(hours) * 60 + int(minutes)
 
@@ -47,7 +47,7 @@ class Circumstance(Condition, frozen=True, kw_only=True):
     watch: str | None = None
 
 
-def circumstances_of(match: Match) -> tuple[Circumstance, ...]:
+def read_circumstances(match: Match) -> tuple[Circumstance, ...]:
     """When a policy applies, apart from the subject: one of these must hold; none means always.
 
     >>> [(each.alert, each.watch) for each in circumstances_of(Match(alert=("RED",), watch=("beta", "gamma")))]
@@ -95,18 +95,18 @@ def find_unstated(condition: Circumstance, context: AccessContext) -> dict[str, 
     >>> find_unstated(Circumstance(channel="slack", peer_kind="group"), AccessContext(channel="slack"))
     {'peer_kind': 'group'}
     """
-    found = {}
+    values_by_name = {}
     for name in CIRCUMSTANCES:
         wanted = getattr(condition, name)
         if wanted is not None:
             stated = getattr(context, name)
             if stated is None:
-                found[name] = wanted
+                values_by_name[name] = wanted
             elif stated != wanted:
                 return {}
     if condition.time is not None and not is_within(condition.time, context.now, context.utc_offset):
         return {}
-    return found
+    return values_by_name
 
 
 def words_of(condition: Circumstance) -> tuple[str, ...]:

@@ -18,10 +18,10 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
     Resource,
     build_resource,
-    named_credentials,
+    find_named_credentials,
 )
-from orgkernel.decisions.access.stated import StatedPaths, state_paths
-from orgkernel.decisions.access.subject import Subject, undeclared_subject
+from orgkernel.decisions.access.stated import StatedPaths, read_stated_paths
+from orgkernel.decisions.access.subject import Subject, build_undeclared_subject
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.documents.records import BUILT_IN_ORIGINS, USER
@@ -43,7 +43,7 @@ class AccessTables:
         """Declared subjects, as far as they were asked about."""
         self.resources: dict[str, Resource] = {}
         """Declared resources, as far as they were asked about."""
-        self.undeclared = undeclared_subject(view)
+        self.undeclared = build_undeclared_subject(view)
         self.reasons: dict[tuple[str, ...], tuple[Reason, ...]] = {}
         """Reasons that rest on documents alone, by action, subject, resource and codes."""
         self.holding: dict[str, tuple[str, ...]] = {}
@@ -77,7 +77,7 @@ class AccessTables:
         """The paths that a request states; None where it states none."""
         if named is None and (given is None or not resource.path_arguments):
             return None
-        return state_paths(named, resource.path_arguments, given, self.root)
+        return read_stated_paths(named, resource.path_arguments, given, self.root)
 
     def with_status(self, request: AccessRequest, state: StateView) -> AccessRequest:
         """A request with the recorded alert and watch, if a policy matches them: a caller cannot state another one.
@@ -97,7 +97,7 @@ class AccessTables:
     @cached_property
     def credentials(self) -> dict[str, None]:
         """The declared credentials."""
-        return named_credentials(self.view.records)
+        return find_named_credentials(self.view.records)
 
     @cached_property
     def outside(self) -> dict[str, tuple[str, ...]]:
@@ -112,17 +112,17 @@ class AccessTables:
 
     def subject(self, written: str) -> Subject | None:
         """A subject; None for a name that nothing declares."""
-        found = self.subjects.get(written)
-        if found is None:
+        subject = self.subjects.get(written)
+        if subject is None:
             identity = identify(self.view, written)
             if identity is None:
                 return None
-            found = Subject(self.view, self.policies, identity, self.tool_resources)
-            if written == found.subject:
-                self.subjects[written] = found
-        return found
+            subject = Subject(self.view, self.policies, identity, self.tool_resources)
+            if written == subject.subject:
+                self.subjects[written] = subject
+        return subject
 
-    def subject_in_role(self, subject: Subject, role: str, resource: Resource) -> Subject:
+    def add_role_to_subject(self, subject: Subject, role: str, resource: Resource) -> Subject:
         """A subject that fills a role besides its own, for one resource: what a remedy assumes."""
         other = self.subject(f"role:{role}")
         assert other is not None
@@ -131,20 +131,20 @@ class AccessTables:
 
     def find(self, written: str) -> tuple[Resource, str | None]:
         """A resource, and the path within it that is asked for, if one is."""
-        found = self.resources.get(written)
-        if found is not None:
-            return found, None
+        cached_resource = self.resources.get(written)
+        if cached_resource is not None:
+            return cached_resource, None
         resource, path = build_resource(self.view, written, lambda: self.credentials)
         if resource.unknown:
             return resource, path
         if resource.kind == "tool":
             resource.resource = self.tool_resources[resource.id]
             resource.has_file_scope = resource.opens_files and self.has_file_scopes
-            resource.is_divided = self.policies.divides(resource.kind, resource.id)
+            resource.is_divided = self.policies.has_policies_about_parts(resource.kind, resource.id)
         resource.depends = self.policies.depends
         return self.resources.setdefault(resource.resource, resource), path
 
-    def stored_roles(self, state: StateView) -> frozenset[str]:
+    def find_roles_with_stored_rows(self, state: StateView) -> frozenset[str]:
         """The roles for which a state holds grants, restrictions or a raised tier; looked up once for a state."""
         known = self._stored_roles
         if known is None or known[0] is not state:

@@ -12,12 +12,12 @@ from orgkernel.decisions.access.decision import AccessDecision, Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layers.file_scope import is_bounded
 from orgkernel.decisions.access.layers.lock import find_lock
-from orgkernel.decisions.access.layers.policy_parts import parts_named
+from orgkernel.decisions.access.layers.policy_parts import list_named_paths
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.access.stored import NOTHING_NEEDED, NeededGrants
 from orgkernel.decisions.access.stored_index import find_about
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.graph.questions import OrgView
@@ -31,7 +31,7 @@ _MOST_KEPT = 4_096
 def decide_access(view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE) -> AccessDecision:
     """Whether a request is allowed, with the codes of everything that decided. Never raises."""
     try:
-        return decide(evaluate(ask(tables_of(view), request, state)))
+        return decide(evaluate(ask(get_access_tables(view), request, state)))
     except Exception:
         # INVARIANT: fails closed. Whatever goes wrong on the way, nothing is allowed by it.
         return deny_by_fault(view, state)
@@ -42,9 +42,9 @@ def decide_with_reasons(
 ) -> tuple[AccessDecision, tuple[Reason, ...]]:
     """The decision, a reason for each of its codes, and what ran out and is missed. Never raises: an error of ours denies and says so."""
     try:
-        evaluation = evaluate(ask(tables_of(view), request, state))
+        evaluation = evaluate(ask(get_access_tables(view), request, state))
         decision = decide(evaluation)
-        reasons = _reasons_of(evaluation, decision)
+        reasons = _get_reasons(evaluation, decision)
         return decision, reasons + tell_beside(evaluation)
     except Exception:
         # INVARIANT: fails closed, also where only the reasons could not be put together.
@@ -67,8 +67,8 @@ def ask(tables: AccessTables, request: AccessRequest, state: StateView) -> Evalu
     resource, path = tables.resources.get(request.resource), None
     if resource is None:
         resource, path = tables.find(request.resource)
-    said = request.context.input
-    paths = None if path is None and said is None else tables.paths_of(resource, path, said)
+    tool_input = request.context.input
+    paths = None if path is None and tool_input is None else tables.paths_of(resource, path, tool_input)
     return Evaluation(tables, state, request, request.action, subject, resource, paths)
 
 
@@ -90,9 +90,9 @@ def decide(evaluation: Evaluation) -> AccessDecision:
     if not failing:
         names = order.names.get(evaluation.sources) or order.names_of(evaluation.sources)
         if state.grants and evaluation.rests_on_grants:
-            needed = _needed_grants(evaluation)
+            needed = _find_needed_grants(evaluation)
         if needed.are_limited or resource.obliges or evaluation.path is not None:
-            obligations = tuple(_obligations(evaluation, needed.grants))
+            obligations = tuple(_find_obligations(evaluation, needed.grants))
     else:
         names = order.names.get(failing) or order.names_of(failing)
         if failing & order.stopping:
@@ -103,7 +103,7 @@ def decide(evaluation: Evaluation) -> AccessDecision:
         elif failing == order.unstated:
             outcome, obligations = (
                 "conditional",
-                tuple(f"state:{name}" for name in names_unstated(evaluation)),
+                tuple(f"state:{name}" for name in find_missing_context_names(evaluation)),
             )
     return AccessDecision(
         outcome, names[0], names, required, resource.levels[level], obligations, tables.snapshot, state.version,
@@ -111,7 +111,7 @@ def decide(evaluation: Evaluation) -> AccessDecision:
     )  # fmt: skip
 
 
-def names_unstated(evaluation: Evaluation) -> tuple[str, ...]:
+def find_missing_context_names(evaluation: Evaluation) -> tuple[str, ...]:
     """The circumstances that have to be stated before the request can be allowed."""
     return tuple(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
 
@@ -120,11 +120,11 @@ def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
     """What is told beside the reasons of a denial."""
     if not evaluation.failing:
         return ()
-    said = ((code, say(evaluation)) for code, say in evaluation.tables.order.besides.items())
-    return tuple(Reason(code, *sentence) for code, sentence in said if sentence is not None)
+    sentences = ((code, say(evaluation)) for code, say in evaluation.tables.order.besides.items())
+    return tuple(Reason(code, *sentence) for code, sentence in sentences if sentence is not None)
 
 
-def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reason, ...]:
+def _get_reasons(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reason, ...]:
     """A reason for each code of a decision; those that rest on documents alone are put together once."""
     request, kept, known = evaluation.request, evaluation.tables.reasons, evaluation.tables.order.codes
     if not all(known[code].static for code in decision.codes):
@@ -142,35 +142,35 @@ def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reaso
 # -- what an allowance rests on and obliges to -----------------------------------
 
 
-def _needed_grants(evaluation: Evaluation) -> NeededGrants:
+def _find_needed_grants(evaluation: Evaluation) -> NeededGrants:
     """The stored grants without which the request would not be allowed; those with few uses are spared first."""
     if evaluation.parents or evaluation.supposed:
-        return _choose(list(_sparing(evaluation)))
-    known, asked = evaluation.given.needed, (evaluation.spared, evaluation.required)
-    needed = known.get(asked)
+        return _choose(list(_find_grant_alternatives(evaluation)))
+    known, key = evaluation.given.needed, (evaluation.spared, evaluation.required)
+    needed = known.get(key)
     if needed is None:
-        needed = known[asked] = _choose(list(_sparing(evaluation)))
+        needed = known[key] = _choose(list(_find_grant_alternatives(evaluation)))
     return needed
 
 
 def _choose(needs: list[dict[str, Grant]]) -> NeededGrants:
     """The grants that are left when each is given up that can be, so that one is left for every need."""
-    found = {name: grant for grants in needs for name, grant in grants.items()}
-    for grant in sorted(found.values(), key=_given_up):
+    grants_by_id = {name: grant for grants in needs for name, grant in grants.items()}
+    for grant in sorted(grants_by_id.values(), key=_get_sparing_order):
         if all(len(grants) > (grant.grant_id in grants) for grants in needs):
             for grants in needs:
                 grants.pop(grant.grant_id, None)
-            del found[grant.grant_id]
-    ids = tuple(sorted(found))
-    limited = any(grant.uses_left is not None for grant in found.values())
-    return NeededGrants(tuple(found[name] for name in ids), ids, limited)
+            del grants_by_id[grant.grant_id]
+    ids = tuple(sorted(grants_by_id))
+    limited = any(grant.uses_left is not None for grant in grants_by_id.values())
+    return NeededGrants(tuple(grants_by_id[name] for name in ids), ids, limited)
 
 
-def _given_up(grant: Grant) -> tuple[bool, str]:
+def _get_sparing_order(grant: Grant) -> tuple[bool, str]:
     return grant.uses_left is None, grant.grant_id
 
 
-def _sparing(evaluation: Evaluation) -> Iterator[dict[str, Grant]]:
+def _find_grant_alternatives(evaluation: Evaluation) -> Iterator[dict[str, Grant]]:
     """For each thing that would fail without grants, those of which any one is enough, by id."""
     if evaluation.spared:
         given, order = evaluation.given, evaluation.tables.order
@@ -179,21 +179,21 @@ def _sparing(evaluation: Evaluation) -> Iterator[dict[str, Grant]]:
             for grant, level in zip(given.grants, given.levels, strict=True)
             if level >= evaluation.required
         ]
-        for waiver in order.waivers_of(evaluation.spared):
+        for waiver in order.find_waivers(evaluation.spared):
             yield {each.grant_id: each for each in enough if waiver is None or waiver in each.waives}
     for each in (*evaluation.parents, *evaluation.supposed):
-        yield from _sparing(each)
+        yield from _find_grant_alternatives(each)
 
 
 def _is_compared(evaluation: Evaluation) -> bool:
     """Whether a scope, a policy, a grant or a restriction was compared with the paths of a request."""
     return any(
-        is_bounded(each) or parts_named(each) or _names_parts(each)
+        is_bounded(each) or list_named_paths(each) or _has_rows_about_parts(each)
         for each in (evaluation, *evaluation.parents)
     )
 
 
-def _names_parts(evaluation: Evaluation) -> bool:
+def _has_rows_about_parts(evaluation: Evaluation) -> bool:
     """Whether something that holds is stored for the subject about parts of the resource."""
     state, now = evaluation.state, evaluation.request.context.now
     return any(
@@ -205,7 +205,7 @@ def _names_parts(evaluation: Evaluation) -> bool:
     )
 
 
-def _obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[str]:
+def _find_obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[str]:
     """What the caller has to do.
 
     `consume_grant:ID` for a grant with few uses, `hold_lock:TOKEN` while an exclusive tool runs, and for each
@@ -224,6 +224,8 @@ def _obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[st
         yield from (f"resolve_links:{path}" for path in evaluation.path.texts)
     for credential in () if resource.tool is None else resource.tool.credentials:
         needed, _ = tables.find(f"credential:{credential}")
-        asked = Evaluation(tables, evaluation.state, request, "use", evaluation.subject, needed)
-        failing = evaluate(asked).failing
+        credential_evaluation = Evaluation(
+            tables, evaluation.state, request, "use", evaluation.subject, needed
+        )
+        failing = evaluate(credential_evaluation).failing
         yield f"without_credential:{credential}" if failing else f"credential:{credential}"

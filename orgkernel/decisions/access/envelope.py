@@ -15,7 +15,7 @@ from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.documents.records import DATA_TIERS
 from orgkernel.graph.questions import OrgView
@@ -56,13 +56,13 @@ def decide_envelope(
     view: OrgView, subject: str, context: AccessContext, state: StateView = EMPTY_STATE
 ) -> AccessEnvelope:
     """The envelope of a subject; an empty one for a name that nothing declares."""
-    tables = tables_of(view)
+    tables = get_access_tables(view)
     known = tables.subject(subject)
     if known is None:
         return AccessEnvelope(subject, Routing(), (), (), DATA_TIERS[0], (), (), view.digest, state.version)
-    asked = tables.with_status(AccessRequest(known.subject, "", "", context), state)
-    context = asked.context
-    rows = what_can(view, known.subject, request=asked, state=state, kinds=("tool", "credential", "data"))
+    request = tables.with_status(AccessRequest(known.subject, "", "", context), state)
+    context = request.context
+    rows = what_can(view, known.subject, request=request, state=state, kinds=("tool", "credential", "data"))
     able = [row.resource for row in rows if row.outcome == "allow"]
     tiers = [tier for tier in DATA_TIERS[1:] if f"data:{tier}" in able]
     matching = known.matching(context)

@@ -30,7 +30,7 @@ from orgkernel.decisions.access.stated import (
     NOTHING_RUN,
     StatedParts,
     StatedPaths,
-    state_commands,
+    read_stated_commands,
 )
 from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, find_given, is_stored_for
 from orgkernel.decisions.access.subject import Subject
@@ -167,7 +167,7 @@ class Evaluation(Struct, eq=False):
         if assumed.off_commands:
             return StatedParts(paths, NOTHING_RUN)
         given = None if assumed.no_commands else self.request.context.input
-        return StatedParts(paths, state_commands(self.resource.command_arguments, given))
+        return StatedParts(paths, read_stated_commands(self.resource.command_arguments, given))
 
     @property
     def rests_on_grants(self) -> bool:
@@ -176,7 +176,7 @@ class Evaluation(Struct, eq=False):
             return True
         return any(each.spared for each in self.parents) if self.parents else False
 
-    def parent_names(self) -> tuple[str, ...]:
+    def list_principals(self) -> tuple[str, ...]:
         """Whom the subject acts for: who triggered the run, and who dispatched whom."""
         request = self.request
         return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
@@ -238,9 +238,9 @@ def is_of_run(request: AccessRequest, state: StateView) -> bool:
 def evaluate_subject(evaluation: Evaluation) -> Moves:
     """What a subject brings along, without the run it is part of: also what it can pass on."""
     subject, resource, state = evaluation.subject, evaluation.resource, evaluation.state
-    moves: Moves = resource.moves[subject.group].get(evaluation.action) or evaluation.tables.order.moves_of(
-        resource, evaluation.action, subject.group
-    )
+    moves: Moves = resource.moves[subject.group].get(
+        evaluation.action
+    ) or evaluation.tables.order.compile_moves(resource, evaluation.action, subject.group)
     evaluation.required = moves.required
     if resource.is_essential:
         evaluation.essential = resource.resource in subject.essential

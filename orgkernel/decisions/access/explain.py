@@ -13,10 +13,10 @@ from orgkernel.decisions.access.decide import FAULT, ask, decide, decide_access,
 from orgkernel.decisions.access.decision import AccessExplanation, TraceLine, Who
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layer import AccessLayer, Sentence, Value
-from orgkernel.decisions.access.listing import crew_allowed
+from orgkernel.decisions.access.listing import find_allowed_crew
 from orgkernel.decisions.access.remedies import find_remedies
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.graph.questions import OrgView
@@ -38,7 +38,7 @@ def explain_access(
     For the first `counted` remedies it is counted what else they would open.
     """
     try:
-        evaluation = ask(tables_of(view), request, state)
+        evaluation = ask(get_access_tables(view), request, state)
         evaluation.trace = []
         return _explain(evaluate(evaluation), remedies=remedies, counted=counted)
     except Exception:
@@ -48,49 +48,49 @@ def explain_access(
 def _explain(evaluation: Evaluation, *, remedies: bool, counted: int) -> AccessExplanation:
     decision = decide(evaluation)
     reasons = tuple(give_reason(evaluation, code) for code in decision.codes) + tell_beside(evaluation)
-    trace = tuple(_trace(evaluation, reasons))
+    trace = tuple(_build_trace(evaluation, reasons))
     if not remedies or decision.outcome == "allow":
         return AccessExplanation(decision, reasons, trace, (), NOBODY)
-    who = _who(evaluation) if evaluation.is_declared else NOBODY
+    who = _get_subjects(evaluation) if evaluation.is_declared else NOBODY
     return AccessExplanation(decision, reasons, trace, find_remedies(evaluation, counted), who)
 
 
-def _who(evaluation: Evaluation) -> Who:
+def _get_subjects(evaluation: Evaluation) -> Who:
     resource, request = evaluation.resource, evaluation.request
     if resource.unknown or request.action not in resource.required:
         return NOBODY
-    able = crew_allowed(evaluation.tables, request, evaluation.state)
+    able = find_allowed_crew(evaluation.tables, request, evaluation.state)
     return Who(able[:SHOWN_SUBJECTS], len(able))
 
 
-def _trace(evaluation: Evaluation, reasons: Sequence[Reason]) -> Iterator[TraceLine]:
+def _build_trace(evaluation: Evaluation, reasons: Sequence[Reason]) -> Iterator[TraceLine]:
     """One line for each layer and value it changed, or one that says it changed nothing."""
     order, names = evaluation.tables.order, evaluation.resource.levels
     if not evaluation.is_declared:
         for reason in reasons:
             yield TraceLine("identity", reason.text, "stopped", "", "deny", reason.why)
         return
-    told: dict[str, list[Reason]] = {}
+    reasons_by_layer: dict[str, list[Reason]] = {}
     for reason in reasons:
-        told.setdefault(order.layer_of[reason.code], []).append(reason)
+        reasons_by_layer.setdefault(order.layer_of[reason.code], []).append(reason)
     before = names[0], names[-1], ""
     for layer, granted, ceiling, failing in evaluation.trace or ():
-        about = told.get(layer.name, [])
-        said = _join(about) if about else layer.unchanged(evaluation)
-        after = names[granted], names[ceiling], _stopped(evaluation, failing)
+        about = reasons_by_layer.get(layer.name, [])
+        sentence = _join(about) if about else layer.unchanged(evaluation)
+        after = names[granted], names[ceiling], _describe_stop(evaluation, failing)
         changed = False
         values: tuple[Value, ...] = ("granted", "ceiling", "stopped")
         for value, old, new in zip(values, before, after, strict=True):
             if old != new:
                 changed = True
-                text, why = _why_changed(evaluation, layer, value, about) or said
+                text, why = _explain_change(evaluation, layer, value, about) or sentence
                 yield TraceLine(layer.name, text, value, old, new, why)
         if not changed:
-            yield TraceLine(layer.name, said[0], "", "", "", said[1])
+            yield TraceLine(layer.name, sentence[0], "", "", "", sentence[1])
         before = after
 
 
-def _stopped(evaluation: Evaluation, failing: int) -> str:
+def _describe_stop(evaluation: Evaluation, failing: int) -> str:
     order = evaluation.tables.order
     if failing & order.stopping:
         return "deny"
@@ -99,7 +99,7 @@ def _stopped(evaluation: Evaluation, failing: int) -> str:
     return "conditional" if failing & order.unstated else ""
 
 
-def _why_changed(
+def _explain_change(
     evaluation: Evaluation, layer: AccessLayer, value: Value, about: Sequence[Reason]
 ) -> Sentence | None:
     """Why a layer changed a value, and the lines; None where it has nothing more to say than all its reasons."""

@@ -47,7 +47,7 @@ def identify(view: OrgView, subject: str) -> SubjectIdentity | None:
     if kind == "role" and view.is_role(name):
         return identify_role(view, (name,))
     if kind == "agent" and name in records.agents:
-        roles = tuple(edge.target for edge in view.roles_filled_by(name) if view.is_role(edge.target))
+        roles = tuple(edge.target for edge in view.list_roles_filled_by(name) if view.is_role(edge.target))
         keys = (subject, *(f"role:{role}" for role in roles))
         return SubjectIdentity(subject, "agent", name, keys, roles, name=records.agents[name].record.callsign)
     if kind == "person":

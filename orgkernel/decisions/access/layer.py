@@ -75,15 +75,15 @@ class Target(NamedTuple):
         return resource.delegating or (resource.kind == "role" and self.action == DISPATCH)
 
 
-def _never(target: Target) -> Move | None:
+def _never_applies(target: Target) -> Move | None:
     return None
 
 
-def _nothing_said(evaluation: Any) -> Sentence:
+def _explain_nothing(evaluation: Any) -> Sentence:
     return NEUTRAL, ()
 
 
-def _no_words(evaluation: Any, outcome: Outcome) -> Iterable[str]:
+def _need_no_words(evaluation: Any, outcome: Outcome) -> Iterable[str]:
     return ()
 
 
@@ -95,11 +95,11 @@ class Unstated(NamedTuple):
     evaluation: Any
 
 
-def _states_everything(evaluation: Any) -> Iterable[Unstated]:
+def _find_nothing_unstated(evaluation: Any) -> Iterable[Unstated]:
     return ()
 
 
-def _supposes_nothing(evaluation: Any, kindly: bool) -> None:
+def _suppose_nothing(evaluation: Any, kindly: bool) -> None:
     return
 
 
@@ -109,7 +109,7 @@ class AccessLayer(msgspec.Struct, frozen=True, eq=False):
     name: str
     codes: tuple[ReasonCode, ...] = ()
     """What it can find, in the order in which it is told."""
-    compile: Callable[[Target], Move | None] = _never
+    compile: Callable[[Target], Move | None] = _never_applies
     """How it moves the values for a target; None where it has no say about it."""
     of_stored: bool = False
     """Whether it has a say only where grants or restrictions are stored for the subject."""
@@ -119,15 +119,15 @@ class AccessLayer(msgspec.Struct, frozen=True, eq=False):
     """Whether it has a say only about a request that is part of a run, or that hands work to others."""
     of_names: bool = False
     """Whether it speaks about names: also of a subject that nothing declares."""
-    unchanged: Callable[[Any], Sentence] = _nothing_said
+    unchanged: Callable[[Any], Sentence] = _explain_nothing
     """What it says where it has nothing to say with a code."""
     explains: Mapping[Value, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
     """Why it moved a value although it is none of what decided in the end."""
-    circumstances: Callable[[Any, Outcome], Iterable[str]] = _no_words
+    circumstances: Callable[[Any, Outcome], Iterable[str]] = _need_no_words
     """What about it could be otherwise at another time, over another channel, and so on, as `KEY:VALUE` words."""
-    unstated: Callable[[Any], Iterable[Unstated]] = _states_everything
+    unstated: Callable[[Any], Iterable[Unstated]] = _find_nothing_unstated
     """What the caller did not state and this layer reads."""
-    suppose: Callable[[Any, bool], None] = _supposes_nothing
+    suppose: Callable[[Any, bool], None] = _suppose_nothing
     """Change a question so that everything about it that depends on circumstances helps, or all of it hurts."""
     besides: Mapping[str, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
     """Codes that are told beside the reasons of a denial and are none of them."""
@@ -181,9 +181,9 @@ class LayerOrder:
         self.unstated = self.bits(code for code in self.failures if code.unstated)
         self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}
         """What a grant can waive, with the bit it takes away."""
-        self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _no_words)
+        self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _need_no_words)
         """The layers about which something could be otherwise in other circumstances."""
-        self.stating = tuple(layer for layer in self.layers if layer.unstated is not _states_everything)
+        self.stating = tuple(layer for layer in self.layers if layer.unstated is not _find_nothing_unstated)
         """The layers that read circumstances the caller has to state."""
         self.changes = {kind: find for layer in self.layers for kind, find in layer.changes.items()}
         self._waivers: dict[int, tuple[Waiver | None, ...]] = {}
@@ -206,22 +206,22 @@ class LayerOrder:
             names = self.names[bits] = tuple(code.name for code in self.codes_in(bits))
         return names
 
-    def waivers_of(self, bits: int) -> tuple[Waiver | None, ...]:
+    def find_waivers(self, bits: int) -> tuple[Waiver | None, ...]:
         """For each code of a sum of bits what a grant has to waive; None where its level is enough."""
-        found = self._waivers.get(bits)
-        if found is None:
-            found = self._waivers[bits] = tuple(code.waiver for code in self.codes_in(bits))
-        return found
+        waivers = self._waivers.get(bits)
+        if waivers is None:
+            waivers = self._waivers[bits] = tuple(code.waiver for code in self.codes_in(bits))
+        return waivers
 
-    def moves_of(self, resource: Resource, action: str, group: SubjectGroup) -> Moves:
+    def compile_moves(self, resource: Resource, action: str, group: SubjectGroup) -> Moves:
         """What the layers do to the values for a target, compiled once for each."""
-        found: Moves | None = resource.moves[group].get(action)
-        if found is None:
+        moves: Moves | None = resource.moves[group].get(action)
+        if moves is None:
             required = resource.required.get(action, FULL)
-            found = self._compile(Target(resource, action, required, group))
+            moves = self._compile(Target(resource, action, required, group))
             if action in resource.required:  # whoever asks for made-up actions fills no memory
-                resource.moves[group][action] = found
-        return found
+                resource.moves[group][action] = moves
+        return moves
 
     def _compile(self, target: Target) -> Moves:
         every = tuple(

@@ -11,18 +11,18 @@ from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge
 
 
-def why_edges(edges: Iterable[Edge]) -> tuple[Why, ...]:
+def locate_edges(edges: Iterable[Edge]) -> tuple[Why, ...]:
     """The lines of edges, each once."""
     return tuple(dict.fromkeys(why_edge(edge) for edge in edges))
 
 
-def why_tool(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
+def locate_tool_field(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
     """The line of a tool's field."""
     definition = evaluation.view.records.tools[evaluation.resource.id]
     return (why_place(f"{field} of tool {evaluation.resource.id}", definition.place(field, key=True)),)
 
 
-def place_in_profile(post: RolePost, *route: str) -> Place:
+def locate_in_profile(post: RolePost, *route: str) -> Place:
     """The line of a field in a profile; the nearest that is written above it, and last that of the role's id."""
     for length in range(len(route), 0, -1):
         if post.has(*route[:length]):
@@ -30,10 +30,10 @@ def place_in_profile(post: RolePost, *route: str) -> Place:
     return post.place("role_id", key=True)
 
 
-def why_profiles(evaluation: Evaluation, *route: str) -> tuple[Why, ...]:
+def locate_in_profiles(evaluation: Evaluation, *route: str) -> tuple[Why, ...]:
     """The lines of a field in the profiles of the subject's roles."""
     posts = evaluation.view.records.posts
     return tuple(
-        why_place(f"{route[-1]} of role {role}", place_in_profile(posts[role], *route))
+        why_place(f"{route[-1]} of role {role}", locate_in_profile(posts[role], *route))
         for role in evaluation.roles
     )

@@ -11,24 +11,24 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from orgkernel.decisions.access.candidates import candidate_resources, candidate_subjects
+from orgkernel.decisions.access.candidates import find_candidate_resources, find_candidate_subjects
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessRow, Outcome
 from orgkernel.decisions.access.engine.static_rows import (
     NOTHING_STORED,
+    compute_static_row,
+    compute_static_rows_of_roles,
+    find_roles_with_rows_about,
+    get_stored_level,
     is_static_resource,
     is_static_subject,
-    roles_stored_for,
-    static_roles,
-    static_row,
-    stored_for,
 )
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored import GrantedLevel, is_stored_for
 from orgkernel.decisions.access.stored_index import find_about
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 
@@ -52,37 +52,39 @@ def who_can(
 
     Roles in the order of the hierarchy, then the others as they are declared.
     """
-    return _who_can(tables_of(view), AccessRequest("", action, resource, context), state, tuple(kinds), _row)
+    return _who_can(
+        get_access_tables(view), AccessRequest("", action, resource, context), state, tuple(kinds), _build_row
+    )
 
 
-def crew_allowed(tables: AccessTables, asked: AccessRequest, state: StateView) -> tuple[str, ...]:
+def find_allowed_crew(tables: AccessTables, request: AccessRequest, state: StateView) -> tuple[str, ...]:
     """Roles and agents that may do this without asking, by what `who_can` says of them; the subject is not looked at."""
-    plain = AccessRequest("", asked.action, asked.resource, asked.context)
-    rows = _who_can(tables, plain, state, ("role", "agent"), _outcome_row)
+    plain = AccessRequest("", request.action, request.resource, request.context)
+    rows = _who_can(tables, plain, state, ("role", "agent"), _build_outcome_row)
     return tuple([row.subject for row in rows if row.outcome == "allow"])
 
 
 def _who_can(
-    tables: AccessTables, asked: AccessRequest, state: StateView, kinds: tuple[str, ...], tell: Teller
+    tables: AccessTables, request: AccessRequest, state: StateView, kinds: tuple[str, ...], tell: Teller
 ) -> tuple[AccessRow, ...]:
-    asked = tables.with_status(asked, state)
-    resource, path = tables.find(asked.resource)
+    request = tables.with_status(request, state)
+    resource, path = tables.find(request.resource)
     roles = None
     if "role" in kinds:
-        roles = static_roles(
-            tables, asked, state, lambda: candidate_subjects(tables, EMPTY_STATE, resource, ("role",))
+        roles = compute_static_rows_of_roles(
+            tables, request, state, lambda: find_candidate_subjects(tables, EMPTY_STATE, resource, ("role",))
         )
     if roles is None:
-        return _ask_all(tables, state, resource, path, asked, kinds, tell)
-    apart = roles_stored_for(tables, state, resource)
+        return _ask_all(tables, state, resource, path, request, kinds, tell)
+    apart = find_roles_with_rows_about(tables, state, resource)
     if apart:
         place = tables.view.order
         declared = (each for each in apart if each[5:] in place)
-        more = _ask_each(tables, state, resource, path, asked, declared, tell)
+        more = _ask_each(tables, state, resource, path, request, declared, tell)
         kept = (row for row in roles if row.subject not in apart)
         roles = tuple(sorted((*kept, *more), key=lambda row: place[row.subject[5:]]))
     rest = tuple(kind for kind in kinds if kind != "role")
-    return roles + _ask_all(tables, state, resource, path, asked, rest, tell) if rest else roles
+    return roles + _ask_all(tables, state, resource, path, request, rest, tell) if rest else roles
 
 
 def _ask_all(
@@ -90,13 +92,13 @@ def _ask_all(
     state: StateView,
     resource: Resource,
     path: str | None,
-    asked: AccessRequest,
+    request: AccessRequest,
     kinds: tuple[str, ...],
     tell: Teller,
 ) -> tuple[AccessRow, ...]:
     """Every candidate of these kinds, asked one by one."""
-    subjects = candidate_subjects(tables, state, resource, kinds)
-    return tuple(_ask_each(tables, state, resource, path, asked, subjects, tell))
+    subjects = find_candidate_subjects(tables, state, resource, kinds)
+    return tuple(_ask_each(tables, state, resource, path, request, subjects, tell))
 
 
 def _ask_each(
@@ -104,16 +106,16 @@ def _ask_each(
     state: StateView,
     resource: Resource,
     path: str | None,
-    asked: AccessRequest,
+    request: AccessRequest,
     subjects: Iterable[str],
     tell: Teller,
 ) -> Iterator[AccessRow]:
-    paths = tables.paths_of(resource, path, asked.context.input)
+    paths = tables.paths_of(resource, path, request.context.input)
     for written in subjects:
         subject = tables.subject(written)
         if subject is not None:
-            evaluation = Evaluation(tables, state, asked, asked.action, subject, resource, paths)
-            row = tell(evaluation, asked.resource)
+            evaluation = Evaluation(tables, state, request, request.action, subject, resource, paths)
+            row = tell(evaluation, request.resource)
             if row is not None:
                 yield row
 
@@ -133,44 +135,56 @@ def what_can(
     resource, where they are not empty, narrow the list to them. One row for each outcome of a resource. `without` names
     policies that are left out, by somebody who enforces them.
     """
-    tables = tables_of(view).lacking(without) if without else tables_of(view)
-    found = tables.subject(subject)
-    if found is None:
+    tables = get_access_tables(view).lacking(without) if without else get_access_tables(view)
+    known_subject = tables.subject(subject)
+    if known_subject is None:
         return ()
-    asked = msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
-    asked = tables.with_status(asked, state)
-    static = not asked.action and is_static_subject(found, asked, state)
-    stored = static and is_stored_for(state, found.keys)
+    full_request = (
+        msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
+    )
+    full_request = tables.with_status(full_request, state)
+    static = not full_request.action and is_static_subject(known_subject, full_request, state)
+    stored = static and is_stored_for(state, known_subject.keys)
     rows: list[AccessRow] = []
-    wanted = (asked.resource,) if asked.resource else candidate_resources(tables, state, found, tuple(kinds))
+    wanted = (
+        (full_request.resource,)
+        if full_request.resource
+        else find_candidate_resources(tables, state, known_subject, tuple(kinds))
+    )
     for written in wanted:
         resource, path = tables.resources.get(written), None
         if resource is None:
             resource, path = tables.find(written)
-        said: tuple[GrantedLevel, int] | None = None
+        stored_level: tuple[GrantedLevel, int] | None = None
         if static and is_static_resource(tables, resource, path):
-            said = stored_for(found, resource, tables, asked.context, state) if stored else NOTHING_STORED
-        if said is not None:
-            row = static_row(found, resource, "", *said)
+            stored_level = (
+                get_stored_level(known_subject, resource, tables, full_request.context, state)
+                if stored
+                else NOTHING_STORED
+            )
+        if stored_level is not None:
+            row = compute_static_row(known_subject, resource, "", *stored_level)
             if row is not None:
                 rows.append(row)
         else:
-            paths = tables.paths_of(resource, path, asked.context.input)
-            evaluation = Evaluation(tables, state, asked, asked.action, found, resource, paths)
-            rows += _rows(evaluation, asked.resource or resource.resource)
+            paths = tables.paths_of(resource, path, full_request.context.input)
+            evaluation = Evaluation(
+                tables, state, full_request, full_request.action, known_subject, resource, paths
+            )
+            rows += _build_rows(evaluation, full_request.resource or resource.resource)
     return tuple(rows)
 
 
-def _rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
+def _build_rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
     """The rows of a resource, its actions asked one by one; one row for each outcome."""
-    asked, required = template.request.action, template.resource.required
+    requested_action, required = template.request.action, template.resource.required
     rows: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
-    for group in _action_groups(template):
-        actions = tuple(action for action in group if asked in ("", action))
-        if not actions and asked in required and required[asked] == required[group[0]]:
-            actions = (asked,)
+    for group in _group_actions(template):
+        actions = tuple(action for action in group if requested_action in ("", action))
+        if not actions and requested_action in required and required[requested_action] == required[group[0]]:
+            actions = (requested_action,)
         if actions:
-            row = _row(template.again(action=actions[0]), written, actions)
+            row = _build_row(template.again(action=actions[0]), written, actions)
             if row is not None:
                 earlier = rows.get((row.outcome, row.conditions))
                 if earlier is not None:
@@ -179,25 +193,25 @@ def _rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
     return rows.values()
 
 
-def _action_groups(template: Evaluation) -> Iterable[tuple[str, ...]]:
+def _group_actions(template: Evaluation) -> Iterable[tuple[str, ...]]:
     """The actions that are always decided alike: those of a level, unless a grant gives one of them alone."""
     grants = find_about(template.state.grants, template.subject.keys, template.resource)
     if any(about.has_actions for about in grants):
-        asked, resource = template.request.action, template.resource
-        if asked:
-            return ((asked,),) if asked in resource.required else ()
+        requested_action, resource = template.request.action, template.resource
+        if requested_action:
+            return ((requested_action,),) if requested_action in resource.required else ()
         return tuple((action,) for group in resource.action_groups for action in group)
     return template.resource.action_groups
 
 
-def _outcome_row(evaluation: Evaluation, written: str) -> AccessRow | None:
+def _build_outcome_row(evaluation: Evaluation, written: str) -> AccessRow | None:
     """The row of what is allowed, where nobody reads what could change it."""
     if evaluate(evaluation).outcome != "allow":
         return None
     return AccessRow(evaluation.subject.subject, written, "allow", (evaluation.action,), "", "", ())
 
 
-def _row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) -> AccessRow | None:
+def _build_row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) -> AccessRow | None:
     """What a list says of a question; None where the subject can do nothing, whatever the circumstances."""
     evaluate(evaluation)
     outcome, order = evaluation.outcome, evaluation.tables.order
@@ -213,7 +227,7 @@ def _row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) ->
 
 def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
     """What could change the outcome, each as `KEY:VALUE`; empty where nothing could."""
-    words = _circumstances(evaluation, outcome)
+    words = _list_circumstances(evaluation, outcome)
     first = next(words, None)
     if first is None:
         return ()
@@ -226,6 +240,6 @@ def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...
     return ()
 
 
-def _circumstances(evaluation: Evaluation, outcome: Outcome) -> Iterator[str]:
+def _list_circumstances(evaluation: Evaluation, outcome: Outcome) -> Iterator[str]:
     depending = evaluation.tables.order.depending
     return (word for layer in depending for word in layer.circumstances(evaluation, outcome))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from orgkernel.decisions.access.candidates import candidate_resources
+from orgkernel.decisions.access.candidates import find_candidate_resources
 from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.identity import add_role
@@ -20,19 +20,22 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
 
     Asked is about tools, credentials and data, in the circumstances of the request and outside of a run.
     """
-    asked = (evaluation.subject.subject, evaluation.request.resource, evaluation.action)
+    own_question = (evaluation.subject.subject, evaluation.request.resource, evaluation.action)
     answers, subjects, questions = 0, 0, 0
-    affected = tuple(dict.fromkeys(_affected(evaluation, changes)))
+    affected = tuple(dict.fromkeys(_find_affected_subjects(evaluation, changes)))
     for name in affected:
         before, after = evaluation.tables.subject(name), tried.tables.subject(name)
         if before is None or after is None:
             continue
         if questions > _MOST_QUESTIONS:
             return f"would also allow more than {answers} other requests by more than {subjects} subjects"
-        after = _wider(evaluation, after, changes)
-        had, has = _allowed(evaluation, evaluation, before), _allowed(evaluation, tried, after)
+        after = _widen_subject(evaluation, after, changes)
+        had, has = (
+            _compute_allowed_pairs(evaluation, evaluation, before),
+            _compute_allowed_pairs(evaluation, tried, after),
+        )
         questions += len(has)
-        more = len({(name, *each) for each in has - had} - {asked})
+        more = len({(name, *each) for each in has - had} - {own_question})
         answers, subjects = answers + more, subjects + bool(more)
     if not answers:
         return ""
@@ -41,7 +44,7 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
     return others if alone else f"{others} by {subjects} subject{'s' * (subjects > 1)}"
 
 
-def _affected(evaluation: Evaluation, changes: Iterable[RemedyChange]) -> Iterator[str]:
+def _find_affected_subjects(evaluation: Evaluation, changes: Iterable[RemedyChange]) -> Iterator[str]:
     """Everybody for whom changes could open something."""
     view, tables = evaluation.view, evaluation.tables
     crew = (*(f"role:{role}" for role in view.roles), *(f"agent:{agent}" for agent in view.records.agents))
@@ -63,7 +66,7 @@ def _is_about(change: RemedyChange, subject: Subject) -> bool:
     return change.subject in subject.keys
 
 
-def _wider(evaluation: Evaluation, subject: Subject, changes: Iterable[RemedyChange]) -> Subject:
+def _widen_subject(evaluation: Evaluation, subject: Subject, changes: Iterable[RemedyChange]) -> Subject:
     """Somebody with what changes of roles give."""
     view, tables = evaluation.view, evaluation.tables
     for change in changes:
@@ -71,15 +74,19 @@ def _wider(evaluation: Evaluation, subject: Subject, changes: Iterable[RemedyCha
             identity = add_role(view, subject.identity, change.value)
             subject = Subject(view, tables.policies, identity, tables.tool_resources)
         if change.kind == "equip" and change.subject in subject.keys:
-            subject = subject.equipped(evaluation.resource, evaluation.required, "", 0)
+            subject = subject.equip_with(evaluation.resource, evaluation.required, "", 0)
     return subject
 
 
-def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set[tuple[str, str]]:
+def _compute_allowed_pairs(
+    evaluation: Evaluation, there: Evaluation, subject: Subject
+) -> set[tuple[str, str]]:
     """What a subject may do with the tables and the state of an evaluation, as far as circumstances are stated."""
-    found: set[tuple[str, str]] = set()
+    permissions: set[tuple[str, str]] = set()
     request = AccessRequest(subject.subject, "", "", evaluation.request.context)
-    for written in candidate_resources(there.tables, there.state, subject, ("tool", "credential", "data")):
+    for written in find_candidate_resources(
+        there.tables, there.state, subject, ("tool", "credential", "data")
+    ):
         resource, named = there.tables.find(written)
         path = there.tables.paths_of(resource, named, None)
         for group in resource.action_groups:
@@ -87,5 +94,5 @@ def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set
             again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)
             again.is_complete = True
             if evaluate(again).outcome == "allow":
-                found.update((written, action) for action in group)
-    return found
+                permissions.update((written, action) for action in group)
+    return permissions

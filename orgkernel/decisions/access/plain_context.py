@@ -14,7 +14,7 @@ from orgkernel.errors import UsageError
 from orgkernel.prepared_types import prepared
 
 
-def context_from(values: Mapping[str, Any]) -> AccessContext:
+def build_context(values: Mapping[str, Any]) -> AccessContext:
     """The circumstances that some values state. Whoever calls has checked their names. Raises `UsageError`."""
     try:
         return msgspec.convert(values, prepared(AccessContext))

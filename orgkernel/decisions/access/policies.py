@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orgkernel.decisions.access.circumstances import Circumstance, circumstances_of, holds
+from orgkernel.decisions.access.circumstances import Circumstance, holds, read_circumstances
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEAST, Resource
@@ -51,7 +51,7 @@ class AccessPolicy:
         self.definition = definition
         self.effect = record.effect
         self.fallback = record.fallback
-        self.conditions: tuple[Circumstance, ...] = circumstances_of(record.match)
+        self.conditions: tuple[Circumstance, ...] = read_circumstances(record.match)
         self.ceiling = record.is_ceiling
         self.tools = None if named is None else Names(named)
         self.spared = Names(record.spared_tools)
@@ -100,7 +100,7 @@ class AccessPolicy:
             return max(level, LEAST) <= self.data if self.effect == "allow" else level >= self.data
         return None
 
-    def denies_it(self, kind: str, name: str, level: int) -> bool:
+    def does_deny(self, kind: str, name: str, level: int) -> bool:
         """Whether it denies a resource: by its effect, or a tool by name."""
         if kind == "tool" and name in self.denied:
             return True
@@ -162,7 +162,7 @@ class PolicySet:
         denies = denies_open = asks = False
         for policy in self.policies:
             if policy.has_part_of(resource.kind, resource.id) and policy.touches(stated):
-                if policy.denies_it(resource.kind, resource.id, resource.tier):
+                if policy.does_deny(resource.kind, resource.id, resource.tier):
                     is_open = policy.is_open(stated)
                     denies, denies_open = denies or not is_open, denies_open or is_open
                 covers = policy.covers(resource.kind, resource.id, resource.tier)
@@ -178,7 +178,7 @@ class PolicySet:
                 ceiling = min(ceiling, policy.granted(kind, name, level))
             if policy.has_part_of(kind, name):
                 continue  # `parts_of` says it, by what the request states
-            denies = denies or policy.denies_it(kind, name, level)
+            denies = denies or policy.does_deny(kind, name, level)
             asks = asks or (policy.effect == "ask" and bool(covers))
         return granted, ceiling, denies, asks
 
@@ -209,7 +209,7 @@ class PolicyTable:
         self._about: dict[str, list[AccessPolicy]] = {}
         self._general: list[AccessPolicy] = []
         for policy in self.policies:
-            about = _only_about(policy.definition.record.match.principal)
+            about = get_single_subject(policy.definition.record.match.principal)
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
         self._sets: dict[tuple[object, ...], PolicySet] = {}
@@ -229,7 +229,7 @@ class PolicyTable:
         enabled.sort(key=lambda each: (-each.record.priority, each.id))
         return cls(AccessPolicy(number, each) for number, each in enumerate(enabled))
 
-    def divides(self, kind: str, name: str) -> bool:
+    def has_policies_about_parts(self, kind: str, name: str) -> bool:
         """Whether any policy is about a part of a resource."""
         return any(policy.has_part_of(kind, name) for policy in self.policies)
 
@@ -239,11 +239,11 @@ class PolicyTable:
 
     def matching(self, identity: SubjectIdentity) -> tuple[AccessPolicy, ...]:
         """The policies whose principal block a subject meets, by priority; their conditions are not looked at."""
-        found = [policy for policy in self._general if _meets(policy, identity)]
+        policies = [policy for policy in self._general if _does_match(policy, identity)]
         for key in identity.keys:
-            found += (policy for policy in self._about.get(key, ()) if _meets(policy, identity))
-        found.sort(key=lambda policy: policy.number)
-        matched = tuple(found)
+            policies += (policy for policy in self._about.get(key, ()) if _does_match(policy, identity))
+        policies.sort(key=lambda policy: policy.number)
+        matched = tuple(policies)
         # One for all whom the same policies match.
         return self._matched.setdefault(matched, matched)
 
@@ -254,13 +254,13 @@ class PolicyTable:
         key: tuple[object, ...] = tuple(policy.number for policy in deciding)
         if giving is not None:
             key = (key, tuple(policy.number for policy in giving))
-        found = self._sets.get(key)
-        if found is None:
+        policy_set = self._sets.get(key)
+        if policy_set is None:
             if len(self._sets) >= _MOST_SETS:
                 self._sets.clear()
             given = choose_giving(deciding) if giving is None else giving
-            found = self._sets[key] = PolicySet(deciding, given)
-        return found
+            policy_set = self._sets[key] = PolicySet(deciding, given)
+        return policy_set
 
 
 def _can_mean_crew(policy: AccessPolicy) -> bool:
@@ -277,7 +277,7 @@ def _can_mean_crew(policy: AccessPolicy) -> bool:
     )
 
 
-def _only_about(principal: Principal | None) -> str | None:
+def get_single_subject(principal: Principal | None) -> str | None:
     """The one subject a principal block can mean, where it names one."""
     if principal is not None:
         for kind in ("role", "agent", "webhook", "system"):
@@ -289,7 +289,7 @@ def _only_about(principal: Principal | None) -> str | None:
     return None
 
 
-def _meets(policy: AccessPolicy, identity: SubjectIdentity) -> bool:
+def _does_match(policy: AccessPolicy, identity: SubjectIdentity) -> bool:
     """Whether a subject is what all matchers of the principal block ask for."""
     principal = policy.definition.record.match.principal
     if principal is None:

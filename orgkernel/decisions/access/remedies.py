@@ -12,7 +12,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.candidates import helpful_roles
+from orgkernel.decisions.access.candidates import find_helpful_roles
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import MOST_CHANGES, ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
@@ -23,10 +23,10 @@ from orgkernel.decisions.access.layers.identity import RESUMED_AS, is_misspelled
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
 from orgkernel.decisions.access.opened import count_opened
 from orgkernel.decisions.access.remedy_steps import STATED, render_remedy
-from orgkernel.decisions.access.resource import DISPATCH, LOCK, named_credentials
+from orgkernel.decisions.access.resource import DISPATCH, LOCK, find_named_credentials
 from orgkernel.decisions.access.stored import add_grant, drop_restrictions
-from orgkernel.decisions.access.subject import Subject, essential_tools, rank_number
-from orgkernel.decisions.evidence.qualifications import passing_result
+from orgkernel.decisions.access.subject import Subject, find_essential_tools, get_rank_number
+from orgkernel.decisions.evidence.qualifications import build_passing_result
 from orgkernel.decisions.evidence.state_view import AgentState, Grant, StateView, ToolLock
 from orgkernel.documents.records import DATA_TIERS, LEVELS
 
@@ -55,8 +55,10 @@ def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...
         return (render_remedy(evaluation, (stranger,)),)
     search = Search(evaluation)
     search.run()
-    found = (search.with_circumstances(changes) for changes in search.minimal())
-    ordered = sorted((tuple(sorted(changes, key=_order)) for changes in found), key=_widest_first)
+    change_sets = (search.add_circumstances(changes) for changes in search.minimal())
+    ordered = sorted(
+        (tuple(sorted(changes, key=_get_sort_key)) for changes in change_sets), key=_sort_key_widest_first
+    )
     return tuple(
         render_remedy(
             evaluation,
@@ -67,11 +69,11 @@ def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...
     )
 
 
-def _order(change: RemedyChange) -> tuple[int, RemedyChange]:
+def _get_sort_key(change: RemedyChange) -> tuple[int, RemedyChange]:
     return _WEIGHT[change.kind], change
 
 
-def _widest_first(changes: tuple[RemedyChange, ...]) -> tuple[object, ...]:
+def _sort_key_widest_first(changes: tuple[RemedyChange, ...]) -> tuple[object, ...]:
     """Remedies are ordered by the change that opens most, then by their number."""
     return sorted((_WEIGHT[change.kind] for change in changes), reverse=True), len(changes), changes
 
@@ -100,7 +102,7 @@ class Search:
                 continue
             seen.add(changes)
             tried = self.apply(changes)
-            if not tried.failing and self._takes_lock(changes):
+            if not tried.failing and self._does_take_lock(changes):
                 tried = self._taking(tried)
             failing = self._failing[changes] = tried.failing
             if failing & hopeless or not failing:
@@ -110,7 +112,7 @@ class Search:
             )
             if self._may_become_essential:
                 # An essential tool is limited by little, so a role can take away any code.
-                options = (*options, *self._one_more(changes, "role", self._evaluation, NOT_BOUND_TO_ROLE))
+                options = (*options, *self._add_change(changes, "role", self._evaluation, NOT_BOUND_TO_ROLE))
             pending += (each for each in options if len(each) <= MOST_CHANGES)
 
     def minimal(self) -> list[Changes]:
@@ -118,22 +120,22 @@ class Search:
         working = sorted((changes for changes, failing in self._failing.items() if not failing), key=len)
         least: list[Changes] = []
         for changes in working:
-            if not any(self._asks_less(other, changes) for other in least):
+            if not any(self._does_ask_less(other, changes) for other in least):
                 least = [
                     other
                     for other in least
-                    if len(other) < len(changes) or not self._asks_less(changes, other)
+                    if len(other) < len(changes) or not self._does_ask_less(changes, other)
                 ]
                 least.append(changes)
         return least
 
-    def with_circumstances(self, changes: Changes) -> Changes:
+    def add_circumstances(self, changes: Changes) -> Changes:
         """The changes, and what the caller has to state besides."""
         tried = self.apply(changes, is_complete=False)
         names = dict.fromkeys(name for each in tried.unstated for name in each.needed)
         return changes | {RemedyChange("state", ",".join(names))} if names else changes
 
-    def _asks_less(self, less: Changes, more: Changes) -> bool:
+    def _does_ask_less(self, less: Changes, more: Changes) -> bool:
         return all(one in more or any(self._is_less(one, other) for other in more) for one in less)
 
     def _is_less(self, one: RemedyChange, other: RemedyChange) -> bool:
@@ -141,7 +143,7 @@ class Search:
             return False
         if one.kind == "rank":
             view = self._evaluation.view
-            return rank_number(view, one.value) <= rank_number(view, other.value)
+            return get_rank_number(view, one.value) <= get_rank_number(view, other.value)
         if one.kind == "grant":
             return set(one.waives) <= set(other.waives)
         return one == other or one.kind in STATED
@@ -153,7 +155,7 @@ class Search:
         for kind in code.remedies:
             if kind == "grant":
                 about = self._evaluation if tried.action == self._evaluation.action else tried
-                yield from self._wider_grants(changes, code, about)
+                yield from self._find_wider_grants(changes, code, about)
             elif kind in STATED:
                 # The scope, and the policies, are those of the roles that are filled by then.
                 if any(each.kind == kind for each in changes):
@@ -162,28 +164,33 @@ class Search:
             else:
                 # What a role brings with it, such as a policy or a restriction, is there once the role is filled.
                 about = self._evaluation if kind in _AT_MOST_ONE else tried
-                yield from self._one_more(changes, kind, about, code)
+                yield from self._add_change(changes, kind, about, code)
         if code is PARENT_CAP:
-            yield from self._of_parents(changes, tried)
+            yield from self._find_options_of_principals(changes, tried)
 
-    def _of_parents(self, changes: Changes, tried: Evaluation) -> Iterable[Changes]:
+    def _find_options_of_principals(self, changes: Changes, tried: Evaluation) -> Iterable[Changes]:
         """What could help one of those whom the subject acts for; each has to be helped."""
         order = tried.tables.order
         for parent in tried.parents:
             failing = parent.failing & ~(order.asking | order.unstated)
             if failing:
-                found = (tuple(self._for_parent(changes, code, parent)) for code in order.codes_in(failing))
-                return min(found, key=len)
+                alternatives = (
+                    tuple(self._find_options_for_principal(changes, code, parent))
+                    for code in order.codes_in(failing)
+                )
+                return min(alternatives, key=len)
         return ()
 
-    def _for_parent(self, changes: Changes, code: ReasonCode, parent: Evaluation) -> Iterator[Changes]:
+    def _find_options_for_principal(
+        self, changes: Changes, code: ReasonCode, parent: Evaluation
+    ) -> Iterator[Changes]:
         for kind in code.remedies:
             if kind == "grant":
-                yield from self._wider_grants(changes, code, parent)
+                yield from self._find_wider_grants(changes, code, parent)
             elif kind in _OF_OTHERS:
-                yield from self._one_more(changes, kind, parent, code)
+                yield from self._add_change(changes, kind, parent, code)
 
-    def _one_more(
+    def _add_change(
         self, changes: Changes, kind: ChangeKind, about: Evaluation, code: ReasonCode
     ) -> Iterator[Changes]:
         if kind == "role" and about.subject.group == "role":
@@ -200,7 +207,7 @@ class Search:
             return self._evaluation.action == DISPATCH and code is TARGET_NOT_ALLOWED
         return code is NOT_BOUND_TO_ROLE
 
-    def _wider_grants(self, changes: Changes, code: ReasonCode, about: Evaluation) -> Iterator[Changes]:
+    def _find_wider_grants(self, changes: Changes, code: ReasonCode, about: Evaluation) -> Iterator[Changes]:
         if about.resource.kind == "role":
             return
         subject = about.subject.subject
@@ -215,7 +222,7 @@ class Search:
     def _find(self, kind: ChangeKind, about: Evaluation) -> Iterable[RemedyChange]:
         subject = about.subject
         if kind == "role":
-            return self._other_roles()
+            return self._find_other_roles()
         if kind == "equip":
             resource = self._evaluation.resource
             required = self._evaluation.required
@@ -226,17 +233,17 @@ class Search:
             return (RemedyChange("equip", wanted, level=level, subject=subject.subject),)
         if kind == "qualification" and not subject.is_agent:
             return ()
-        found = about.tables.order.changes[kind](about)
+        changes = about.tables.order.changes[kind](about)
         if kind in ("rank", "qualification"):
-            return (replace(change, subject=subject.subject) for change in found)
-        return found
+            return (replace(change, subject=subject.subject) for change in changes)
+        return changes
 
-    def _other_roles(self) -> Iterable[RemedyChange]:
+    def _find_other_roles(self) -> Iterable[RemedyChange]:
         """Roles that are given the resource, that see it, or that it is restricted to."""
         evaluation = self._evaluation
         if not evaluation.subject.is_crew:
             return ()
-        near = helpful_roles(evaluation.tables, evaluation.resource, MOST_ROLES)
+        near = find_helpful_roles(evaluation.tables, evaluation.resource, MOST_ROLES)
         others = [role for role in near if role not in evaluation.roles][:MOST_ROLES]
         return (RemedyChange("role", role, subject=evaluation.subject.subject) for role in others)
 
@@ -254,8 +261,8 @@ class Search:
         ranks = [
             change for change in values.get("rank", ()) if change.subject == f"role:{subject.identity.id}"
         ]
-        assumed = Assumed(rank_number(evaluation.view, ranks[0].value)) if ranks else None
-        state = changed_state(evaluation, values) if values else evaluation.state
+        assumed = Assumed(get_rank_number(evaluation.view, ranks[0].value)) if ranks else None
+        state = apply_state_changes(evaluation, values) if values else evaluation.state
         passed = {change.value: change.level for change in values.get("envelope", ())}
         request = evaluation.request
         if passed:
@@ -271,20 +278,20 @@ class Search:
         evaluate(again)
         # Which path or command would do depends on the roles and policies that there are by then.
         find = again.tables.order.changes
-        found = (kind in values and values[kind][0] in find[kind](again) for kind in STATED)
-        in_file_scope, off_paths, off_commands = found
+        flags = (kind in values and values[kind][0] in find[kind](again) for kind in STATED)
+        in_file_scope, off_paths, off_commands = flags
         if in_file_scope or off_paths or off_commands:
             stated = (assumed or Assumed())._replace(
                 in_file_scope=in_file_scope, off_paths=off_paths, off_commands=off_commands
             )
             again = evaluate(again.again(assumed=stated, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":
-            named = named_credentials(evaluation.view.records, removed)
+            named = find_named_credentials(evaluation.view.records, removed)
             if evaluation.resource.id not in named and "equip" not in values:
                 again.failing |= evaluation.tables.order.codes["CREDENTIAL_UNKNOWN"].bit
         return again
 
-    def _takes_lock(self, changes: Changes) -> bool:
+    def _does_take_lock(self, changes: Changes) -> bool:
         return self._evaluation.action != LOCK and any(each.kind == "lock" for each in changes)
 
     def _taking(self, tried: Evaluation) -> Evaluation:
@@ -294,10 +301,10 @@ class Search:
         alone = replace(
             request, action=LOCK, resource=resource.resource, on_behalf_of=None, via=(), envelope=None
         )
-        said = request.context.input
+        tool_input = request.context.input
         taking = Evaluation(
             tables, replace(tried.state, locks=locks), alone, LOCK, tried.subject, resource,
-            None if said is None else tables.paths_of(resource, None, said), tried.assumed,
+            None if tool_input is None else tables.paths_of(resource, None, tool_input), tried.assumed,
         )  # fmt: skip
         taking.is_complete = True
         return evaluate(taking)
@@ -310,9 +317,9 @@ class Search:
             subject = tables.subject(evaluation.request.subject)
             assert subject is not None
             if role:
-                subject = tables.subject_in_role(subject, role, evaluation.resource)
+                subject = tables.add_role_to_subject(subject, role, evaluation.resource)
             if equip:
-                subject = _equipped(evaluation, subject)
+                subject = _equip(evaluation, subject)
             known = self._assumed[removed, role, equip] = tables, subject
         return known
 
@@ -320,20 +327,20 @@ class Search:
 # -- what is assumed -------------------------------------------------------------------------------------------------
 
 
-def _equipped(evaluation: Evaluation, subject: Subject) -> Subject:
+def _equip(evaluation: Evaluation, subject: Subject) -> Subject:
     """A role with an entry in its profile for what is asked for."""
     resource, view = evaluation.resource, evaluation.view
     if resource.kind == "role":
-        return subject.equipped(resource, 0, evaluation.action, MAY_DISPATCH.bit)
-    wider = subject.equipped(resource, evaluation.required, "", 0)
+        return subject.equip_with(resource, 0, evaluation.action, MAY_DISPATCH.bit)
+    wider = subject.equip_with(resource, evaluation.required, "", 0)
     if resource.kind == "tool":
         (role,) = subject.identity.roles
-        levels = {**view.tool_levels_of(role), resource.id: LEVELS[evaluation.required]}
-        wider.essential = subject.essential | essential_tools(view, role, levels)
+        levels = {**view.get_tool_levels(role), resource.id: LEVELS[evaluation.required]}
+        wider.essential = subject.essential | find_essential_tools(view, role, levels)
     return wider
 
 
-def changed_state(evaluation: Evaluation, values: Mapping[str, list[RemedyChange]]) -> StateView:
+def apply_state_changes(evaluation: Evaluation, values: Mapping[str, list[RemedyChange]]) -> StateView:
     """What is stored, once the changes of what is stored are made."""
     state, now = evaluation.state, evaluation.request.context.now
     agents, results, locks = dict(state.agents), dict(state.results), state.locks
@@ -348,7 +355,7 @@ def changed_state(evaluation: Evaluation, values: Mapping[str, list[RemedyChange
             agents[name] = replace(agent, rank=change.value, org_id=evaluation.tables.org_id)
     for change in values.get("qualification", ()):
         name = change.subject.partition(":")[2]
-        passed = passing_result(evaluation.view.records, name, change.value, now)
+        passed = build_passing_result(evaluation.view.records, name, change.value, now)
         results[name] = (*results.get(name, ()), passed)
     for change in values.get("lock", ()):
         lock = ToolLock(evaluation.tables.org_id, change.value, change.subject, token=0, acquired_at=now)

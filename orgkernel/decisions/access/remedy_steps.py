@@ -12,7 +12,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.identity import UNKNOWN_SENDER
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.lock import find_lock
-from orgkernel.decisions.access.lines import place_in_profile
+from orgkernel.decisions.access.lines import locate_in_profile
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
@@ -33,7 +33,7 @@ def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], ope
         ordered,
         " and ".join(_TEXTS[change.kind](evaluation, change) for change in ordered),
         tuple(command for change in ordered for command in _commands(evaluation, change, ordered)),
-        tuple(edit for change in ordered for edit in _edits(evaluation, change)),
+        tuple(edit for change in ordered for edit in _build_edits(evaluation, change)),
         opens,
     )
 
@@ -54,12 +54,12 @@ def _rank(evaluation: Evaluation, change: RemedyChange) -> str:
     return f"promote {who}to {quote(change.value)}"
 
 
-def _qualification(evaluation: Evaluation, change: RemedyChange) -> str:
+def _describe_qualification(evaluation: Evaluation, change: RemedyChange) -> str:
     who = f" as {quote(change.subject)}" if change.subject != evaluation.subject.subject else ""
     return f"pass {quote(change.value)}{who}"
 
 
-def _lock(evaluation: Evaluation, change: RemedyChange) -> str:
+def _describe_lock(evaluation: Evaluation, change: RemedyChange) -> str:
     lock = find_lock(evaluation)
     broken = f"break {quote(lock.holder)}'s lock on {quote(change.value)}" if lock else ""
     if evaluation.action == LOCK:
@@ -79,13 +79,13 @@ _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "path": lambda _, change: f"state a path in {change.value}",
     "other_path": lambda _, change: f"state a path outside of {change.value}",
     "other_command": lambda _, change: f"state a command that does not begin with {change.value}",
-    "lock": _lock,
+    "lock": _describe_lock,
     "envelope": lambda _, change: (
         f"pass on {quote(change.value)} at level {quote(change.level)} in the envelope"
     ),
     "resume": lambda _, change: f"resume agent {quote(change.value)}",
     "lift": lambda _, change: f"lift restriction {quote(change.value)}",
-    "qualification": _qualification,
+    "qualification": _describe_qualification,
     "grant": _grant,
     "rank": _rank,
     "role": lambda _, change: f"fill role {quote(change.value)}",
@@ -105,85 +105,89 @@ def _commands(
     name = change.subject.partition(":")[2]
     if kind == "grant":
         waives = [word for waiver in change.waives for word in ("--waive", waiver)]
-        yield _line(
+        yield _get_command_line(
             "grant", "issue", change.subject, change.value, "--level", change.level, *waives, "--org", org
         )
     elif kind == "rank" and change.subject.startswith("agent:"):
-        yield _line("agent", "set-rank", name, change.value, "--org", org)
+        yield _get_command_line("agent", "set-rank", name, change.value, "--org", org)
     elif kind == "resume":
         agent = evaluation.state.agents[change.value]
         where = ("--all-orgs",) if agent.org_id == ALL_ORGANIZATIONS else ("--org", org)
-        yield _line("agent", "move", change.value, RESUMED_AS[agent.lifecycle], *where)
+        yield _get_command_line("agent", "move", change.value, RESUMED_AS[agent.lifecycle], *where)
     elif kind == "qualification" and change.subject.startswith("agent:"):
         declared = evaluation.view.records.qualifications[change.value].record
         size = ("--sample-size", str(declared.min_sample_size)) if declared.min_sample_size else ()
         digests = (word for each in declared.digests.items() for word in ("--digest", "=".join(each)))
         score = f"{declared.threshold:g}"
-        yield _line("agent", "qualify", name, change.value, "--score", score, *size, *digests, "--org", org)
+        yield _get_command_line(
+            "agent", "qualify", name, change.value, "--score", score, *size, *digests, "--org", org
+        )
     elif kind == "lift":
-        yield _line("restriction", "lift", change.value)
+        yield _get_command_line("restriction", "lift", change.value)
     elif kind == "lock":
         if find_lock(evaluation) is not None:
-            yield _line("lock", "break", org, change.value)
+            yield _get_command_line("lock", "break", org, change.value)
         if evaluation.action != LOCK:
-            said = _stated(
+            circumstances = _get_stated_circumstances(
                 evaluation,
                 [name for each in changes if each.kind == "state" for name in each.value.split(",")],
             )
-            context = ["--context", json.dumps(said)] if said else []
-            yield _line("lock", "acquire", org, change.value, change.subject, *context)
+            context = ["--context", json.dumps(circumstances)] if circumstances else []
+            yield _get_command_line("lock", "acquire", org, change.value, change.subject, *context)
     elif kind == "state":
-        yield _question(evaluation, change.value.split(","))
+        yield _repeat_question(evaluation, change.value.split(","))
 
 
-def _question(evaluation: Evaluation, names: list[str]) -> str:
+def _repeat_question(evaluation: Evaluation, names: list[str]) -> str:
     """The question once more, with places to fill in what is not stated."""
-    request, stated = evaluation.request, _stated(evaluation, names)
+    request, stated = evaluation.request, _get_stated_circumstances(evaluation, names)
     words = ["can", request.subject, request.action, request.resource, "--org", evaluation.tables.org_id]
     words += [] if request.on_behalf_of is None else ["--on-behalf-of", request.on_behalf_of]
     words += [word for each in request.via for word in ("--via", each)]
-    return _line(*words, "--context", json.dumps(stated))
+    return _get_command_line(*words, "--context", json.dumps(stated))
 
 
-def _stated(evaluation: Evaluation, names: list[str]) -> dict[str, Any]:
+def _get_stated_circumstances(evaluation: Evaluation, names: list[str]) -> dict[str, Any]:
     """The circumstances of the question without the time, and those that have to be stated, as there being none."""
     context = evaluation.request.context
-    said = {
+    circumstances = {
         name: getattr(context, name)
         for name in context.__struct_fields__
         if name not in ("now", "utc_offset")
     }
-    return {name: value for name, value in said.items() if value not in (None, 0)} | dict.fromkeys(names, "")
+    return {name: value for name, value in circumstances.items() if value not in (None, 0)} | dict.fromkeys(
+        names, ""
+    )
 
 
-def _line(*words: str) -> str:
+def _get_command_line(*words: str) -> str:
     return shlex.join(("orgkernel", *words))
 
 
 # -- edits -------------------------------------------------------------------------------------------------------------
 
 
-def _edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[RemedyEdit]:
+def _build_edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[RemedyEdit]:
     records, kind = evaluation.view.records, change.kind
     name = change.subject.partition(":")[2]
     post = records.posts.get(name)
     is_foreign = records.document.format or (post is not None and post.document.format)
     if is_foreign and (records.document.format or kind in ("rank", "equip")):
-        yield from _foreign_edits(evaluation, post, change)
+        yield from _build_foreign_edits(evaluation, post, change)
     elif kind == "rank" and change.subject.startswith("role:"):
-        yield _edit(place_in_profile(records.posts[name], "entry_rank"), f"entry_rank: {change.value}")
+        yield _edit(locate_in_profile(records.posts[name], "entry_rank"), f"entry_rank: {change.value}")
     elif kind == "equip":
-        yield _profile_entry(evaluation, change, name)
+        yield _build_profile_entry(evaluation, change, name)
     elif kind == "role":
         place = records.agents[name].place("assignments", key=True)
         yield _edit(place, f"- role: {change.value}", f"agents.{name}.assignments")
     elif kind == "policy_removed":
         yield _edit(records.policies[change.value].place(), "enabled: false", f"policies.{change.value}")
     elif kind == "declare":
-        yield from _declaration(evaluation, change.value)
+        yield from _find_declaration_edits(evaluation, change.value)
 
 
-def _foreign_edits(
+def _build_foreign_edits(
     evaluation: Evaluation, post: RolePost | None, change: RemedyChange
 ) -> Iterator[RemedyEdit]:
     """What to write for a role in the format of others: its own file lists its tools, and an overlay says the rest."""
@@ -196,13 +200,13 @@ def _foreign_edits(
         if is_theirs and post.document.has("tools") and name not in post.profile.does_not_have:
             yield _edit(post.document.place("tools"), name, "tools")
     elif not records.document.format and change.kind == "rank":
-        yield from _overlay_edit(records, post, "entry_rank", change.value)
+        yield from _build_overlay_edit(records, post, "entry_rank", change.value)
     elif not records.document.format and change.kind == "equip":
         field = {"role": "dispatch.may_to", "credential": "credentials"}.get(kind, kind)
-        yield from _overlay_edit(records, post, field, name, in_list=True)
+        yield from _build_overlay_edit(records, post, field, name, in_list=True)
 
 
-def _overlay_edit(
+def _build_overlay_edit(
     records: OrgRecords, post: RolePost, field: str, value: str, *, in_list: bool = False
 ) -> Iterator[RemedyEdit]:
     """What to write in the overlay of a role, or which overlay to write where there is none."""
@@ -215,11 +219,11 @@ def _overlay_edit(
         place = overlay.place(*(written or ("role_id",)), key=True)
         yield _edit(place, f"- {value}", field) if in_list else _edit(place, f"{field}: {value}")
         return
-    said = f"{route[-1]}: [{value}]" if in_list else f"{route[-1]}: {value}"
+    field_text = f"{route[-1]}: [{value}]" if in_list else f"{route[-1]}: {value}"
     for step in reversed(route[:-1]):
-        said = f"{step}: {{{said}}}"
+        field_text = f"{step}: {{{field_text}}}"
     folder, slash, _ = records.document.name.rpartition("/")
-    lines = (f"_schema: {PREFIX}role_profile", f"role_id: {post.role_id}", "overlay: true", said)
+    lines = (f"_schema: {PREFIX}role_profile", f"role_id: {post.role_id}", "overlay: true", field_text)
     for number, line in enumerate(lines, 1):
         yield RemedyEdit(f"{folder}{slash}roles/{post.role_id}.yaml", number, line)
 
@@ -228,19 +232,19 @@ def _edit(place: Place, write: str, under: str = "") -> RemedyEdit:
     return RemedyEdit(place.file, place.line, write, under)
 
 
-def _profile_entry(evaluation: Evaluation, change: RemedyChange, role: str) -> RemedyEdit:
+def _build_profile_entry(evaluation: Evaluation, change: RemedyChange, role: str) -> RemedyEdit:
     post = evaluation.view.records.posts[role]
     kind, _, name = change.value.partition(":")
     if kind == "tool":
-        place = place_in_profile(post, "capabilities", "tools")
+        place = locate_in_profile(post, "capabilities", "tools")
         return _edit(place, f"- {{tool: {name}, level: {change.level}}}", "capabilities.tools")
     if kind == "role":
-        return _edit(place_in_profile(post, "dispatch", "may_to"), f"- {name}", "dispatch.may_to")
+        return _edit(locate_in_profile(post, "dispatch", "may_to"), f"- {name}", "dispatch.may_to")
     field = {"credential": "credentials"}.get(kind, kind)
-    return _edit(place_in_profile(post, field), f"- {name}", field)
+    return _edit(locate_in_profile(post, field), f"- {name}", field)
 
 
-def _identity(written: str) -> str:
+def _build_identity(written: str) -> str:
     """A sender as an identity of a person; one nobody wrote is to be filled in."""
     platform, *rest = written.split("/")
     if not rest:
@@ -249,7 +253,7 @@ def _identity(written: str) -> str:
     return f"{{platform: {platform}, {space}id: {'/'.join(rest[1:]) if len(rest) > 1 else rest[0]}}}"
 
 
-def _declaration(evaluation: Evaluation, subject: str) -> Iterator[RemedyEdit]:
+def _find_declaration_edits(evaluation: Evaluation, subject: str) -> Iterator[RemedyEdit]:
     """Where others of the kind are declared; nothing where there are none, or the kind does not exist."""
     records = evaluation.view.records
     kind, _, name = subject.partition(":")
@@ -266,7 +270,7 @@ def _declaration(evaluation: Evaluation, subject: str) -> Iterator[RemedyEdit]:
     known: dict[str, tuple[Mapping[str, Any], str, str]] = {
         "agent": (records.agents, f"{name}: {{assignments: [{{role: ROLE}}]}}", "agents"),
         "person": (records.people, f"{name}: {{relationship: RELATIONSHIP}}", "people"),
-        "sender": (records.people, f"identities: [{_identity(name)}]", "people.PERSON"),
+        "sender": (records.people, f"identities: [{_build_identity(name)}]", "people.PERSON"),
         "system": (records.system_origins, f"{name}: {{}}", "system_origins"),
         "webhook": (records.webhooks, f"{name}: {{}}", "webhooks"),
     }  # fmt: skip

@@ -71,7 +71,7 @@ class Resource:
         self.levels: tuple[str, ...] = (*DATA_TIERS, DATA_TIERS[-1]) if kind == "data" else LEVELS
         """The names of its levels, lowest first."""
         self.moves: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
-        """Group of subjects, then action, to the layers that have a say, compiled; `LayerOrder.moves_of` fills it."""
+        """Group of subjects, then action, to the layers that have a say, compiled; `LayerOrder.compile_moves` fills it."""
         self.enabled = True
         self.departments: frozenset[str] | None = None
         self.restricted_to: frozenset[str] | None = None
@@ -154,7 +154,7 @@ def build_resource(
     kind, _, name = written.partition(":")
     if kind == "tool":
         tool_id, colon, path = name.partition(":")
-        return _tool(view, tool_id), path if colon else None
+        return _build_tool(view, tool_id), path if colon else None
     if kind == "credential":
         return Resource(
             kind, name, {"use": FULL}, "" if name in credentials() else "CREDENTIAL_UNKNOWN"
@@ -170,7 +170,7 @@ def build_resource(
     return Resource(kind, name, {}, "RESOURCE_UNKNOWN"), None
 
 
-def _tool(view: OrgView, tool_id: str) -> Resource:
+def _build_tool(view: OrgView, tool_id: str) -> Resource:
     definition = view.records.tools.get(tool_id)
     if definition is None:
         return Resource("tool", tool_id, {}, "TOOL_UNKNOWN")
@@ -187,10 +187,10 @@ def _tool(view: OrgView, tool_id: str) -> Resource:
         resource.actions = tuple(dict.fromkeys((*levels, LOCK)))
     resource.departments = frozenset(tool.departments) or None
     resource.restricted_to = frozenset(tool.restricted_to) or None
-    row = view.records.rank_levels_of(tool_id)
+    row = view.records.get_rank_levels(tool_id)
     if row is not None:
         resource.rank_levels = (*(LEVEL[level] for level in row.values()), 0)
-    needed = view.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
+    needed = view.list_edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
     resource.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))
     resource.is_essential = bool(tool.essential)
     resource.opens_files = tool.opens_files
@@ -201,7 +201,7 @@ def _tool(view: OrgView, tool_id: str) -> Resource:
     return resource
 
 
-def named_credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
+def find_named_credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
     """Credentials are declared by being named: by a role, a tool or a policy; some policies may be left out.
 
     A policy that denies declares nothing: what it takes away from somebody must not come into being for others.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from orgkernel.runtime.commands import could_begin, read_words
+from orgkernel.runtime.commands import may_begin_with, read_words
 from orgkernel.runtime.paths import is_inside, may_touch
 
 
@@ -43,7 +43,7 @@ class StatedCommands(NamedTuple):
 
     def may_begin(self, beginning: str) -> bool:
         """Whether one of them, or a command in it, may begin with some words."""
-        return any(could_begin(words, beginning) for words in self.read)
+        return any(may_begin_with(words, beginning) for words in self.read)
 
 
 class StatedParts(NamedTuple):
@@ -59,15 +59,17 @@ NOTHING_RUN: Final = StatedCommands(())
 """Commands outside of every part."""
 
 
-def state_commands(arguments: tuple[str, ...], given: Mapping[str, Any] | None) -> StatedCommands | None:
+def read_stated_commands(
+    arguments: tuple[str, ...], given: Mapping[str, Any] | None
+) -> StatedCommands | None:
     """The commands in the input. An input without any of the declared arguments leaves open what the tool runs."""
     if given is None or not arguments:
         return None
-    found = [text for name in arguments if name in given for text in _texts(given[name])] or [None]
-    return StatedCommands(tuple(None if text is None else read_words(text) for text in dict.fromkeys(found)))
+    texts = [text for name in arguments if name in given for text in _iterate_texts(given[name])] or [None]
+    return StatedCommands(tuple(None if text is None else read_words(text) for text in dict.fromkeys(texts)))
 
 
-def state_paths(
+def read_stated_paths(
     named: str | None, arguments: tuple[str, ...], given: Mapping[str, Any] | None, root: str | None
 ) -> StatedPaths | None:
     """The paths that a resource names and those in the input; None where there are none.
@@ -76,12 +78,12 @@ def state_paths(
     """
     texts: list[str | None] = [] if named is None else [named]
     if arguments and given is not None:
-        found = [text for name in arguments if name in given for text in _texts(given[name])]
-        texts += found or [None]
+        input_texts = [text for name in arguments if name in given for text in _iterate_texts(given[name])]
+        texts += input_texts or [None]
     return StatedPaths(tuple(dict.fromkeys(texts)), root, named is not None) if texts else None
 
 
-def _texts(value: Any) -> Iterable[str | None]:
+def _iterate_texts(value: Any) -> Iterable[str | None]:
     if isinstance(value, list | tuple):
         return [each if isinstance(each, str) else None for each in value] or [None]
     return [value if isinstance(value, str) else None]

@@ -18,8 +18,8 @@ from orgkernel.decisions.access.stored_index import (
     GroupNow,
     Patched,
     find_about,
+    find_rows_about,
     is_named,
-    rows_about,
 )
 from orgkernel.decisions.access.tool_input import is_input_of
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction, StateView
@@ -111,20 +111,20 @@ def _can_be_used(grant: Grant) -> bool:
     return grant.asleep_since is None and (grant.uses_left is None or grant.uses_left > 0)
 
 
-def level_in(stored: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
+def get_level_in(stored: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
     """The level it gives or leaves in a resource; None where it does not speak of it.
 
     A restriction of a path speaks also of a request without one, and of a path that cannot be compared with it.
     """
     best: int | None = None
     for written in stored.resources:
-        level = _level(stored, written, resource, path)
+        level = _get_level_of_row(stored, written, resource, path)
         if level is not None:
             best = level if best is None else max(best, level)
     return best
 
 
-def _level(
+def _get_level_of_row(
     stored: Grant | Restriction, written: str, resource: Resource, path: StatedPaths | None
 ) -> int | None:
     kind, _, name = written.partition(":")
@@ -167,27 +167,27 @@ def find_given(
     assumed: Sequence[Grant] = (),
 ) -> GrantedLevel:
     """What is given to an action by the grants that are stored for somebody, and by some that are assumed."""
-    found: Sequence[About[Grant]] = ()
+    abouts: Sequence[About[Grant]] = ()
     for key in keys:
         rows = stored.get(key)
         if rows:
-            more = rows_about(rows, resource)
-            found = (*found, *more) if found else more
+            more = find_rows_about(rows, resource)
+            abouts = (*abouts, *more) if abouts else more
     if not assumed:
-        if not found:
+        if not abouts:
             return NOTHING_GRANTED
-        if len(found) == 1 and found[0].is_plain:
-            return given_plainly(found[0], resource, org_id, snapshot, context)
+        if len(abouts) == 1 and abouts[0].is_plain:
+            return compute_unconditional_level(abouts[0], resource, org_id, snapshot, context)
     grants = [
         row
-        for about in found
+        for about in abouts
         for group in about.giving(path, context, snapshot)
         for row in group.at(context.now).one
     ]
     return gather_grants((*grants, *assumed), resource, path, action, org_id, snapshot, context)
 
 
-def given_plainly(
+def compute_unconditional_level(
     about: About[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
 ) -> GrantedLevel:
     """What grants give that hold in all circumstances and for all actions: the same until one of them ends.
@@ -202,7 +202,7 @@ def given_plainly(
     return about.keep(org_id, now, gather_grants(first, resource, None, "", org_id, snapshot, context))
 
 
-def all_given(
+def find_giving_grants(
     stored: Mapping[str, Sequence[Grant]],
     keys: Iterable[str],
     resource: Resource,
@@ -214,8 +214,8 @@ def all_given(
     assumed: Iterable[Grant] = (),
 ) -> Iterator[tuple[int, GroupNow[Grant]]]:
     """All grants that give something to an action, those that say the same together, each with the level."""
-    found = [*find_about(stored, keys, resource), About(assumed, resource)]
-    for group in (group for about in found for group in about.giving(path, context, snapshot)):
+    abouts = [*find_about(stored, keys, resource), About(assumed, resource)]
+    for group in (group for about in abouts for group in about.giving(path, context, snapshot)):
         rows = group.at(context.now)
         given = gather_grants(rows.active[:1], resource, path, action, org_id, snapshot, context)
         if given.grants:
@@ -232,7 +232,7 @@ def gather_grants(
     context: AccessContext,
 ) -> GrantedLevel:
     """What those of some grants give to an action that are active and good for this version of the documents."""
-    level, waives, found = 0, dict[str, int](), []
+    level, waives, entries = 0, dict[str, int](), []
     for grant in grants:
         if not is_active(grant, org_id, context.now):
             continue
@@ -242,21 +242,21 @@ def gather_grants(
             continue
         if grant.input_digest is not None and not is_input_of(grant.input_digest, context.input):
             continue
-        given = level_in(grant, resource, path)
+        given = get_level_in(grant, resource, path)
         if given is not None:
             level = max(level, given)
             for waiver in grant.waives:
                 waives[waiver] = max(given, waives.get(waiver, 0))
-            found.append((grant.grant_id, grant, given))
-    if not found:
+            entries.append((grant.grant_id, grant, given))
+    if not entries:
         return NOTHING_GRANTED
-    if len(found) > 1:
-        found.sort(key=lambda each: each[0])
-    grants, levels = [each[1] for each in found], [each[2] for each in found]
+    if len(entries) > 1:
+        entries.sort(key=lambda each: each[0])
+    grants, levels = [each[1] for each in entries], [each[2] for each in entries]
     return GrantedLevel(level, waives, tuple(grants), tuple(levels), {})
 
 
-def lowest_left(
+def compute_lowest_restriction(
     stored: Mapping[str, Sequence[Restriction]],
     keys: Iterable[str],
     resource: Resource,
@@ -268,29 +268,31 @@ def lowest_left(
     lowest = FULL
     for key in keys:
         rows = stored.get(key)
-        for about in rows_about(rows, resource) if rows else ():
+        for about in find_rows_about(rows, resource) if rows else ():
             if about.is_plain:
                 known: int | None = about.kept(org_id, now)
                 if known is None:
-                    known = about.keep(org_id, now, _least(about.groups, resource, None, org_id, now))
+                    known = about.keep(
+                        org_id, now, _compute_lowest(about.groups, resource, None, org_id, now)
+                    )
                 left = known
             else:
-                left = _least(about.leaving(path), resource, path, org_id, now)
+                left = _compute_lowest(about.find_leaving(path), resource, path, org_id, now)
             lowest = min(lowest, left)
     return lowest
 
 
-def _least(
+def _compute_lowest(
     groups: Iterable[Alike[Restriction]],
     resource: Resource,
     path: StatedPaths | None,
     org_id: str,
     now: float,
 ) -> int:
-    return min((level for level, _ in _left_by(groups, resource, path, org_id, now)), default=FULL)
+    return min((level for level, _ in _find_left_levels(groups, resource, path, org_id, now)), default=FULL)
 
 
-def all_left(
+def find_leaving_restrictions(
     stored: Mapping[str, Sequence[Restriction]],
     keys: Iterable[str],
     resource: Resource,
@@ -300,10 +302,10 @@ def all_left(
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
     """All restrictions that hold, those that say the same together, with what each of them leaves."""
     for about in find_about(stored, keys, resource):
-        yield from _left_by(about.leaving(path), resource, path, org_id, now)
+        yield from _find_left_levels(about.find_leaving(path), resource, path, org_id, now)
 
 
-def _left_by(
+def _find_left_levels(
     groups: Iterable[Alike[Restriction]],
     resource: Resource,
     path: StatedPaths | None,
@@ -313,6 +315,6 @@ def _left_by(
     for group in groups:
         rows = group.at(now).active
         if rows and group.holds_in(org_id, ""):  # no restriction is for one version of the documents
-            left = level_in(rows[0], resource, path)
+            left = get_level_in(rows[0], resource, path)
             if left is not None:
                 yield left, rows

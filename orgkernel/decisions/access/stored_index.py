@@ -18,7 +18,7 @@ from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.tool_input import find_digest
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction
 from orgkernel.documents.records import DATA_TIERS, STAR
-from orgkernel.runtime.paths import FixedNames, fixed_names, folded_names
+from orgkernel.runtime.paths import FixedNames, get_fixed_names, get_folded_names
 
 Row = TypeVar("Row", bound=Grant | Restriction)
 T = TypeVar("T")
@@ -79,10 +79,10 @@ class Alike(Generic[Row]):
 
     __slots__ = ("_known", "globs", "parts", "rows", "said")
 
-    def __init__(self, said: CommonTerms, rows: Sequence[Row]) -> None:
-        self.said = said
+    def __init__(self, terms: CommonTerms, rows: Sequence[Row]) -> None:
+        self.said = terms
         self.rows = rows
-        parts = [word.split(":", 2)[2:] for word in said.words if word.startswith("tool:")]
+        parts = [word.split(":", 2)[2:] for word in terms.words if word.startswith("tool:")]
         self.parts = tuple(each for part in parts for each in part)
         """The parts of a tool that they name."""
         self.globs = self.parts if all(parts) else ()
@@ -93,7 +93,7 @@ class Alike(Generic[Row]):
         """The rows at some time."""
         known = self._known
         if known is None or not known.since <= now < known.until:
-            known = self._known = _moment(self.rows, now)
+            known = self._known = _select_at(self.rows, now)
         return known
 
     def holds_in(self, org_id: str, snapshot: str) -> bool:
@@ -101,11 +101,11 @@ class Alike(Generic[Row]):
         return self.said.org_id in (org_id, ALL_ORGANIZATIONS) and self.said.snapshot in (None, snapshot)
 
 
-def _moment(rows: Sequence[Row], now: float) -> GroupNow[Row]:
+def _select_at(rows: Sequence[Row], now: float) -> GroupNow[Row]:
     changes = [end for each in rows for end in (each.expires_at, each.revoked_at) if end is not None]
     kept = [each for each in rows if each.revoked_at is None or each.revoked_at > now]
     active = [each for each in kept if each.expires_at is None or each.expires_at > now]
-    active.sort(key=id_of)
+    active.sort(key=get_row_id)
     ends = [each.expires_at for each in active if each.expires_at is not None]
     ended = [each for each in kept if each.expires_at is not None and each.expires_at <= now]
     lasting = next((each for each in active if each.expires_at is None), None)
@@ -113,27 +113,27 @@ def _moment(rows: Sequence[Row], now: float) -> GroupNow[Row]:
         max((each for each in changes if each <= now), default=-_NEVER),
         min((each for each in changes if each > now), default=_NEVER),
         tuple(active),
-        (max(active, key=_stands_for_all),) if active else (),
+        (max(active, key=_get_representative_key),) if active else (),
         lasting,
         max(ends) if ends and lasting is None else None,
         lasting or max(active, key=lambda each: each.expires_at or 0.0, default=None),
-        max(ended, key=lambda each: (each.expires_at or 0.0, id_of(each)), default=None),
+        max(ended, key=lambda each: (each.expires_at or 0.0, get_row_id(each)), default=None),
     )
 
 
-def id_of(row: Grant | Restriction) -> str:
+def get_row_id(row: Grant | Restriction) -> str:
     """The id of a row."""
     return row.grant_id if isinstance(row, Grant) else row.restriction_id
 
 
-def _stands_for_all(row: Grant | Restriction) -> tuple[bool, str]:
-    return isinstance(row, Grant) and row.uses_left is None, id_of(row)
+def _get_representative_key(row: Grant | Restriction) -> tuple[bool, str]:
+    return isinstance(row, Grant) and row.uses_left is None, get_row_id(row)
 
 
 # -- what rows speak of ------------------------------------------------------------------------------------------------
 
 
-def root_of(word: str) -> str:
+def get_root_resource(word: str) -> str:
     """A resource as a row writes it, without the part of a tool."""
     kind, _, name = word.partition(":")
     return f"tool:{name.partition(':')[0]}" if kind == "tool" else word
@@ -144,7 +144,7 @@ def is_named(resource: Resource, name: str) -> bool:
     return resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))
 
 
-def _means(word: str, resource: Resource) -> bool:
+def _does_mean(word: str, resource: Resource) -> bool:
     kind, _, name = word.partition(":")
     if kind != resource.kind:
         return False
@@ -157,29 +157,29 @@ def _means(word: str, resource: Resource) -> bool:
 
 def speaks_of(row: Grant | Restriction, resource: Resource) -> bool:
     """Whether something stored is about a resource, or about a part of it."""
-    return any(_means(word, resource) for word in row.resources)
+    return any(_does_mean(word, resource) for word in row.resources)
 
 
-def _group(rows: Iterable[Row], resource: Resource) -> list[Alike[Row]]:
+def _group_alike_rows(rows: Iterable[Row], resource: Resource) -> list[Alike[Row]]:
     """Rows about a resource, those together that say the same of it; without those that give nothing at any time."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     meant: dict[str, bool] = {}
     for row in rows:
         for word in row.resources:
             if word not in meant:
-                meant[word] = _means(word, resource)
+                meant[word] = _does_mean(word, resource)
         words = tuple([word for word in row.resources if meant[word]])
-        only = "" if ENABLED else id_of(row)
+        only = "" if ENABLED else get_row_id(row)
         if not isinstance(row, Grant):
-            said: tuple[Any, ...] = row.org_id, row.level, words, (), None, FREE, None, only
+            terms: tuple[Any, ...] = row.org_id, row.level, words, (), None, FREE, None, only
         elif row.asleep_since is None and (row.uses_left is None or row.uses_left > 0):
             waives = row.waives if len(row.waives) < 2 else tuple(sorted(row.waives))
             bond = row.channel, row.session, row.input_digest
-            said = row.org_id, row.level, words, waives, row.action, bond, row.snapshot, only
+            terms = row.org_id, row.level, words, waives, row.action, bond, row.snapshot, only
         else:
             continue
-        groups.setdefault(said, []).append(row)
-    return [Alike(CommonTerms(*said), each) for said, each in groups.items()]
+        groups.setdefault(terms, []).append(row)
+    return [Alike(CommonTerms(*terms), each) for terms, each in groups.items()]
 
 
 class _Parts(Generic[Row]):
@@ -194,7 +194,7 @@ class _Parts(Generic[Row]):
         """By those of a folder above them."""
         for group in groups:
             for glob in group.globs:
-                fixed = fixed_names(glob, root)
+                fixed = get_fixed_names(glob, root)
                 if fixed is None:
                     self._unknown.append(group)
                     continue
@@ -207,19 +207,19 @@ class _Parts(Generic[Row]):
     def holding(self, path: StatedPaths) -> Iterable[Alike[Row]]:
         """Those that may hold every path."""
         text = path.texts[0]
-        read = None if text is None else folded_names(text, path.root)
+        read = None if text is None else get_folded_names(text, path.root)
         return () if read is None else dict.fromkeys(self._around(read))
 
-    def touching(self, path: StatedPaths) -> Iterable[Alike[Row]] | None:
+    def find_touching(self, path: StatedPaths) -> Iterable[Alike[Row]] | None:
         """Those that one of the paths may touch; None where that can be any of them."""
-        found = list(self._unknown)
+        groups = list(self._unknown)
         for text in path.texts:
-            read = None if text is None else folded_names(text, path.root)
+            read = None if text is None else get_folded_names(text, path.root)
             if read is None or self._starts - {read[0]}:
                 return None
-            found += self._around(read)
-            found += self._below.get(read, ())
-        return dict.fromkeys(found)
+            groups += self._around(read)
+            groups += self._below.get(read, ())
+        return dict.fromkeys(groups)
 
     def _around(self, read: FixedNames) -> Iterator[Alike[Row]]:
         start, names = read
@@ -232,7 +232,7 @@ class About(Generic[Row]):
 
     def __init__(self, rows: Iterable[Row], resource: Resource) -> None:
         self.rows = tuple(rows)
-        self.groups = _group(self.rows, resource)
+        self.groups = _group_alike_rows(self.rows, resource)
         self.has_actions = any(each.said.action is not None for each in self.groups)
         self.has_snapshots = any(each.said.snapshot is not None for each in self.groups)
         self.is_plain = not (self.has_actions or self.has_snapshots) and all(
@@ -248,15 +248,15 @@ class About(Generic[Row]):
         kept = self._kept.get(key)
         return kept[2] if kept is not None and kept[0] <= now < kept[1] else None
 
-    def keep(self, key: object, now: float, found: T) -> T:
+    def keep(self, key: object, now: float, answer: T) -> T:
         """Keep what follows from the rows until one of them ends."""
         moments = [group.at(now) for group in self.groups]
         since = max((each.since for each in moments), default=-_NEVER)
         until = min((each.until for each in moments), default=_NEVER)
         if len(self._kept) >= _MOST_KEPT:  # whoever makes up circumstances fills no memory
             self._kept.clear()
-        self._kept[key] = since, until, found
-        return found
+        self._kept[key] = since, until, answer
+        return answer
 
     def lasts(self, now: float) -> bool:
         """Whether nothing that the rows say ends by itself."""
@@ -265,25 +265,25 @@ class About(Generic[Row]):
             known = self.keep((), now, all(group.at(now).end is None for group in self.groups))
         return known
 
-    def loose(self, *, parts: bool, snapshot: str | None = None) -> list[Alike[Row]]:
+    def find_unconditional(self, *, parts: bool, snapshot: str | None = None) -> list[Alike[Row]]:
         """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about.
 
         Without those that are for another version of the documents, which is no circumstance.
         """
         key = parts, snapshot if self.has_snapshots else None
-        found = self._loose.get(key)
-        if found is None:
+        groups = self._loose.get(key)
+        if groups is None:
             merged: dict[CommonTerms, list[Row]] = {}
             for each in self.groups:
                 if each.said.snapshot in (None, snapshot):
-                    said = each.said._replace(bond=FREE, snapshot=None)
-                    merged.setdefault(said if parts else said._replace(words=()), []).extend(each.rows)
+                    terms = each.said._replace(bond=FREE, snapshot=None)
+                    merged.setdefault(terms if parts else terms._replace(words=()), []).extend(each.rows)
             if len(self._loose) >= _MOST_KEPT:
                 self._loose.clear()
-            found = self._loose[key] = [Alike(said, rows) for said, rows in merged.items()]
-        return found
+            groups = self._loose[key] = [Alike(terms, rows) for terms, rows in merged.items()]
+        return groups
 
-    def outdated(self, snapshot: str, now: float) -> tuple[Row, ...]:
+    def find_outdated_rows(self, snapshot: str, now: float) -> tuple[Row, ...]:
         """Those that would hold, and are for another version of the documents; of alike ones the one issued last."""
         if not self.has_snapshots:
             return ()
@@ -293,9 +293,11 @@ class About(Generic[Row]):
         last: dict[CommonTerms, Row] = {}
         for group in self.groups:
             if group.said.snapshot not in (None, snapshot):
-                said = group.said._replace(snapshot=None)
+                terms = group.said._replace(snapshot=None)
                 for row in group.at(now).active:
-                    last[said] = max(last.get(said, row), row, key=lambda each: (each.issued_at, id_of(each)))
+                    last[terms] = max(
+                        last.get(terms, row), row, key=lambda each: (each.issued_at, get_row_id(each))
+                    )
         return self.keep(("outdated", snapshot), now, tuple(last.values()))
 
     @cached_property
@@ -320,22 +322,22 @@ class About(Generic[Row]):
             terms = bond, version
             yield self._by_bond.whole.get(terms, ())
             if path is not None and terms in self._by_bond.parts:
-                yield self._of_parts(terms, path.root).holding(path)
+                yield self._index_parts(terms, path.root).holding(path)
 
-    def leaving(self, path: StatedPaths | None) -> Iterable[Alike[Row]]:
+    def find_leaving(self, path: StatedPaths | None) -> Iterable[Alike[Row]]:
         """The groups of restrictions that may count for a request."""
         if len(self.groups) <= _FEW or not ENABLED or not self._by_bond.parts:
             return self.groups
         if path is None:
-            return self.loose(parts=False)
-        touched = self._of_parts(_FREE, path.root).touching(path)
+            return self.find_unconditional(parts=False)
+        touched = self._index_parts(_FREE, path.root).find_touching(path)
         return self.groups if touched is None else chain(self._by_bond.whole.get(_FREE, ()), touched)
 
-    def _of_parts(self, terms: _Terms, root: str | None) -> _Parts[Row]:
-        found = self._parts.get((terms, root))
-        if found is None:
-            found = self._parts[terms, root] = _Parts(self._by_bond.parts[terms], root)
-        return found
+    def _index_parts(self, terms: _Terms, root: str | None) -> _Parts[Row]:
+        parts = self._parts.get((terms, root))
+        if parts is None:
+            parts = self._parts[terms, root] = _Parts(self._by_bond.parts[terms], root)
+        return parts
 
     @cached_property
     def _by_bond(self) -> _ByBond[Row]:
@@ -366,7 +368,7 @@ class _Index(Generic[Row]):
         self.rows = rows
         self._by_root: dict[str, list[int]] = {}
         for number, row in enumerate(rows):
-            for root in {root_of(word) for word in row.resources}:
+            for root in {get_root_resource(word) for word in row.resources}:
                 self._by_root.setdefault(root, []).append(number)
         self.roots = tuple(sorted(self._by_root))
         self._wide = [root for root in self.roots if root.endswith(STAR)]
@@ -376,17 +378,20 @@ class _Index(Generic[Row]):
 
     def about(self, resource: Resource) -> tuple[About[Row], ...]:
         """The rows that are about a resource; nothing where none is."""
-        found = self._about.get(resource.resource)
-        if found is None:
+        abouts = self._about.get(resource.resource)
+        if abouts is None:
             roots = {resource.resource, *self._wide, *(self._data if resource.kind == "data" else ())}
             numbers = {
-                number for root in roots if _means(root, resource) for number in self._by_root.get(root, ())
+                number
+                for root in roots
+                if _does_mean(root, resource)
+                for number in self._by_root.get(root, ())
             }
             rows = [self.rows[number] for number in sorted(numbers)]
-            found = (About(rows, resource),) if rows else ()
+            abouts = (About(rows, resource),) if rows else ()
             if not resource.unknown:  # whoever asks for made-up names fills no memory
-                self._about[resource.resource] = found
-        return found
+                self._about[resource.resource] = abouts
+        return abouts
 
 
 class Patched(Sequence[Row]):
@@ -398,7 +403,7 @@ class Patched(Sequence[Row]):
         self.dropped = dropped
 
     def __iter__(self) -> Iterator[Row]:
-        return chain((row for row in self.base if id_of(row) not in self.dropped), self.added)
+        return chain((row for row in self.base if get_row_id(row) not in self.dropped), self.added)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -415,12 +420,12 @@ class Patched(Sequence[Row]):
 
     def about(self, resource: Resource) -> Iterator[About[Row]]:
         """The rows that are about a resource."""
-        for found in rows_about(self.base, resource):
-            if self.dropped and any(id_of(row) in self.dropped for row in found.rows):
-                yield About([row for row in found.rows if id_of(row) not in self.dropped], resource)
+        for about in find_rows_about(self.base, resource):
+            if self.dropped and any(get_row_id(row) in self.dropped for row in about.rows):
+                yield About([row for row in about.rows if get_row_id(row) not in self.dropped], resource)
             else:
-                yield found
-        yield from rows_about([*self.added], resource)
+                yield about
+        yield from find_rows_about([*self.added], resource)
 
 
 class _Indexes:
@@ -432,14 +437,14 @@ class _Indexes:
 
     def of(self, rows: Sequence[Row]) -> _Index[Row]:
         """The index of rows, made once."""
-        found = self._kept.get(id(rows))
-        if found is None or found.rows is not rows:
+        index = self._kept.get(id(rows))
+        if index is None or index.rows is not rows:
             self._cost += len(rows) + _LEAST_COST
             if self._cost > _MOST_ROWS:
                 self._kept, self._cost = {}, len(rows) + _LEAST_COST
             # INVARIANT: an index holds its rows, so that nothing else can have their identity.
-            found = self._kept[id(rows)] = _Index(rows)
-        return found
+            index = self._kept[id(rows)] = _Index(rows)
+        return index
 
 
 index_of = _Indexes().of
@@ -450,7 +455,7 @@ def is_few(rows: Sequence[Grant | Restriction]) -> bool:
     return type(rows) is not tuple or not ENABLED
 
 
-def rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[About[Row]]:
+def find_rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[About[Row]]:
     """Those of a subject's rows that are about a resource; nothing where none is."""
     if type(rows) is tuple and ENABLED:
         return index_of(rows).about(resource) if rows else ()
@@ -464,19 +469,19 @@ def find_about(
     stored: Mapping[str, Sequence[Row]], keys: Iterable[str], resource: Resource
 ) -> list[About[Row]]:
     """What is stored for somebody about a resource."""
-    return [found for key in keys for found in rows_about(stored.get(key, ()), resource)]
+    return [about for key in keys for about in find_rows_about(stored.get(key, ()), resource)]
 
 
-def roots_of(rows: Sequence[Row]) -> Iterable[str]:
+def list_root_resources(rows: Sequence[Row]) -> Iterable[str]:
     """What a subject's rows are about, without the parts of tools."""
     if type(rows) is Patched:
-        return {*roots_of(rows.base), *roots_of([*rows.added])}
+        return {*list_root_resources(rows.base), *list_root_resources([*rows.added])}
     if is_few(rows):
-        return {root_of(word) for row in rows for word in row.resources}
+        return {get_root_resource(word) for row in rows for word in row.resources}
     return index_of(rows).roots
 
 
-def limited_grants(stored: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
+def find_limited_grants(stored: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
     """All grants that are for a number of uses."""
     for rows in stored.values():
         if is_few(rows):

@@ -39,12 +39,12 @@ class Subject:
         essential: frozenset[str] = frozenset()
         for role_id in identity.roles:
             profile = view.records.posts[role_id].profile
-            levels = view.tool_levels_of(role_id)
+            levels = view.get_tool_levels(role_id)
             named = ((tool_resources.get(tool) or f"tool:{tool}", level) for tool, level in levels.items())
             _bind(self.bound, ((resource, LEVEL[level]) for resource, level in named))
             _bind(self.bound, ((f"credential:{each}", FULL) for each in profile.credentials))
-            _bind(self.bound, _data(profile.data))
-            essential |= essential_tools(view, role_id, levels)
+            _bind(self.bound, _iterate_data(profile.data))
+            essential |= find_essential_tools(view, role_id, levels)
         self._adopt(view, table, essential)
 
     def _adopt(self, view: OrgView, table: PolicyTable, essential: frozenset[str]) -> None:
@@ -60,7 +60,7 @@ class Subject:
         """Whether each of its roles is open to an agent on probation."""
         self.names = frozenset((*identity.roles, identity.id) if self.is_agent else identity.roles)
         """What `restricted_to` of a tool can name it by."""
-        self.rank = entry_rank(view, identity) if self.is_crew else NO_RANK
+        self.rank = get_entry_rank(view, identity) if self.is_crew else NO_RANK
         member = view.records.agents[identity.id].record if self.is_agent else None
         self.has_rank = member is not None and member.rank is not None
         """Whether the roster states its rank, so that stored trust alone does not change it."""
@@ -89,7 +89,7 @@ class Subject:
         joined._adopt(view, table, self.essential | other.essential)
         return joined
 
-    def equipped(self, resource: Resource, level: int, action: str, source: int) -> Subject:
+    def equip_with(self, resource: Resource, level: int, action: str, source: int) -> Subject:
         """The same subject with one resource added to what its roles give: a level, or a source for an action on a role."""
         wider = Subject.__new__(Subject)
         for name in Subject.__slots__:
@@ -107,19 +107,19 @@ class Subject:
             context.alert, context.watch,
             *[is_within(each, context.now, context.utc_offset) for each in self.times],
         )  # fmt: skip
-        found = self.sets.get(key)
-        if found is None:
+        policy_set = self.sets.get(key)
+        if policy_set is None:
             if len(self.sets) >= _MOST_SETS:  # whoever makes up circumstances fills no memory
                 self.sets.clear()
-            found = self.sets[key] = self._table.set_of(choose_deciding(self.matching(context)))
-        return found
+            policy_set = self.sets[key] = self._table.set_of(choose_deciding(self.matching(context)))
+        return policy_set
 
     def matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
         """The policies that match in these circumstances, by priority, annotations included."""
         return tuple(policy for policy in self.policies if policy.holds_in(context))
 
 
-def undeclared_subject(view: OrgView) -> Subject:
+def build_undeclared_subject(view: OrgView) -> Subject:
     """What stands for a subject that nothing declares: nobody gives it anything."""
     nobody = Subject(view, PolicyTable(()), SubjectIdentity("", "unknown", "", ()), {})
     nobody.group = "undeclared"
@@ -129,7 +129,7 @@ def undeclared_subject(view: OrgView) -> Subject:
 # -- what its roles give -----------------------------------------------------------------------------------------------
 
 
-def essential_tools(view: OrgView, role_id: str, levels: Mapping[str, str]) -> frozenset[str]:
+def find_essential_tools(view: OrgView, role_id: str, levels: Mapping[str, str]) -> frozenset[str]:
     """The resources that are never refused to a role equipped with these tools."""
     if not view.essential:
         return frozenset()
@@ -143,7 +143,7 @@ def _bind(bound: dict[str, int], given: Iterable[tuple[str, int]]) -> None:
             bound[resource] = level
 
 
-def _data(names: tuple[str, ...]) -> Iterable[tuple[str, int]]:
+def _iterate_data(names: tuple[str, ...]) -> Iterable[tuple[str, int]]:
     """A tier includes the lower ones; any other name is itself."""
     tiers = [DATA_TIERS.index(name) for name in names if name in DATA_TIERS]
     if tiers:
@@ -154,26 +154,26 @@ def _data(names: tuple[str, ...]) -> Iterable[tuple[str, int]]:
 # -- steps on the ladder of ranks --------------------------------------------------------------------------------------
 
 
-def rank_number(view: OrgView, rank_id: str) -> int:
+def get_rank_number(view: OrgView, rank_id: str) -> int:
     """A rank's step on the ladder; that of no rank where the ladder does not have it."""
     return next((step for step, rank in enumerate(view.records.ranks) if rank.id == rank_id), NO_RANK)
 
 
-def rank_of_trust(view: OrgView, trust: float) -> int:
+def get_rank_of_trust(view: OrgView, trust: float) -> int:
     """The highest rank whose trust threshold is reached."""
     reached = [step for step, rank in enumerate(view.records.ranks) if trust >= rank.trust_from]
     return max(reached, default=NO_RANK)
 
 
-def entry_rank(view: OrgView, identity: SubjectIdentity) -> int:
+def get_entry_rank(view: OrgView, identity: SubjectIdentity) -> int:
     """The rank somebody starts at: an agent's own, that of its trust, the entry rank of its role, the lowest."""
     member = view.records.agents[identity.id].record if identity.kind == "agent" else None
     if member is not None and member.rank is not None:
-        return rank_number(view, member.rank)
+        return get_rank_number(view, member.rank)
     if member is not None and member.trust is not None:
-        return rank_of_trust(view, member.trust)
+        return get_rank_of_trust(view, member.trust)
     declared = (view.records.posts[role_id].profile.entry_rank for role_id in identity.roles)
     first = next((rank for rank in declared if rank is not None), None)
     if first is not None:
-        return rank_number(view, first)
+        return get_rank_number(view, first)
     return 0 if view.records.ranks else NO_RANK

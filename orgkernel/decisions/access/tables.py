@@ -10,6 +10,6 @@ from orgkernel.graph.questions import OrgView
 
 
 @PerView
-def tables_of(view: OrgView) -> AccessTables:
+def get_access_tables(view: OrgView) -> AccessTables:
     """The tables of a view."""
     return AccessTables(view, PolicyTable.of(view.records.policies.values()), ORDER)

@@ -34,7 +34,7 @@ def decode_input(tool_input: bytes) -> dict[str, Any]:
     return values
 
 
-def with_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:
+def add_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:
     """A request in whose circumstances the input is an encoded one."""
     context = msgspec.structs.replace(request.context, input=decode_input(tool_input))
     return msgspec.structs.replace(request, context=context)

@@ -11,13 +11,13 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.role_skills import plan_commission
-from orgkernel.decisions.evidence.skill_levels import levels_now
+from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import STOPPED, StateView
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.work.capability.orders import compose_orders
@@ -65,15 +65,15 @@ def decide_commission(
     view: OrgView, agent_id: str, role_id: str, state: StateView, now: float
 ) -> CommissionDecision:
     """The seven steps for an agent in a role."""
-    refusal = _refusal(view, agent_id, role_id, state)
+    refusal = _find_refusal(view, agent_id, role_id, state)
     if refusal is not None:
         reason, help = refusal
         return CommissionDecision(
             "refused", agent_id, view.org_id, role_id, (reason,), help, (), (), view.digest, state.version
         )
-    fills = next(edge for edge in view.roles_filled_by(agent_id) if edge.target == role_id)
+    fills = next(edge for edge in view.list_roles_filled_by(agent_id) if edge.target == role_id)
     held = state.skills.get(agent_id, ())
-    plan = plan_commission(view, (role_id,), levels_now(view.records, held, now))
+    plan = plan_commission(view, (role_id,), compute_current_levels(view.records, held, now))
     given = plan.skills
     lacking = [
         f"skill {quote(skill)} presupposes {quote(needed)}, which the agent does not have at its level"
@@ -87,12 +87,12 @@ def decide_commission(
     )
     steps = (
         _post(view, agent_id, role_id, state, fills),
-        _skills(view, agent_id, role_id, state, given, lacking),
-        _tools(view, agent_id, state, now),
-        _qualifications(view, agent_id, role_id, state, now),
-        _procedures(view, role_id),
-        _standing_orders(view, role_id),
-        _agency(view, agent_id, state),
+        _plan_skills(view, agent_id, role_id, state, given, lacking),
+        _plan_tools(view, agent_id, state, now),
+        _plan_qualifications(view, agent_id, role_id, state, now),
+        _plan_procedures(view, role_id),
+        _plan_standing_orders(view, role_id),
+        _plan_agency(view, agent_id, state),
     )
     reason = Reason(
         "ASSIGNED_BY_ROSTER", f"the roster assigns {quote(agent_id)} to {quote(role_id)}", (why_edge(fills),)
@@ -103,23 +103,23 @@ def decide_commission(
     )  # fmt: skip
 
 
-def _refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) -> tuple[Reason, str] | None:
+def _find_refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) -> tuple[Reason, str] | None:
     """Why an agent cannot be commissioned, and what to do; None where it can."""
     if not view.is_role(role_id):
         help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
         return Reason("ROLE_UNKNOWN", f"organization {quote(view.org_id)} has no role {quote(role_id)}"), help
     lines = f"{{role: {role_id}}}"
     if agent_id not in view.records.agents:
-        why = _roster_places(view)
+        why = _locate_rosters(view)
         help = f"add this line under `agents` of a roster, then do it again: `{agent_id}: {{assignments: [{lines}]}}`"
         text = f"no roster of organization {quote(view.org_id)} declares the agent {quote(agent_id)}"
         return Reason("AGENT_UNDECLARED", text, why), help
-    if role_id not in (edge.target for edge in view.roles_filled_by(agent_id)):
+    if role_id not in (edge.target for edge in view.list_roles_filled_by(agent_id)):
         declared = view.records.agents[agent_id]
         why = (why_place(f"agent {agent_id} is in the crew", declared.place()),)
         text = f"the roster does not assign {quote(agent_id)} to {quote(role_id)}"
         return Reason("ROLE_NOT_ASSIGNED", text, why), f"add `{lines}` to its `assignments`, then do it again"
-    lifecycle = state.lifecycle_of(agent_id)
+    lifecycle = state.get_lifecycle(agent_id)
     if lifecycle in STOPPED:
         text = f"{quote(agent_id)} is {lifecycle}"
         help = (
@@ -131,14 +131,14 @@ def _refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) -> tu
     return None
 
 
-def _roster_places(view: OrgView) -> tuple[Why, ...]:
+def _locate_rosters(view: OrgView) -> tuple[Why, ...]:
     """Where the agents of a roster are listed."""
-    found = {
+    places = {
         definition.document.place("agents", key=True)
         for definition in view.records.agents.values()
         if isinstance(definition.document.record, CrewRoster)
     }
-    return tuple(why_place("the roster lists its agents", place) for place in sorted(found))
+    return tuple(why_place("the roster lists its agents", place) for place in sorted(places))
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def _roster_places(view: OrgView) -> tuple[Why, ...]:
 
 def _post(view: OrgView, agent_id: str, role_id: str, state: StateView, fills: Edge) -> CommissionStep:
     profile = view.records.posts[role_id].profile
-    chain = view.chain_above(role_id)
+    chain = view.list_chain_above(role_id)
     department = f" in department {quote(profile.department)}" if profile.department else ""
     above = f", reports to {listing(edge.target for edge in chain)}" if chain else ", reports to nobody"
     text = f"fills {quote(role_id)}{department}{above}; authority level {profile.authority_level}"
@@ -157,7 +157,7 @@ def _post(view: OrgView, agent_id: str, role_id: str, state: StateView, fills: E
     )  # fmt: skip
 
 
-def _skills(
+def _plan_skills(
     view: OrgView,
     agent_id: str,
     role_id: str,
@@ -171,14 +171,14 @@ def _skills(
     if not given and not lacking:
         return CommissionStep("skills", "found", "the role requires no skills, and none is universal")
     outcome: CommissionStepOutcome = "lacking" if lacking else "done" if new else "already"
-    text = f"has {_counted(len(given), 'skill')}, {len(new)} of them new at level 1"
+    text = f"has {_format_count(len(given), 'skill')}, {len(new)} of them new at level 1"
     return CommissionStep("skills", outcome, text, given, tuple(lacking), why)
 
 
-def _tools(view: OrgView, agent_id: str, state: StateView, now: float) -> CommissionStep:
+def _plan_tools(view: OrgView, agent_id: str, state: StateView, now: float) -> CommissionStep:
     subject = f"agent:{agent_id}"
-    asked = AccessRequest(subject, "", "", AccessContext(now=now))
-    rows = what_can(view, subject, request=asked, state=state, kinds=("tool",))
+    request = AccessRequest(subject, "", "", AccessContext(now=now))
+    rows = what_can(view, subject, request=request, state=state, kinds=("tool",))
     allowed: dict[str, str] = {}
     asks: dict[str, None] = {}
     for row in rows:
@@ -187,26 +187,26 @@ def _tools(view: OrgView, agent_id: str, state: StateView, now: float) -> Commis
             allowed[tool] = row.level
         elif row.outcome in ("ask", "conditional"):
             asks[tool] = None
-    equipped = {edge.target: edge for edge in tools_of_roles(view, agent_id)}
+    equipped = {edge.target: edge for edge in find_tools_of_roles(view, agent_id)}
     missing = [
         f"tool {quote(tool)} cannot be used now; `orgkernel why {subject} use tool:{tool}` says why"
         for tool in equipped
         if tool not in allowed and tool not in asks
     ]
-    text = f"may use {_counted(len(allowed), 'tool')}"
+    text = f"may use {_format_count(len(allowed), 'tool')}"
     if asks:
-        text += f", and {_counted(len(asks), 'tool')} with an approval or in some circumstances"
+        text += f", and {_format_count(len(asks), 'tool')} with an approval or in some circumstances"
     items = tuple(f"{tool} ({level})" for tool, level in allowed.items())
     why = tuple(why_edge(equipped[tool]) for tool in (*allowed, *asks) if tool in equipped)
     return CommissionStep("tools", "lacking" if missing else "found", text, items, tuple(missing), why)
 
 
-def _qualifications(
+def _plan_qualifications(
     view: OrgView, agent_id: str, role_id: str, state: StateView, now: float
 ) -> CommissionStep:
     needed: dict[str, Edge] = {}
     for tool in view.tools_of(role_id):
-        for edge in view.edges_from(EdgeKind.NEEDS_QUALIFICATION, tool.target):
+        for edge in view.list_edges_from(EdgeKind.NEEDS_QUALIFICATION, tool.target):
             needed.setdefault(edge.target, edge)
     results = state.results.get(agent_id, ())
     passed = tuple(each for each in needed if has_passed(view.records, results, each, now))
@@ -216,7 +216,7 @@ def _qualifications(
         if each not in passed
     )
     text = (
-        f"has passed {len(passed)} of {_counted(len(needed), 'qualification')} that its tools need"
+        f"has passed {len(passed)} of {_format_count(len(needed), 'qualification')} that its tools need"
         if needed
         else "its tools need no qualification"
     )
@@ -225,29 +225,29 @@ def _qualifications(
     )  # fmt: skip
 
 
-def _procedures(view: OrgView, role_id: str) -> CommissionStep:
-    plans = view.plans_of(role_id)
-    performs = view.edges_from(EdgeKind.PERFORMS, role_id)
-    has = {edge.target for edge in view.tools_of(role_id)} | {*view.essential_tools_of(role_id)}
+def _plan_procedures(view: OrgView, role_id: str) -> CommissionStep:
+    plans = view.list_plans(role_id)
+    performs = view.list_edges_from(EdgeKind.PERFORMS, role_id)
+    has = {edge.target for edge in view.tools_of(role_id)} | {*view.list_essential_tools(role_id)}
     missing = [
         f"plan {quote(plan.target)} needs tool {quote(tool.target)}, which the role does not have"
         for plan in plans
         for tool in view.missing_tools(role_id, plan.target)
     ]
     for edge in performs:
-        needed = {tool.target for tool in view.edges_from(EdgeKind.CALLS, edge.target)} - has
+        needed = {tool.target for tool in view.list_edges_from(EdgeKind.CALLS, edge.target)} - has
         missing += (
             f"procedure {quote(edge.target)} needs tool {quote(tool)}, which the role does not have"
             for tool in sorted(needed)
         )
-    text = f"performs {_counted(len(performs), 'procedure')} and follows {_counted(len(plans), 'plan')}"
+    text = f"performs {_format_count(len(performs), 'procedure')} and follows {_format_count(len(plans), 'plan')}"
     return CommissionStep(
         "procedures", "lacking" if missing else "found", text,
         tuple(edge.target for edge in (*performs, *plans)), tuple(missing), tuple(map(why_edge, (*performs, *plans))),
     )  # fmt: skip
 
 
-def _standing_orders(view: OrgView, role_id: str) -> CommissionStep:
+def _plan_standing_orders(view: OrgView, role_id: str) -> CommissionStep:
     orders = compose_orders(view, role_id)
     if not orders.sections:
         return CommissionStep("standing_orders", "found", "there are no standing orders for the role")
@@ -256,10 +256,10 @@ def _standing_orders(view: OrgView, role_id: str) -> CommissionStep:
     return CommissionStep("standing_orders", "found", text, tuple(sources), (), orders.why)
 
 
-def _agency(view: OrgView, agent_id: str, state: StateView) -> CommissionStep:
+def _plan_agency(view: OrgView, agent_id: str, state: StateView) -> CommissionStep:
     ranks = view.records.ranks
-    holder = tables_of(view).subject(f"agent:{agent_id}")
-    step = -1 if holder is None else rank_now(view, state, holder)
+    holder = get_access_tables(view).subject(f"agent:{agent_id}")
+    step = -1 if holder is None else get_current_rank(view, state, holder)
     if not 0 <= step < len(ranks):
         return CommissionStep("agency", "found", "there are no ranks, so none limits it")
     rank = ranks[step]
@@ -272,11 +272,11 @@ def _agency(view: OrgView, agent_id: str, state: StateView) -> CommissionStep:
     )  # fmt: skip
 
 
-def _counted(number: int, what: str) -> str:
+def _format_count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def tools_of_roles(view: OrgView, agent_id: str) -> Iterator[Edge]:
+def find_tools_of_roles(view: OrgView, agent_id: str) -> Iterator[Edge]:
     """What the roles of an agent are equipped with."""
-    for edge in view.roles_filled_by(agent_id):
+    for edge in view.list_roles_filled_by(agent_id):
         yield from view.tools_of(edge.target)

@@ -16,11 +16,11 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.access.layers.rank import rank_now
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.layers.rank import get_current_rank
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import decide_standing
-from orgkernel.decisions.evidence.role_skills import RoleSkill, skills_of_roles, universal_skills
-from orgkernel.decisions.evidence.skill_levels import levels_now
+from orgkernel.decisions.evidence.role_skills import RoleSkill, find_skills_of_roles, list_universal_skills
+from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.evidence.trust import Trust, credible_interval, trust_of
 from orgkernel.decisions.reasons import Why, why_edge, why_place
@@ -79,16 +79,16 @@ class PromotionDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 def decide_promotion(view: OrgView, state: StateView, agent_id: str, now: float) -> PromotionDecision:
     """Every path of an agent that a roster declares. Raises KeyError for another one."""
-    subject = tables_of(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).subject(f"agent:{agent_id}")
     if subject is None:
         raise KeyError(agent_id)
-    ranks, step = view.records.ranks, rank_now(view, state, subject)
+    ranks, step = view.records.ranks, get_current_rank(view, state, subject)
     trust = trust_of(view, state, agent_id)
     paths: list[PromotionPath] = []
     if step + 1 < len(ranks):
         paths.append(_promotion(view, state, agent_id, ranks[step + 1], now))
     if step > 0:
-        paths.append(_demotion(view, trust, ranks[step], ranks[step - 1]))
+        paths.append(_propose_demotion(view, trust, ranks[step], ranks[step - 1]))
     low, high = credible_interval(trust)
     return PromotionDecision(
         agent_id=agent_id,
@@ -106,31 +106,31 @@ def check_rank(
     view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float
 ) -> tuple[RequirementCheck, ...]:
     """Every requirement of a rank, and whether an agent meets it now."""
-    return tuple(_checks(view, state, agent_id, rank, now))
+    return tuple(_check_requirements(view, state, agent_id, rank, now))
 
 
 def _promotion(view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float) -> PromotionPath:
     checks = check_rank(view, state, agent_id, rank, now)
     unmet = [each for each in checks if not each.met]
-    told = "; ".join(each.text for each in unmet or checks)
+    explanation = "; ".join(each.text for each in unmet or checks)
     return PromotionPath(
         kind="promote",
         rank=rank.id,
         outcome="not_eligible" if unmet else "eligible",
-        text=f"not eligible, because {told}" if unmet else f"eligible, because {told}",
+        text=f"not eligible, because {explanation}" if unmet else f"eligible, because {explanation}",
         requirements=checks,
-        why=_said_of_rank(view, rank),
+        why=_locate_rank(view, rank),
     )
 
 
-def _demotion(view: OrgView, trust: Trust, rank: Rank, below: Rank) -> PromotionPath:
+def _propose_demotion(view: OrgView, trust: Trust, rank: Rank, below: Rank) -> PromotionPath:
     """Only lost trust proposes a demotion, and only beyond the margin."""
-    margin = _margin(view)
+    margin = _get_margin(view)
     floor = round(rank.trust_from - margin, 9)
     is_kept = trust.mean is None or trust.mean >= floor
     limit = f"{quote(rank.id)} is kept down to {max(floor, 0.0):g} ({rank.trust_from:g} minus the margin {margin:g})"
     check = RequirementCheck(
-        kind="trust", met=is_kept, text=f"the trust is {trust}, and {limit}", why=_said_of_rank(view, rank)
+        kind="trust", met=is_kept, text=f"the trust is {trust}, and {limit}", why=_locate_rank(view, rank)
     )
     return PromotionPath(
         kind="demote",
@@ -138,30 +138,30 @@ def _demotion(view: OrgView, trust: Trust, rank: Rank, below: Rank) -> Promotion
         outcome="not_proposed" if is_kept else "proposed",
         text=f"{'not proposed' if is_kept else 'proposed'}, because {check.text}",
         requirements=(check,),
-        why=_said_of_rank(view, below),
+        why=_locate_rank(view, below),
     )
 
 
-def _checks(
+def _check_requirements(
     view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float
 ) -> Iterator[RequirementCheck]:
-    lifecycle = state.lifecycle_of(agent_id)
+    lifecycle = state.get_lifecycle(agent_id)
     yield RequirementCheck(kind="lifecycle", met=lifecycle == "active", text=f"the agent is {lifecycle}")
     trust = trust_of(view, state, agent_id)
     yield RequirementCheck(
         kind="trust",
         met=rank.trust_from <= (trust.mean or 0.0),
         text=f"the trust is {trust}, and {rank.trust_from:g} is required",
-        why=_said_of_rank(view, rank),
+        why=_locate_rank(view, rank),
     )
     promotion = view.records.promotions.get(rank.id)
     if promotion is None:
         return
-    asked = skills_of_roles(view, (edge.target for edge in view.roles_filled_by(agent_id)))
-    levels = levels_now(view.records, state.skills.get(agent_id, ()), now)
+    role_skills = find_skills_of_roles(view, (edge.target for edge in view.list_roles_filled_by(agent_id)))
+    levels = compute_current_levels(view.records, state.skills.get(agent_id, ()), now)
     for number, requirement in enumerate(promotion.record.requirements):
         why = why_place(f"promotion to {rank.id} requires it", promotion.place("requirements", number))
-        yield _check_skills(requirement, view, asked, levels, why)
+        yield _check_skills(requirement, view, role_skills, levels, why)
     results = state.results.get(agent_id, ())
     for number, name in enumerate(promotion.record.qualifications):
         standing = decide_standing(view.records, results, name, now)
@@ -187,7 +187,7 @@ _SKILLS = {
 def _check_skills(
     requirement: Requirement,
     view: OrgView,
-    asked: Mapping[str, RoleSkill],
+    role_skills: Mapping[str, RoleSkill],
     levels: Mapping[str, int],
     why: Why,
 ) -> RequirementCheck:
@@ -198,13 +198,13 @@ def _check_skills(
     """
     needed: dict[str, int]
     if requirement.skills == "universal":
-        needed = dict.fromkeys(universal_skills(view), requirement.min_proficiency)
+        needed = dict.fromkeys(list_universal_skills(view), requirement.min_proficiency)
     else:
         needed = {
             each.skill: requirement.min_proficiency
             if requirement.min_count is not None
             else max(requirement.min_proficiency, each.required)
-            for each in asked.values()
+            for each in role_skills.values()
             if requirement.skills == "role" or not each.optional
         }
     what = _SKILLS[requirement.skills]
@@ -225,19 +225,21 @@ def _check_skills(
     else:
         text += f", and {len(reached)} of {len(needed)} have it; {'; '.join(missing[:MOST_TOLD])}"
         text += f"; and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
-    edges = (why_edge(asked[skill].edge) for skill in needed if skill in asked and skill not in reached)
+    edges = (
+        why_edge(role_skills[skill].edge) for skill in needed if skill in role_skills and skill not in reached
+    )
     return RequirementCheck(
         kind=requirement.skills, met=is_met, text=text, missing=() if is_met else missing,
         why=(why, *(() if is_met else edges)),
     )  # fmt: skip
 
 
-def _margin(view: OrgView) -> float:
+def _get_margin(view: OrgView) -> float:
     ladder = view.records.ladder
     return ladder.record.trust_margin if ladder is not None and isinstance(ladder.record, RankLadder) else 0.0
 
 
-def _said_of_rank(view: OrgView, rank: Rank) -> tuple[Why, ...]:
+def _locate_rank(view: OrgView, rank: Rank) -> tuple[Why, ...]:
     ladder = view.records.ladder
     if ladder is None:
         return ()

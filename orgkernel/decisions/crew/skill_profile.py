@@ -7,11 +7,16 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.access.layers.rank import rank_now
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.layers.rank import get_current_rank
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.crew.promotion import RequirementCheck, check_rank
-from orgkernel.decisions.evidence.role_skills import RoleSkill, skills_of_roles, universal_skills
-from orgkernel.decisions.evidence.skill_levels import DAY, LOWEST, level_now, levels_now
+from orgkernel.decisions.evidence.role_skills import RoleSkill, find_skills_of_roles, list_universal_skills
+from orgkernel.decisions.evidence.skill_levels import (
+    DAY,
+    LOWEST,
+    compute_current_level,
+    compute_current_levels,
+)
 from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource, StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics.wording import quote
@@ -91,14 +96,16 @@ class SkillProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 def build_skill_profile(view: OrgView, state: StateView, agent_id: str, now: float) -> SkillProfile:
     """The skills of an agent that a roster declares. Raises KeyError for another one."""
-    subject = tables_of(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).subject(f"agent:{agent_id}")
     if subject is None:
         raise KeyError(agent_id)
-    asked = skills_of_roles(view, (edge.target for edge in view.roles_filled_by(agent_id)))
-    held = tuple(_held(view, record, asked, now) for record in state.skills.get(agent_id, ()))
+    role_skills = find_skills_of_roles(view, (edge.target for edge in view.list_roles_filled_by(agent_id)))
+    held = tuple(
+        _build_held_skill(view, record, role_skills, now) for record in state.skills.get(agent_id, ())
+    )
     groups = {group: tuple(each for each in held if each.group == group) for group in SKILL_GROUPS}
     used = [each.level for each in held if not each.suspended]
-    ranks = view.records.ranks[rank_now(view, state, subject) + 1 :]
+    ranks = view.records.ranks[get_current_rank(view, state, subject) + 1 :]
     above = ((rank.id, check_rank(view, state, agent_id, rank, now)) for rank in ranks)
     return SkillProfile(
         agent_id=agent_id,
@@ -106,7 +113,7 @@ def build_skill_profile(view: OrgView, state: StateView, agent_id: str, now: flo
         **groups,
         depth=max(used, default=0),
         breadth=sum(level >= BROAD_FROM for level in used),
-        gaps=tuple(_gaps(view, state, agent_id, asked, now)),
+        gaps=tuple(_find_gaps(view, state, agent_id, role_skills, now)),
         rank_gaps=tuple(
             RankGap(rank=rank, unmet=tuple(each for each in checks if not each.met)) for rank, checks in above
         ),
@@ -118,21 +125,23 @@ def build_skill_profile(view: OrgView, state: StateView, agent_id: str, now: flo
 SKILL_GROUPS: tuple[SkillGroup, ...] = ("universal", "role", "acquired")
 
 
-def _held(view: OrgView, record: SkillRecord, asked: Mapping[str, RoleSkill], now: float) -> HeldSkill:
+def _build_held_skill(
+    view: OrgView, record: SkillRecord, role_skills: Mapping[str, RoleSkill], now: float
+) -> HeldSkill:
     definition = view.records.skills.get(record.skill)
     level, decays_at = 0, None
     if definition is not None:
         days = definition.record.decay_rate_days
-        level = level_now(record, days, now)
+        level = compute_current_level(record, days, now)
         if level > LOWEST and not record.suspended:
             decays_at = as_utc(record.decays_from + (record.proficiency - level + 1) * days * DAY)
-    group: SkillGroup = "role" if record.skill in asked else "acquired"
+    group: SkillGroup = "role" if record.skill in role_skills else "acquired"
     if definition is not None and definition.record.category == UNIVERSAL:
         group = "universal"
     declared = (
         () if definition is None else (why_place(f"skill {record.skill} is declared", definition.place()),)
     )
-    required = (why_edge(asked[record.skill].edge),) if record.skill in asked else ()
+    required = (why_edge(role_skills[record.skill].edge),) if record.skill in role_skills else ()
     scale = view.records.proficiency_scale
     return HeldSkill(
         skill=record.skill,
@@ -152,15 +161,15 @@ def _held(view: OrgView, record: SkillRecord, asked: Mapping[str, RoleSkill], no
     )
 
 
-def _gaps(
-    view: OrgView, state: StateView, agent_id: str, asked: Mapping[str, RoleSkill], now: float
+def _find_gaps(
+    view: OrgView, state: StateView, agent_id: str, role_skills: Mapping[str, RoleSkill], now: float
 ) -> Iterator[SkillGap]:
     """Universal skills at level 1, and the skills of the roles at theirs."""
     records = state.skills.get(agent_id, ())
-    levels = levels_now(view.records, records, now)
+    levels = compute_current_levels(view.records, records, now)
     suspended = {each.skill for each in records if each.suspended}
-    for skill in dict.fromkeys((*universal_skills(view), *asked)):
-        role_skill = asked.get(skill)
+    for skill in dict.fromkeys((*list_universal_skills(view), *role_skills)):
+        role_skill = role_skills.get(skill)
         required = LOWEST if role_skill is None else role_skill.required
         level = levels.get(skill)
         if level is not None and level >= required:

@@ -8,10 +8,10 @@ from typing import Literal
 import msgspec
 
 from orgkernel.decisions.access.layers.identity import is_at_work
-from orgkernel.decisions.access.layers.rank import rank_now
-from orgkernel.decisions.access.subject import NO_RANK, rank_number
-from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.evidence.skill_levels import level_now
+from orgkernel.decisions.access.layers.rank import get_current_rank
+from orgkernel.decisions.access.subject import NO_RANK, get_rank_number
+from orgkernel.decisions.access.tables import get_access_tables
+from orgkernel.decisions.evidence.skill_levels import compute_current_level
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics.wording import listing, quote
@@ -56,14 +56,14 @@ class VacancyAnswer(msgspec.Struct, frozen=True):
 
 def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnswer:
     """Every role that no agent at work fills; roles outside the crew are left out."""
-    tables = tables_of(view)
+    tables = get_access_tables(view)
     working: dict[str, bool] = {}
     for agent_id in view.records.agents:
         subject = tables.subject(f"agent:{agent_id}")
         working[agent_id] = subject is not None and is_at_work(subject, state)
-    levels = _levels(view, state, now)
+    levels = _compute_levels(view, state, now)
     ranks = {
-        agent_id: rank_now(view, state, subject)
+        agent_id: get_current_rank(view, state, subject)
         for agent_id, at_work in working.items()
         if at_work and (subject := tables.subject(f"agent:{agent_id}")) is not None
     }
@@ -71,7 +71,7 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
     def find() -> Iterator[Vacancy]:
         for role_id in view.roles:
             post = view.records.posts[role_id]
-            holders = view.agents_in(role_id)
+            holders = view.list_agents_in(role_id)
             if post.profile.crew_tier == "external" or any(working.get(each.source) for each in holders):
                 continue
             names = tuple(edge.source for edge in holders)
@@ -82,26 +82,26 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
             )
             declared = why_place(f"role {role_id} is declared", view.place_of(role_id))
             yield Vacancy(
-                role_id, "not_at_work" if names else "unfilled", text, names, _cover(view, role_id, working),
-                _candidates(view, role_id, ranks, levels), (declared, *map(why_edge, holders)),
+                role_id, "not_at_work" if names else "unfilled", text, names, _find_cover(view, role_id, working),
+                _find_candidates(view, role_id, ranks, levels), (declared, *map(why_edge, holders)),
             )  # fmt: skip
 
     return VacancyAnswer(view.org_id, tuple(find()), view.digest, state.version)
 
 
-def _cover(view: OrgView, role_id: str, working: Mapping[str, bool]) -> str | None:
-    for edge in view.chain_above(role_id):
-        if any(working.get(each.source) for each in view.agents_in(edge.target)):
+def _find_cover(view: OrgView, role_id: str, working: Mapping[str, bool]) -> str | None:
+    for edge in view.list_chain_above(role_id):
+        if any(working.get(each.source) for each in view.list_agents_in(edge.target)):
             return edge.target
     return None
 
 
-def _levels(view: OrgView, state: StateView, now: float) -> Mapping[str, Mapping[str, int]]:
+def _compute_levels(view: OrgView, state: StateView, now: float) -> Mapping[str, Mapping[str, int]]:
     """The level of each skill that an agent has now, without suspended ones."""
     skills = view.records.skills
     return {
         agent_id: {
-            each.skill: level_now(each, skills[each.skill].record.decay_rate_days, now)
+            each.skill: compute_current_level(each, skills[each.skill].record.decay_rate_days, now)
             for each in records
             if each.skill in skills and not each.suspended
         }
@@ -109,19 +109,19 @@ def _levels(view: OrgView, state: StateView, now: float) -> Mapping[str, Mapping
     }
 
 
-def _candidates(
+def _find_candidates(
     view: OrgView, role_id: str, ranks: Mapping[str, int], levels: Mapping[str, Mapping[str, int]]
 ) -> tuple[VacancyCandidate, ...]:
     required = [edge for edge in view.skills_of(role_id) if edge.attribute.startswith("required")]
     entry = view.records.posts[role_id].profile.entry_rank
-    least = NO_RANK if entry is None else rank_number(view, entry)
-    found = (
+    least = NO_RANK if entry is None else get_rank_number(view, entry)
+    candidates = (
         VacancyCandidate(
             agent_id, tuple(_missing(agent_id, rank, least, entry, required, levels.get(agent_id, {})))
         )
         for agent_id, rank in ranks.items()
     )
-    ordered = sorted(found, key=lambda each: (len(each.missing), each.agent_id))
+    ordered = sorted(candidates, key=lambda each: (len(each.missing), each.agent_id))
     return tuple(ordered[:MOST_CANDIDATES])
 
 

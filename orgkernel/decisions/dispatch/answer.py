@@ -12,7 +12,7 @@ from orgkernel.graph.questions import OrgView
 
 def answer_with_role(
     view: OrgView,
-    asked: str,
+    query: str,
     role_id: str,
     domain: str | None,
     reasons: tuple[Reason, ...],
@@ -23,18 +23,18 @@ def answer_with_role(
 ) -> DispatchDecision:
     """The answer for the role that was chosen, with what it has."""
     declared = view.records.plans
-    allowed = tuple(edge.target for edge in view.plans_of(role_id) if edge.target in declared)
+    allowed = tuple(edge.target for edge in view.list_plans(role_id) if edge.target in declared)
     plans = tuple(
         plan
         for plan in allowed
-        if domain is not None and any(edge.target == domain for edge in view.domains_served_by(plan))
+        if domain is not None and any(edge.target == domain for edge in view.list_domains_served_by(plan))
     )
     return DispatchDecision(
-        "role", asked, domain, role_id, view.records.posts[role_id].profile.name,
+        "role", query, domain, role_id, view.records.posts[role_id].profile.name,
         plans,
         allowed,
         tuple(edge.target for edge in view.tools_of(role_id) if edge.target in view.records.tools),
-        tuple(edge.target for edge in view.chain_above(role_id)),
+        tuple(edge.target for edge in view.list_chain_above(role_id)),
         reasons, considered, count, view.digest, candidates, margin,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ import msgspec
 from orgkernel.decisions.dispatch.order import (
     Candidate,
     find_difference,
-    handling,
+    get_handling_edge,
     rank_candidates,
 )
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
@@ -118,25 +118,25 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
     for holders in needed.values():
         fitting = [each for each in fitting if each.role_id in holders]
     if domain is None or not fitting:
-        return _not_applicable(view, word, domain, ranked, needed, shown)
+        return _build_not_applicable(view, word, domain, ranked, needed, shown)
     chosen = fitting[0]
     # The next best who could have taken it, then those that lack a tool.
-    others = chain(fitting[1:], (each for each in ranked if _lacks(each, needed)))
+    others = chain(fitting[1:], (each for each in ranked if _find_missing_needs(each, needed)))
     # A role may name what nobody declares: that is an error for the role, and gives it nothing.
     declared = view.records.plans
-    plans = tuple(edge.target for edge in view.plans_of(chosen.role_id) if edge.target in declared)
+    plans = tuple(edge.target for edge in view.list_plans(chosen.role_id) if edge.target in declared)
     tools = tuple(edge.target for edge in view.tools_of(chosen.role_id) if edge.target in view.records.tools)
     served = (domain, chosen.domain)
     return DispatchDecision(
         "role", word, domain, chosen.role_id, view.records.posts[chosen.role_id].profile.name,
-        tuple(plan for plan in plans if any(edge.target in served for edge in view.domains_served_by(plan))),
+        tuple(plan for plan in plans if any(edge.target in served for edge in view.list_domains_served_by(plan))),
         plans,
         tools,
-        tuple(edge.target for edge in view.chain_above(chosen.role_id)),
+        tuple(edge.target for edge in view.list_chain_above(chosen.role_id)),
         (
-            *_resolution(view, word, domain),
-            *_nearest(view, domain, chosen, ranked[0]),
-            *_choice(view, chosen, fitting[1] if len(fitting) > 1 else None),
+            *_explain_resolution(view, word, domain),
+            *_explain_nearest(view, domain, chosen, ranked[0]),
+            *_explain_choice(view, chosen, fitting[1] if len(fitting) > 1 else None),
         ),
         tuple(_consider(view, chosen, each, needed) for each in islice(others, shown)),
         len(ranked) - 1,
@@ -148,41 +148,41 @@ def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> C
     """The roles that are equipped with a tool, and the candidates that always have it; none of what nobody declares."""
     if tool not in view.records.tools:
         return ()
-    equipped = view.ends_to(EdgeKind.EQUIPPED_WITH, tool)
+    equipped = view.list_ends_to(EdgeKind.EQUIPPED_WITH, tool)
     holders = {role_id for role_id, attribute in equipped if not attribute.endswith(":none")}
     if any(tool == each for each, _ in view.essential):
-        holders.update(each.role_id for each in candidates if tool in view.essential_tools_of(each.role_id))
+        holders.update(each.role_id for each in candidates if tool in view.list_essential_tools(each.role_id))
     return holders
 
 
-def _lacks(candidate: Candidate, needed: Needed) -> list[str]:
+def _find_missing_needs(candidate: Candidate, needed: Needed) -> list[str]:
     return [tool for tool, holders in needed.items() if candidate.role_id not in holders]
 
 
-def _resolution(view: OrgView, word: str, domain: str | None) -> tuple[Reason, ...]:
+def _explain_resolution(view: OrgView, word: str, domain: str | None) -> tuple[Reason, ...]:
     if domain == word or domain is None:
         return ()
     text = f"{quote(word)} means domain {quote(domain)}"
     return (Reason("ALIAS", text, (why_place(text, view.records.aliases[word].place),)),)
 
 
-def _nearest(view: OrgView, domain: str, chosen: Candidate, nearest: Candidate) -> tuple[Reason, ...]:
+def _explain_nearest(view: OrgView, domain: str, chosen: Candidate, nearest: Candidate) -> tuple[Reason, ...]:
     """Why a broader domain is taken, where it is."""
     if not chosen.distance:
         return ()
     with_tools = " with the tools needed" if nearest.distance < chosen.distance else ""
     text = f"no role takes {quote(domain)} itself{with_tools}, {quote(chosen.domain)} is broader"
-    passed = view.domain_and_broader(domain)[: chosen.distance]
+    passed = view.list_domain_and_broader(domain)[: chosen.distance]
     places = (view.records.domains[each].place("broader") for each in passed)
     return (Reason("BROADER_DOMAIN", text, tuple(why_place(text, place) for place in places)),)
 
 
-def _choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[Reason, Reason]:
+def _explain_choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[Reason, Reason]:
     role = f"role {quote(chosen.role_id)}"
     handles = Reason(
         "HANDLES_DOMAIN",
         f"{role} handles domain {quote(chosen.domain)}",
-        (why_edge(handling(view, chosen)),),
+        (why_edge(get_handling_edge(view, chosen)),),
     )
     if rival is None:
         return handles, Reason("ONLY_CANDIDATE", NO_RIVAL)
@@ -191,21 +191,21 @@ def _choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[
 
 
 def _consider(view: OrgView, chosen: Candidate | None, other: Candidate, needed: Needed) -> Considered:
-    lacks = _lacks(other, needed)
+    lacks = _find_missing_needs(other, needed)
     if lacks or chosen is None:
         text = say_unequipped(lacks)
-        return Considered(other.role_id, "LACKS_TOOL", text, (why_edge(handling(view, other)),))
+        return Considered(other.role_id, "LACKS_TOOL", text, (why_edge(get_handling_edge(view, other)),))
     return explain_loss(view, chosen, other)
 
 
 def explain_loss(view: OrgView, better: Candidate, worse: Candidate) -> Considered:
     """Why the second of two candidates comes after the first."""
     code, text, why = find_difference(view, better, worse)
-    places = tuple(dict.fromkeys((why_edge(handling(view, worse)), *why)))
+    places = tuple(dict.fromkeys((why_edge(get_handling_edge(view, worse)), *why)))
     return Considered(worse.role_id, code, f"role {quote(better.role_id)} is preferred: {text}", places)
 
 
-def _not_applicable(
+def _build_not_applicable(
     view: OrgView,
     word: str,
     domain: str | None,
@@ -215,20 +215,20 @@ def _not_applicable(
 ) -> DispatchDecision:
     return DispatchDecision(
         "not_applicable", word, domain, None, None, (), (), (), (),
-        (*_resolution(view, word, domain), _why_nobody(view, word, domain, candidates, needed)),
+        (*_explain_resolution(view, word, domain), _explain_no_role(view, word, domain, candidates, needed)),
         tuple(_consider(view, None, each, needed) for each in candidates[:shown]),
         len(candidates),
         view.digest,
     )  # fmt: skip
 
 
-def _why_nobody(
+def _explain_no_role(
     view: OrgView, word: str, domain: str | None, candidates: Sequence[Candidate], needed: Needed
 ) -> Reason:
     records = view.records
     if candidates:
         # Those that the best candidates lack first.
-        lacking = dict.fromkeys(tool for each in candidates for tool in _lacks(each, needed))
+        lacking = dict.fromkeys(tool for each in candidates for tool in _find_missing_needs(each, needed))
         text = f"no role that handles {quote(domain)} is equipped with all of {listing(lacking)}"
         return Reason("NO_ROLE_EQUIPPED", text)
     if domain is not None and domain in records.domains:

@@ -25,10 +25,10 @@ def decide_by_intent(
 ) -> DispatchDecision:
     """Who takes a task of an intent. Never raises for names that nothing declares."""
     shown = None if all_considered else SHOWN_CANDIDATES
-    serving = {edge.source: edge for edge in reversed(view.edges_to(EdgeKind.SERVES_INTENT, intent))}
+    serving = {edge.source: edge for edge in reversed(view.list_edges_to(EdgeKind.SERVES_INTENT, intent))}
     ranked = rank_servers(view, intent)
     candidates = tuple(
-        RankedCandidate(each.role_id, 1.0, (_serves(intent, serving[each.role_id]),))
+        RankedCandidate(each.role_id, 1.0, (_explain_serving_edge(intent, serving[each.role_id]),))
         for each in ranked[:shown]
     )
     needed = {tool: find_holders(view, tool, ranked) for tool in needs}
@@ -54,7 +54,7 @@ def decide_by_intent(
         intent,
         chosen.role_id,
         None,
-        (_serves(intent, serving[chosen.role_id]), _choice(view, chosen, rivals)),
+        (_explain_serving_edge(intent, serving[chosen.role_id]), _choice(view, chosen, rivals)),
         tuple(considered[:shown]),
         len(ranked) - 1,
         candidates,
@@ -62,7 +62,7 @@ def decide_by_intent(
     )
 
 
-def _serves(intent: str, edge: Edge) -> Reason:
+def _explain_serving_edge(intent: str, edge: Edge) -> Reason:
     return Reason(
         "SERVES_INTENT", f"role {quote(edge.source)} serves intent {quote(intent)}", (why_edge(edge),)
     )
@@ -94,5 +94,5 @@ def _lacks(role_id: str, lacking: dict[str, list[str]], serving: dict[str, Edge]
 
 def _why_nobody(view: OrgView, intent: str) -> Reason:
     text = f"no role serves intent {quote(intent)}"
-    hint = did_you_mean(intent, list(view.targets_of(EdgeKind.SERVES_INTENT)))
+    hint = did_you_mean(intent, list(view.list_targets_of_kind(EdgeKind.SERVES_INTENT)))
     return Reason("NO_ROLE_SERVES", f"{text}; {hint}" if hint else text)

@@ -18,7 +18,13 @@ from orgkernel.decisions.dispatch.by_domain import (
     RankedCandidate,
 )
 from orgkernel.decisions.dispatch.embedding import Embedder, find_similar
-from orgkernel.decisions.dispatch.role_texts import TextSource, about_domain, sources_of, text_index, words_of
+from orgkernel.decisions.dispatch.role_texts import (
+    TextSource,
+    get_text_index,
+    get_text_sources,
+    list_domain_texts,
+    words_of,
+)
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.refusals import say_unequipped
 from orgkernel.diagnostics.wording import listing, quote
@@ -33,11 +39,11 @@ from orgkernel.runtime.text_index import (
     Ranked,
     Ranking,
     TextIndex,
-    content_of,
-    nearest_domain,
+    extract_content,
+    find_nearest_domain,
     rank_roles,
 )
-from orgkernel.runtime.word_topics import groups_by_stem, trades, trades_by_stem
+from orgkernel.runtime.word_topics import list_trades, map_groups_by_stem, map_trades_by_stem
 
 _WORDS_TOLD = 4
 _SUBORDINATES_TOLD = 2
@@ -53,45 +59,45 @@ def decide_by_text(
     embedder: Embedder | None = None,
 ) -> DispatchDecision:
     """Who takes what a sentence asks for. Takes bounded time for any text and never raises."""
-    index = text_index(view)
-    asked = text[:MOST_CHARACTERS]
+    index = get_text_index(view)
+    query = text[:MOST_CHARACTERS]
     shown = len(index.roles) if all_considered else SHOWN_CANDIDATES + 1
-    similar = None if embedder is None else find_similar(view, asked, embedder)
+    similar = None if embedder is None else find_similar(view, query, embedder)
     lacking = _find_lacking(view, index, needs)
     without = frozenset(number for number, role_id in enumerate(index.roles) if lacking.get(role_id))
-    ranking = rank_roles(index, asked, shown, without, similar)
+    ranking = rank_roles(index, query, shown, without, similar)
     passed = [
         index.roles[each.role]
-        for each in (rank_roles(index, asked, shown, similar=similar).ranked if without else ())
+        for each in (rank_roles(index, query, shown, similar=similar).ranked if without else ())
         if each.role in without
     ]
-    candidates = tuple(_candidate(view, index, each, similar) for each in ranking.ranked)
+    candidates = tuple(_build_candidate(view, index, each, similar) for each in ranking.ranked)
     if ranking.outcome != "role":
         reason = _why_nobody(view, index, ranking, candidates, passed, lacking)
         considered = tuple(
-            Considered(each.role_id, reason.code, f"its score is {each.score}", _lines(each))
+            Considered(each.role_id, reason.code, f"its score is {each.score}", _locate_sources(each))
             for each in candidates
         )
         considered += tuple(_lacks(view, role_id, lacking) for role_id in passed)
         return DispatchDecision(
-            "not_applicable", asked, None, None, None, (), (), (), (), (reason,),
+            "not_applicable", query, None, None, None, (), (), (), (), (reason,),
             considered, len(considered), view.digest, candidates, ranking.margin,
         )  # fmt: skip
     best = candidates[0]
     others = tuple(
-        Considered(each.role_id, "LOWER_SCORE", f"role {quote(best.role_id)} fits better: {best.score} against {each.score}", _lines(each))
+        Considered(each.role_id, "LOWER_SCORE", f"role {quote(best.role_id)} fits better: {best.score} against {each.score}", _locate_sources(each))
         for each in candidates[1:]
     ) + tuple(_lacks(view, role_id, lacking) for role_id in passed)  # fmt: skip
     domains = (
-        (edge.target, (each.text for each in about_domain(view, edge.target)))
-        for edge in view.domains_of(best.role_id)
+        (edge.target, (each.text for each in list_domain_texts(view, edge.target)))
+        for edge in view.list_domains(best.role_id)
     )
     return answer_with_role(
         view,
-        asked,
+        query,
         best.role_id,
-        nearest_domain(ranking.ranked[0].evidence, domains),
-        (_fits(best, ranking.ranked[0]), _choice(candidates, ranking)),
+        find_nearest_domain(ranking.ranked[0].evidence, domains),
+        (_explain_fit(best, ranking.ranked[0]), _choice(candidates, ranking)),
         others,
         len(others),
         candidates,
@@ -106,18 +112,18 @@ def _find_lacking(view: OrgView, index: TextIndex, needs: Sequence[str]) -> dict
     for tool in needs:
         held = {
             role_id
-            for role_id, attribute in view.ends_to(EdgeKind.EQUIPPED_WITH, tool)
+            for role_id, attribute in view.list_ends_to(EdgeKind.EQUIPPED_WITH, tool)
             if not attribute.endswith(":none")
         }
         if tool not in view.records.tools:
             held = set()
         elif any(tool == each for each, _ in view.essential):
-            held.update(role_id for role_id in index.roles if tool in view.essential_tools_of(role_id))
+            held.update(role_id for role_id in index.roles if tool in view.list_essential_tools(role_id))
         holders[tool] = held
     return {role_id: [tool for tool in needs if role_id not in holders[tool]] for role_id in index.roles}
 
 
-def _candidate(
+def _build_candidate(
     view: OrgView, index: TextIndex, ranked: Ranked, similar: dict[int, float] | None
 ) -> RankedCandidate:
     role_id = index.roles[ranked.role]
@@ -140,16 +146,18 @@ class _Found(NamedTuple):
 
 def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
     if evidence.kind == "name":
-        source = next(each for each in sources_of(view, role_id) if each.field == "name")
-        return Reason("NAMED", f"the text names role {quote(role_id)}", (_why(source),))
+        source = next(each for each in get_text_sources(view, role_id) if each.field == "name")
+        return Reason("NAMED", f"the text names role {quote(role_id)}", (_locate_source(source),))
     if evidence.kind == "example":
         same = (
             each
-            for each in sources_of(view, role_id)
-            if each.field == "example" and list(content_of(each.text)) == evidence.stem.split()
+            for each in get_text_sources(view, role_id)
+            if each.field == "example" and list(extract_content(each.text)) == evidence.stem.split()
         )
         return Reason(
-            "EXAMPLE", f"the text is an example of role {quote(role_id)}", tuple(map(_why, islice(same, 1)))
+            "EXAMPLE",
+            f"the text is an example of role {quote(role_id)}",
+            tuple(map(_locate_source, islice(same, 1))),
         )
     if evidence.kind == "learned":
         return _explain_learned(view, role_id, evidence)
@@ -157,14 +165,14 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
     if evidence.kind == "word":
         own = _find_word(view, role_id, evidence.stem)
         if own is not None:
-            return Reason("WORD", f"{word} is in {own.subject}", (_why(own),))
-    found = _find_related(view, role_id, evidence.stem)
-    if found is None:
+            return Reason("WORD", f"{word} is in {own.subject}", (_locate_source(own),))
+    related_word = _find_related(view, role_id, evidence.stem)
+    if related_word is None:
         return Reason("RELATED_WORD", f"{word} belongs to the work of role {quote(role_id)}")
     return Reason(
         "RELATED_WORD",
-        f"{word} goes with {quote(found.word)} in {found.source.subject}",
-        (_why(found.source),),
+        f"{word} goes with {quote(related_word.word)} in {related_word.source.subject}",
+        (_locate_source(related_word.source),),
     )
 
 
@@ -177,13 +185,13 @@ def _explain_learned(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
             if evidence.stem == COMMAND
             else "to divide or coordinate the work of others"
         )
-        below = view.edges_to(EdgeKind.REPORTS_TO, role_id)
+        below = view.list_edges_to(EdgeKind.REPORTS_TO, role_id)
         return Reason(
             "LEARNED_WORK",
             f"the text is {likely} an order {whole}, and role {quote(role_id)} leads others",
             tuple(map(why_edge, below[:_SUBORDINATES_TOLD])),
         )
-    handled = (edge for edge in view.domains_of(role_id) if edge.target == evidence.stem)
+    handled = (edge for edge in view.list_domains(role_id) if edge.target == evidence.stem)
     return Reason(
         "LEARNED_WORK",
         f"the text is {likely} about work of domain {quote(evidence.stem)}",
@@ -199,15 +207,15 @@ def _find_word(view: OrgView, role_id: str, stem: str) -> TextSource | None:
 
 
 def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
-    groups, of = set(groups_by_stem().get(stem, ())), trades_by_stem().get(stem, ())
-    titles = {title[0] for key in of for title in trades()[key].titles}
+    groups, of = set(map_groups_by_stem().get(stem, ())), map_trades_by_stem().get(stem, ())
+    titles = {title[0] for key in of for title in list_trades()[key].titles}
     best: tuple[float, _Found] | None = None
     for word, source in words_of(view, role_id).items():
-        if groups.intersection(groups_by_stem().get(word, ())):
+        if groups.intersection(map_groups_by_stem().get(word, ())):
             weight = 2.0
         elif word in titles:
             weight = 1.5
-        elif set(of).intersection(trades_by_stem().get(word, ())):
+        elif set(of).intersection(map_trades_by_stem().get(word, ())):
             weight = 1.0
         else:
             continue
@@ -217,16 +225,16 @@ def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
     return None if best is None else best[1]
 
 
-def _why(source: TextSource) -> Why:
+def _locate_source(source: TextSource) -> Why:
     text = source.text if len(source.text) <= _QUOTED else f"{source.text[:_QUOTED]}…"
     return why_place(f"{source.subject}: {text}", source.place())
 
 
-def _lines(candidate: RankedCandidate) -> tuple[Why, ...]:
+def _locate_sources(candidate: RankedCandidate) -> tuple[Why, ...]:
     return tuple(dict.fromkeys(why for reason in candidate.reasons for why in reason.why))
 
 
-def _fits(best: RankedCandidate, ranked: Ranked) -> Reason:
+def _explain_fit(best: RankedCandidate, ranked: Ranked) -> Reason:
     words = dict.fromkeys(
         each.word for each in ranked.evidence[:_WORDS_TOLD] if each.kind in ("word", "alike")
     )
@@ -238,7 +246,7 @@ def _fits(best: RankedCandidate, ranked: Ranked) -> Reason:
     return Reason(
         "TEXT_FITS",
         f"role {quote(best.role_id)} is the best match for {' and '.join(matched) or 'the text'} (score {best.score})",
-        _lines(best),
+        _locate_sources(best),
     )
 
 
@@ -246,11 +254,11 @@ def _choice(candidates: Sequence[RankedCandidate], ranking: Ranking) -> Reason:
     if len(candidates) < 2:
         return Reason("ONLY_CANDIDATE", "no other role fits the text")
     second = candidates[1]
-    return Reason("HIGHER_SCORE", f"role {quote(candidates[0].role_id)} is preferred to {quote(second.role_id)}: its score is {candidates[0].score} against {second.score}", _lines(second))  # fmt: skip
+    return Reason("HIGHER_SCORE", f"role {quote(candidates[0].role_id)} is preferred to {quote(second.role_id)}: its score is {candidates[0].score} against {second.score}", _locate_sources(second))  # fmt: skip
 
 
 def _lacks(view: OrgView, role_id: str, lacking: dict[str, list[str]]) -> Considered:
-    included = view.edges_to(EdgeKind.INCLUDES, role_id)
+    included = view.list_edges_to(EdgeKind.INCLUDES, role_id)
     return Considered(
         role_id,
         "LACKS_TOOL",
@@ -274,7 +282,7 @@ def _why_nobody(
         near = [each.role_id for each in candidates if each.score >= best * 0.9]
         text = f"the text fits {listing(near)} about equally well: name the role, or say more about the task"
         return Reason(
-            "TEXT_AMBIGUOUS", text, tuple(why for each in candidates[:2] for why in _lines(each)[:1])
+            "TEXT_AMBIGUOUS", text, tuple(why for each in candidates[:2] for why in _locate_sources(each)[:1])
         )
     if ranking.outcome == "language":
         text = f"the text seems to be {ranking.language}, and no role has `examples` in this language: add some to the profiles"
@@ -288,5 +296,5 @@ def _why_nobody(
         return Reason("TEXT_WITHOUT_TASK", "the text does not say what to do")
     if candidates:
         text = f"no role fits the text well enough; the nearest is {quote(candidates[0].role_id)} with score {candidates[0].score}"
-        return Reason("TEXT_TOO_WEAK", text, _lines(candidates[0])[:2])
+        return Reason("TEXT_TOO_WEAK", text, _locate_sources(candidates[0])[:2])
     return Reason("TEXT_TOO_WEAK", "no word of the text matches the work of a role")

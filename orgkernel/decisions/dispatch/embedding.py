@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from orgkernel.decisions.dispatch.role_texts import sources_of
+from orgkernel.decisions.dispatch.role_texts import get_text_sources
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 
@@ -22,27 +22,27 @@ class Embedder(Protocol):
 
 
 @PerView
-def _vectors(view: OrgView) -> dict[Embedder, list[Sequence[float]]]:
+def _get_vectors(view: OrgView) -> dict[Embedder, list[Sequence[float]]]:
     """The vectors of the roles, by embedder."""
     return {}
 
 
 def find_similar(view: OrgView, text: str, embedder: Embedder) -> dict[int, float]:
     """How near each role is to a text: the cosine of their vectors."""
-    held = _vectors(view)
+    held = _get_vectors(view)
     if embedder not in held:
         texts = [
-            ". ".join(each.text for each in sources_of(view, role_id) if each.field in _FIELDS)
+            ". ".join(each.text for each in get_text_sources(view, role_id) if each.field in _FIELDS)
             for role_id in view.roles
         ]
-        held[embedder] = [_scaled(vector) for vector in embedder.embed(texts)]
-    asked = _scaled(embedder.embed([text])[0])
+        held[embedder] = [_scale(vector) for vector in embedder.embed(texts)]
+    query_vector = _scale(embedder.embed([text])[0])
     return {
-        number: sum(a * b for a, b in zip(asked, vector, strict=True))
+        number: sum(a * b for a, b in zip(query_vector, vector, strict=True))
         for number, vector in enumerate(held[embedder])
     }
 
 
-def _scaled(vector: Sequence[float]) -> Sequence[float]:
+def _scale(vector: Sequence[float]) -> Sequence[float]:
     length = math.sqrt(sum(each * each for each in vector)) or 1.0
     return [each / length for each in vector]

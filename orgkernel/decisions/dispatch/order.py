@@ -61,14 +61,14 @@ class Criterion(NamedTuple):
 
 def _explain_distance(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
     text = f"{quote(better.domain)} is nearer than {quote(worse.domain)}"
-    return text, (why_edge(handling(view, better)), why_edge(handling(view, worse)))
+    return text, (why_edge(get_handling_edge(view, better)), why_edge(get_handling_edge(view, worse)))
 
 
 def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
     types, why = [], []
     for each in (better, worse):
         post = view.records.posts[each.role_id]
-        role_type = _with_article(post.profile.role_type)
+        role_type = _add_article(post.profile.role_type)
         written = "role_type" if post.has("role_type") else "role_id"
         by_default = "" if written == "role_type" else " by default"
         types.append(role_type)
@@ -77,7 +77,7 @@ def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Ex
 
 
 def _explain_routing(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
-    return f"`domain_routing` of {quote(view.org_id)} says so", why_routing(view, better.domain)
+    return f"`domain_routing` of {quote(view.org_id)} says so", locate_routing(view, better.domain)
 
 
 def _explain_fewer_domains(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
@@ -92,7 +92,9 @@ def _explain_fewer_domains(view: OrgView, better: Candidate, worse: Candidate) -
 
 
 def _explain_declared_first(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
-    included = (edge for each in (better, worse) for edge in view.edges_to(EdgeKind.INCLUDES, each.role_id))
+    included = (
+        edge for each in (better, worse) for edge in view.list_edges_to(EdgeKind.INCLUDES, each.role_id)
+    )
     return "it stands first in the hierarchy, nothing else tells them apart", tuple(map(why_edge, included))
 
 
@@ -126,17 +128,17 @@ _merits: Callable[[Candidate], Any] = attrgetter(*(criterion.field for criterion
 @per_view_and_key(most=MOST_RANKED)
 def rank_candidates(view: OrgView, domain: str) -> tuple[Candidate, ...]:
     """Everybody who could take a domain, best first, each by the nearest domain it handles."""
-    found: dict[str, Candidate] = {}
-    for distance, near in enumerate(view.domain_and_broader(domain)):
+    candidates_by_role: dict[str, Candidate] = {}
+    for distance, near in enumerate(view.list_domain_and_broader(domain)):
         for candidate in _find_handlers(view, near, distance):
-            found.setdefault(candidate.role_id, candidate)
-    return tuple(sorted(found.values(), key=_rank))
+            candidates_by_role.setdefault(candidate.role_id, candidate)
+    return tuple(sorted(candidates_by_role.values(), key=_rank))
 
 
 def rank_servers(view: OrgView, intent: str) -> tuple[Candidate, ...]:
     """The roles that serve an intent, best first, by the same order; they do not differ in the domain or its routing."""
     order, domains = view.order, _count_domains(view)
-    serving = dict.fromkeys(view.sources_to(EdgeKind.SERVES_INTENT, intent))
+    serving = dict.fromkeys(view.list_sources_to(EdgeKind.SERVES_INTENT, intent))
     candidates = [
         Candidate(
             role_id,
@@ -155,7 +157,7 @@ def rank_servers(view: OrgView, intent: str) -> tuple[Candidate, ...]:
 
 def rank_handlers(view: OrgView) -> Iterator[tuple[str, list[Candidate]]]:
     """Each declared domain that roles handle, with the roles that handle exactly this one, best first."""
-    for domain in view.targets_of(EdgeKind.HANDLES):
+    for domain in view.list_targets_of_kind(EdgeKind.HANDLES):
         if domain in view.records.domains:
             yield domain, sorted(_find_handlers(view, domain, 0), key=_rank)
 
@@ -172,27 +174,27 @@ def find_difference(view: OrgView, better: Candidate, worse: Candidate) -> tuple
     return decisive.code, *decisive.explain(view, better, worse)
 
 
-def handling(view: OrgView, candidate: Candidate) -> Edge:
+def get_handling_edge(view: OrgView, candidate: Candidate) -> Edge:
     """The edge by which a candidate handles its domain."""
-    return next(edge for edge in view.domains_of(candidate.role_id) if edge.target == candidate.domain)
+    return next(edge for edge in view.list_domains(candidate.role_id) if edge.target == candidate.domain)
 
 
-def routing_order(view: OrgView, domain: str) -> tuple[str, ...]:
+def get_routing_order(view: OrgView, domain: str) -> tuple[str, ...]:
     """The organization's preference among the roles of a domain, written under the domain or an alias of it."""
-    word = _routing_word(view, domain)
+    word = _get_routing_word(view, domain)
     return () if word is None else view.records.organization.domain_routing[word]
 
 
-def why_routing(view: OrgView, domain: str) -> tuple[Why, ...]:
+def locate_routing(view: OrgView, domain: str) -> tuple[Why, ...]:
     """The line of that preference; none where there is none."""
-    word = _routing_word(view, domain)
+    word = _get_routing_word(view, domain)
     if word is None:
         return ()
     place = view.records.document.place("domain_routing", word, key=True)
     return (why_place(f"domain_routing of {word}", place),)
 
 
-def _routing_word(view: OrgView, domain: str) -> str | None:
+def _get_routing_word(view: OrgView, domain: str) -> str | None:
     routing = view.records.organization.domain_routing
     if domain in routing:
         return domain
@@ -201,10 +203,10 @@ def _routing_word(view: OrgView, domain: str) -> str | None:
 
 def _find_handlers(view: OrgView, domain: str, distance: int) -> list[Candidate]:
     """The roles that handle exactly a domain, which lies so far from the one that was asked for."""
-    order, authorities, domains = view.order, _authorities(view), _count_domains(view)
-    preferred = routing_order(view, domain)
+    order, authorities, domains = view.order, _get_authorities(view), _count_domains(view)
+    preferred = get_routing_order(view, domain)
     places = {role_id: place for place, role_id in reversed([*enumerate(preferred)])}
-    handlers = [role_id for role_id in view.sources_to(EdgeKind.HANDLES, domain) if role_id in order]
+    handlers = [role_id for role_id in view.list_sources_to(EdgeKind.HANDLES, domain) if role_id in order]
     for role_id in handlers:
         if role_id not in authorities:
             authorities[role_id] = AUTHORITY_OF_TYPE[view.records.posts[role_id].profile.role_type]
@@ -223,15 +225,15 @@ def _find_handlers(view: OrgView, domain: str, distance: int) -> list[Candidate]
 
 
 @PerView
-def _authorities(view: OrgView) -> dict[str, int]:
+def _get_authorities(view: OrgView) -> dict[str, int]:
     """The authority of the roles that were candidates so far: it takes their profiles, which may lie packed."""
     return {}
 
 
 @PerView
 def _count_domains(view: OrgView) -> Mapping[str, int]:
-    return Counter(role_id for role_id, _ in view.ends_of(EdgeKind.HANDLES))
+    return Counter(role_id for role_id, _ in view.list_ends_of_kind(EdgeKind.HANDLES))
 
 
-def _with_article(word: str) -> str:
+def _add_article(word: str) -> str:
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import UNIVERSAL, CognitiveSkill
-from orgkernel.graph.cognitive_skills import key_in
+from orgkernel.graph.cognitive_skills import find_metadata_key
 from orgkernel.graph.memo import PerView, per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.runtime.learned_work import is_learned
-from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, content_of
+from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, extract_content
 
 
 class TextSource(NamedTuple):
@@ -32,11 +32,11 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
     """Every text that speaks about a role, the strongest kinds first."""
     post = view.records.posts[role_id]
     profile = post.profile
-    for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id):
-        yield TextSource("intent", "an intent", edge.target, partial(_same, edge.place))
+    for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role_id):
+        yield TextSource("intent", "an intent", edge.target, partial(_keep_place, edge.place))
     for number, text in enumerate(profile.examples):
         yield TextSource(
-            "example", "an example", text, partial(_item, post.item_places, ("examples",), number)
+            "example", "an example", text, partial(_locate_item, post.locate_items, ("examples",), number)
         )
     named = bool(profile.role_name)
     yield TextSource(
@@ -49,43 +49,45 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
         yield TextSource(
             "description", "the description", profile.description, partial(post.place, "description")
         )
-    for edge in view.domains_of(role_id):
-        yield from about_domain(view, edge.target)
+    for edge in view.list_domains(role_id):
+        yield from list_domain_texts(view, edge.target)
     skills = view.records.skills
     for edge in view.skills_of(role_id):
         skill = skills.get(edge.target)
         if skill is not None and skill.record.category != UNIVERSAL:
-            yield from _named(skill, "skill", skill.record.name, skill.record.description)
+            yield from _list_entry_texts(skill, "skill", skill.record.name, skill.record.description)
         elif skill is None:
-            yield TextSource("skill_name", "a skill", edge.target, partial(_same, edge.place))
-    for edge in view.plans_of(role_id):
+            yield TextSource("skill_name", "a skill", edge.target, partial(_keep_place, edge.place))
+    for edge in view.list_plans(role_id):
         plan = view.records.plans.get(edge.target)
         if plan is not None:
-            yield from _named(plan, "plan", plan.record.name, plan.record.description)
-    for edge in view.edges_from(EdgeKind.KNOWS, role_id):
+            yield from _list_entry_texts(plan, "plan", plan.record.name, plan.record.description)
+    for edge in view.list_edges_from(EdgeKind.KNOWS, role_id):
         known = view.records.cognitive_skills.get(edge.target)
         if known is not None:
-            yield from _about_cognitive_skill(known)
-    for edge in view.edges_from(EdgeKind.PERFORMS, role_id):
+            yield from _list_skill_texts(known)
+    for edge in view.list_edges_from(EdgeKind.PERFORMS, role_id):
         procedure = view.records.procedures.get(edge.target)
         if procedure is not None:
-            yield from _named(procedure, "procedure", procedure.record.name, procedure.record.description)
+            yield from _list_entry_texts(
+                procedure, "procedure", procedure.record.name, procedure.record.description
+            )
     for edge in view.tools_of(role_id):
         tool = view.records.tools.get(edge.target)
         yield TextSource(
             "tool_name",
             "a tool",
             (tool.record.name if tool else "") or edge.target,
-            partial(_same, edge.place),
+            partial(_keep_place, edge.place),
         )
-    for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id):
+    for edge in view.list_edges_from(EdgeKind.BELONGS_TO, role_id):
         department = view.records.organization.departments.get(edge.target)
         name = (department.name if department else "") or edge.target
-        yield TextSource("department", "the department", name, partial(_same, edge.place))
+        yield TextSource("department", "the department", name, partial(_keep_place, edge.place))
 
 
 @per_view_and_key(most=100_000)
-def about_domain(view: OrgView, domain: str) -> tuple[TextSource, ...]:
+def list_domain_texts(view: OrgView, domain: str) -> tuple[TextSource, ...]:
     """A domain that may pass through is conversation: its words give nobody work."""
     declared = view.records.domains.get(domain)
     if declared is None or declared.record.passthrough:
@@ -95,17 +97,17 @@ def about_domain(view: OrgView, domain: str) -> tuple[TextSource, ...]:
         TextSource("domain_name", f"the id {of}", domain, partial(declared.place)),
         *((TextSource("domain_description", f"the description {of}", record.description, partial(declared.place, "description")),) if record.description else ()),
         *(
-            TextSource("domain_trigger", f"a trigger {of}", text, partial(_item, declared.item_places, ("triggers",), number))
+            TextSource("domain_trigger", f"a trigger {of}", text, partial(_locate_item, declared.locate_items, ("triggers",), number))
             for number, text in enumerate(record.triggers)
         ),
         *(
-            TextSource("domain_example", f"an example {of}", text, partial(_item, declared.item_places, ("examples",), number))
+            TextSource("domain_example", f"an example {of}", text, partial(_locate_item, declared.locate_items, ("examples",), number))
             for number, text in enumerate(record.examples)
         ),
     )  # fmt: skip
 
 
-def _named(entry: Definition[Any], kind: str, name: str, description: str) -> Iterator[TextSource]:
+def _list_entry_texts(entry: Definition[Any], kind: str, name: str, description: str) -> Iterator[TextSource]:
     yield TextSource(
         f"{kind}_name",
         f"the name of {kind} {entry.id}",
@@ -121,14 +123,14 @@ def _named(entry: Definition[Any], kind: str, name: str, description: str) -> It
         )
 
 
-def _about_cognitive_skill(skill: Definition[CognitiveSkill]) -> Iterator[TextSource]:
+def _list_skill_texts(skill: Definition[CognitiveSkill]) -> Iterator[TextSource]:
     """The description of a SKILL.md says when it is of use."""
     document, record, of = skill.document, skill.record, f"of skill {skill.id}"
     yield TextSource("cognitive_skill", f"the name {of}", record.name, partial(document.place, "name"))
     yield TextSource(
         "cognitive_skill", f"the description {of}", record.description, partial(document.place, "description")
     )
-    key = key_in(record, "triggers")
+    key = find_metadata_key(record, "triggers")
     if key in record.metadata:
         yield TextSource(
             "cognitive_skill",
@@ -138,16 +140,16 @@ def _about_cognitive_skill(skill: Definition[CognitiveSkill]) -> Iterator[TextSo
         )
 
 
-def _same(place: Place) -> Place:
+def _keep_place(place: Place) -> Place:
     return place
 
 
-def _item(places: Callable[..., list[Place]], route: tuple[str, ...], number: int) -> Place:
+def _locate_item(places: Callable[..., list[Place]], route: tuple[str, ...], number: int) -> Place:
     return places(*route)[number]
 
 
 @per_view_and_key(most=2_048)
-def sources_of(view: OrgView, role_id: str) -> tuple[TextSource, ...]:
+def get_text_sources(view: OrgView, role_id: str) -> tuple[TextSource, ...]:
     """The same, kept for the roles that answers were about."""
     return tuple(find_sources(view, role_id))
 
@@ -155,14 +157,14 @@ def sources_of(view: OrgView, role_id: str) -> tuple[TextSource, ...]:
 @per_view_and_key(most=2_048)
 def words_of(view: OrgView, role_id: str) -> dict[str, TextSource]:
     """Every word of those texts, and the strongest text that it stands in."""
-    found: dict[str, TextSource] = {}
-    for source in sorted(sources_of(view, role_id), key=lambda each: -FIELDS[each.field]):
-        for word in content_of(source.text):
-            found.setdefault(word, source)
-    return found
+    sources_by_word: dict[str, TextSource] = {}
+    for source in sorted(get_text_sources(view, role_id), key=lambda each: -FIELDS[each.field]):
+        for word in extract_content(source.text):
+            sources_by_word.setdefault(word, source)
+    return sources_by_word
 
 
-def texts_of(view: OrgView, role_id: str) -> RoleTexts:
+def get_role_texts(view: OrgView, role_id: str) -> RoleTexts:
     """A role as the index takes it in."""
     profile = view.records.posts[role_id].profile
     return RoleTexts(
@@ -172,7 +174,7 @@ def texts_of(view: OrgView, role_id: str) -> RoleTexts:
         leads=view.subordinates.get(role_id, ()),
         prior=PRIORS[profile.role_type],
         not_examples=profile.not_examples,
-        domains=tuple(edge.target for edge in view.domains_of(role_id) if _is_learned(view, edge.target)),
+        domains=tuple(edge.target for edge in view.list_domains(role_id) if _is_learned(view, edge.target)),
     )
 
 
@@ -187,6 +189,6 @@ def _is_learned(view: OrgView, domain: str) -> bool:
 
 
 @PerView
-def text_index(view: OrgView) -> TextIndex:
+def get_text_index(view: OrgView) -> TextIndex:
     """The words of all roles of an organization, weighed once."""
-    return build_index([texts_of(view, role_id) for role_id in view.roles])
+    return build_index([get_role_texts(view, role_id) for role_id in view.roles])

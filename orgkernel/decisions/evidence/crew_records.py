@@ -68,7 +68,7 @@ class ServiceCounts(msgspec.Struct, frozen=True, gc=False):
         )  # fmt: skip
 
 
-def no_service(episode: Episode) -> ServiceCounts:
+def build_empty_service(episode: Episode) -> ServiceCounts:
     """The counts of the agent of an episode before its first one."""
     return ServiceCounts(episode.agent_id, episode.org_id, 0, 0, "", episode.at)
 
@@ -109,7 +109,7 @@ class Personality(msgspec.Struct, frozen=True, gc=False):
     agreeableness: float = 0.5
     neuroticism: float = 0.5
 
-    def distance_to(self, other: Personality) -> float:
+    def measure_distance(self, other: Personality) -> float:
         """The Euclidean distance to another personality, 0 to about 2.24."""
         return dist(msgspec.structs.astuple(self), msgspec.structs.astuple(other))
 

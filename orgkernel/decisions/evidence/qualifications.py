@@ -109,7 +109,9 @@ def build_qualification_record(
     )
 
 
-def valid_runs(results: Sequence[QualificationResult], qualification: str) -> list[QualificationResult]:
+def find_valid_results(
+    results: Sequence[QualificationResult], qualification: str
+) -> list[QualificationResult]:
     """The results in a test that nobody has invalidated, oldest first."""
     return [each for each in results if each.qualification == qualification and each.invalidated_at is None]
 
@@ -129,10 +131,10 @@ def has_passed(
 
     A result that was recorded as failed stays failed, and without a declaration there is no threshold to reach.
     """
-    return _code(records, results, qualification, now) == "PASSED"
+    return _get_standing_code(records, results, qualification, now) == "PASSED"
 
 
-def ends_at(declared: Qualification | None, result: QualificationResult) -> float | None:
+def compute_end(declared: Qualification | None, result: QualificationResult) -> float | None:
     """When a result stops counting; None for never."""
     days = None if declared is None else declared.expires_after_days
     ends = [
@@ -143,7 +145,9 @@ def ends_at(declared: Qualification | None, result: QualificationResult) -> floa
     return min(ends, default=None)
 
 
-def passing_result(records: OrgRecords, agent_id: str, qualification: str, at: float) -> QualificationResult:
+def build_passing_result(
+    records: OrgRecords, agent_id: str, qualification: str, at: float
+) -> QualificationResult:
     """A result that counts by what is declared now, for whoever assumes that a test is passed."""
     definition = records.qualifications.get(qualification)
     declared = Qualification() if definition is None else definition.record
@@ -153,7 +157,7 @@ def passing_result(records: OrgRecords, agent_id: str, qualification: str, at: f
     )  # fmt: skip
 
 
-def _code(
+def _get_standing_code(
     records: OrgRecords, results: Sequence[QualificationResult], qualification: str, now: float
 ) -> StandingCode:
     definition, latest = records.qualifications.get(qualification), find_latest(results, qualification)
@@ -171,7 +175,7 @@ def _code(
         return "SAMPLE_TOO_SMALL"
     if any(latest.digests.get(name) != digest for name, digest in declared.digests.items()):
         return "DIGEST_DIFFERS"
-    end = ends_at(declared, latest)
+    end = compute_end(declared, latest)
     return "PASSED" if end is None or end > now else "EXPIRED"
 
 
@@ -179,11 +183,11 @@ def decide_standing(
     records: OrgRecords, results: Sequence[QualificationResult], qualification: str, now: float
 ) -> QualificationStanding:
     """How a test stands for the agent that these are the results of."""
-    code = _code(records, results, qualification, now)
+    code = _get_standing_code(records, results, qualification, now)
     definition, latest = records.qualifications.get(qualification), find_latest(results, qualification)
     declared = None if definition is None else definition.record
-    runs = valid_runs(results, qualification)
-    end = None if latest is None else ends_at(declared, latest)
+    runs = find_valid_results(results, qualification)
+    end = None if latest is None else compute_end(declared, latest)
     text, route = _explain(code, declared, latest, results, qualification)
     why = (
         ()
@@ -237,7 +241,7 @@ def _explain(
         names = [name for name, digest in declared.digests.items() if latest.digests.get(name) != digest]
         return f"{scored}, but of something else than is declared now: {listing(names)}", ("digests",)
     if code == "EXPIRED":
-        end = ends_at(declared, latest)
+        end = compute_end(declared, latest)
         assert end is not None
         field = ("expires_after_days",) if latest.expires_at is None or end < latest.expires_at else ()
         return f"{scored} and stopped counting at {as_utc(end)}", field
@@ -278,7 +282,7 @@ def decide_drift(runs: Sequence[QualificationResult]) -> Drift | None:
     )  # fmt: skip
 
 
-def level_for_score(score: float) -> int:
+def compute_level_for_score(score: float) -> int:
     """The highest level that a score reaches by itself.
 
     >>> [level_for_score(score) for score in (0.49, 0.5, 0.8, 1)]

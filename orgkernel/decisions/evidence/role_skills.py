@@ -36,29 +36,29 @@ class CommissionPlan(msgspec.Struct, frozen=True):
     """Skills that it cannot be given, each with the prerequisite that it lacks."""
 
 
-def skills_of_roles(view: OrgView, roles: Iterable[str]) -> Mapping[str, RoleSkill]:
+def find_skills_of_roles(view: OrgView, roles: Iterable[str]) -> Mapping[str, RoleSkill]:
     """Every skill that the roles ask for, in the order in which they name it first.
 
     Where several name one skill, the highest level of those that require it counts, or of all if none does.
     """
-    return _skills_of(view, tuple(roles))
+    return _find_skills(view, tuple(roles))
 
 
 @per_view_and_key(most=_MOST_KEPT)
-def _skills_of(view: OrgView, roles: tuple[str, ...]) -> Mapping[str, RoleSkill]:
-    found: dict[str, RoleSkill] = {}
+def _find_skills(view: OrgView, roles: tuple[str, ...]) -> Mapping[str, RoleSkill]:
+    role_skills: dict[str, RoleSkill] = {}
     for role_id in roles:
         for edge in view.skills_of(role_id):
             need, _, level = edge.attribute.partition(":")
             skill = RoleSkill(edge.target, int(level), need == "optional", edge)
-            known = found.get(edge.target)
+            known = role_skills.get(edge.target)
             if known is None or (known.optional, -known.required) > (skill.optional, -skill.required):
-                found[edge.target] = skill
-    return found
+                role_skills[edge.target] = skill
+    return role_skills
 
 
 @PerView
-def universal_skills(view: OrgView) -> tuple[str, ...]:
+def list_universal_skills(view: OrgView) -> tuple[str, ...]:
     """The skills that every agent of the crew needs."""
     skills = view.records.skills.values()
     return tuple(skill.id for skill in skills if skill.record.category == UNIVERSAL)
@@ -71,19 +71,19 @@ def plan_commission(view: OrgView, roles: Iterable[str], levels: Mapping[str, in
     to be held at its level, as `levels` says; without it, its skill and whatever builds on that are skipped.
     """
     roles = tuple(roles)
-    asked = skills_of_roles(view, roles)
+    role_skills = find_skills_of_roles(view, roles)
     wanted = dict.fromkeys(
-        (*universal_skills(view), *(each.skill for each in asked.values() if not each.optional))
+        (*list_universal_skills(view), *(each.skill for each in role_skills.values() if not each.optional))
     )
     known = [skill for skill in wanted if skill in view.records.skills]
     order: list[str] = []
     lacking: dict[str, str] = {}
     for skill in known:
-        _place(view, skill, known, levels, order, lacking, ())
+        _place_skill(view, skill, known, levels, order, lacking, ())
     return CommissionPlan(tuple(order), tuple(lacking.items()))
 
 
-def _place(
+def _place_skill(
     view: OrgView,
     skill: str,
     wanted: Collection[str],
@@ -102,7 +102,7 @@ def _place(
             lacking[skill] = needed
             return
         if needed in wanted:
-            _place(view, needed, wanted, levels, order, lacking, (*above, skill))
+            _place_skill(view, needed, wanted, levels, order, lacking, (*above, skill))
         if needed not in order:
             lacking.setdefault(skill, needed)
             return

@@ -83,7 +83,7 @@ class PersonalityDrift(msgspec.Struct, frozen=True):
 def decide_drift(view: OrgView, agent_id: str, state: StateView) -> PersonalityDrift:
     """The drift of a declared agent. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]
-    seed, limit = seed_of(view, agent_id), view.records.organization.limits.personality_drift
+    seed, limit = get_seed_personality(view, agent_id), view.records.organization.limits.personality_drift
     latest = state.personalities.get(agent_id)
     place = definition.place("personality") if definition.record.personality else definition.place()
     why = (
@@ -92,13 +92,13 @@ def decide_drift(view: OrgView, agent_id: str, state: StateView) -> PersonalityD
     )
     if latest is None:
         return PersonalityDrift(agent_id, seed, None, None, limit, False, None, why)
-    distance = seed.distance_to(latest.observed)
+    distance = seed.measure_distance(latest.observed)
     return PersonalityDrift(
         agent_id, seed, latest.observed, distance, limit, distance > limit, latest.at, why
     )
 
 
-def seed_of(view: OrgView, agent_id: str) -> Personality:
+def get_seed_personality(view: OrgView, agent_id: str) -> Personality:
     """The personality that a declared agent begins with."""
     declared = view.records.agents[agent_id].record.personality
     return Personality() if declared is None else Personality(**msgspec.structs.asdict(declared))

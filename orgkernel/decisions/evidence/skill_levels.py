@@ -24,7 +24,7 @@ class SkillTerms(msgspec.Struct, frozen=True):
     """Skills that have to be held first, each with its lowest level."""
 
 
-def level_now(record: SkillRecord, decay_days: float, now: float) -> int:
+def compute_current_level(record: SkillRecord, decay_days: float, now: float) -> int:
     """The level that is left: one less for each whole period without practice, and never less than 1.
 
     A suspended skill does not decay, and no time has passed where the clock was set back.
@@ -46,10 +46,10 @@ def terms_of(records: OrgRecords, skill: str) -> SkillTerms:
     return SkillTerms(skill, declared.decay_rate_days, tuple(declared.prerequisite_levels.items()))
 
 
-def levels_now(records: OrgRecords, held: Iterable[SkillRecord], now: float) -> dict[str, int]:
+def compute_current_levels(records: OrgRecords, held: Iterable[SkillRecord], now: float) -> dict[str, int]:
     """The level that is left of each declared skill that is not suspended."""
     return {
-        each.skill: level_now(each, records.skills[each.skill].record.decay_rate_days, now)
+        each.skill: compute_current_level(each, records.skills[each.skill].record.decay_rate_days, now)
         for each in held
         if each.skill in records.skills and not each.suspended
     }

@@ -229,7 +229,7 @@ class StateView(msgspec.Struct, frozen=True):
     blockers: Mapping[str, tuple[OpenBlocker, ...]] = MappingProxyType({})
     """The open ones by agent id, in the order in which they were stored."""
 
-    def lifecycle_of(self, agent_id: str) -> Lifecycle:
+    def get_lifecycle(self, agent_id: str) -> Lifecycle:
         """The lifecycle of a declared agent: it is active until something else is stored."""
         stored = self.agents.get(agent_id)
         return "active" if stored is None else stored.lifecycle

@@ -83,17 +83,19 @@ def credible_interval(trust: Trust) -> tuple[float, float]:
     [0.025, 0.975]
     """
     tail = (1 - CREDIBLE) / 2
-    return _quantile(trust.alpha, trust.beta, tail), _quantile(trust.alpha, trust.beta, 1 - tail)
+    return _compute_quantile(trust.alpha, trust.beta, tail), _compute_quantile(
+        trust.alpha, trust.beta, 1 - tail
+    )
 
 
 @lru_cache(maxsize=1_024)
-def _quantile(alpha: float, beta: float, share: float) -> float:
+def _compute_quantile(alpha: float, beta: float, share: float) -> float:
     """The value below which a share of a Beta distribution lies: by tangents, and by halves where a tangent leads astray."""
     if alpha <= 0 or beta <= 0:  # all of it lies at one end
         return 0.0 if alpha <= 0 else 1.0
     low, high, value = 0.0, 1.0, alpha / (alpha + beta)
     for _ in range(_MOST_STEPS):
-        below, density = _share_below(alpha, beta, value)
+        below, density = _compute_share_below(alpha, beta, value)
         low, high = (value, high) if below < share else (low, value)
         better = value - (below - share) / density if density > 0 else low
         if not low < better < high:
@@ -104,7 +106,7 @@ def _quantile(alpha: float, beta: float, share: float) -> float:
     return value
 
 
-def _share_below(alpha: float, beta: float, value: float) -> tuple[float, float]:
+def _compute_share_below(alpha: float, beta: float, value: float) -> tuple[float, float]:
     """The share of a Beta distribution below a value, which is the regularized incomplete beta function; and its density."""
     front = exp(
         lgamma(alpha + beta) - lgamma(alpha) - lgamma(beta) + alpha * log(value) + beta * log(1 - value)
@@ -112,11 +114,11 @@ def _share_below(alpha: float, beta: float, value: float) -> tuple[float, float]
     density = front / (value * (1 - value))
     # The fraction converges fast on the side of the mean it is made for.
     if value < (alpha + 1) / (alpha + beta + 2):
-        return front * _fraction(alpha, beta, value) / alpha, density
-    return 1 - front * _fraction(beta, alpha, 1 - value) / beta, density
+        return front * _compute_continued_fraction(alpha, beta, value) / alpha, density
+    return 1 - front * _compute_continued_fraction(beta, alpha, 1 - value) / beta, density
 
 
-def _fraction(alpha: float, beta: float, value: float) -> float:
+def _compute_continued_fraction(alpha: float, beta: float, value: float) -> float:
     """The continued fraction of the incomplete beta function, from its last term to its first.
 
     It converges within some multiple of the square root of the larger parameter.

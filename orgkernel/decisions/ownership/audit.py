@@ -17,7 +17,7 @@ from orgkernel.decisions.ownership.changes import (
     FileChange,
     FileChangeKind,
     RangeCommit,
-    shown_path,
+    format_path,
 )
 from orgkernel.decisions.ownership.owners import (
     AuditedWorker,
@@ -25,7 +25,7 @@ from orgkernel.decisions.ownership.owners import (
     OwnershipOverlap,
     find_author,
     find_ownership_overlaps,
-    without_parents,
+    remove_parents,
 )
 from orgkernel.decisions.ownership.sacred import SacredFiles, SacredTouch, TouchedFile
 from orgkernel.decisions.reasons import Why
@@ -107,12 +107,12 @@ def audit_changes(
     return OwnershipAudit(
         outcome="violations" if violated else "cannot_tell" if findings else "clean",
         code=findings[0].code if findings else None,
-        findings=tuple(map(_shown, findings)),
+        findings=tuple(map(_truncate_finding, findings)),
         files=tuple(map(case.file, changed.files)),
         workers=tuple(map(case.work, workers)),
-        unowned=tuple(shown_path(each) for each in case.touched if not case.owners[each]),
+        unowned=tuple(format_path(each) for each in case.touched if not case.owners[each]),
         overlaps=find_ownership_overlaps(workers),
-        restored=tuple(sorted(shown_path(each) for each in case.commits_of if each not in case.owners)),
+        restored=tuple(sorted(format_path(each) for each in case.commits_of if each not in case.owners)),
     )
 
 
@@ -131,9 +131,9 @@ class _Audit:
         self.touched = tuple(dict.fromkeys(path for each in changed.files for path in each.touched))
         self.owned = {each.name: OwnedPaths(each.brief.files_owned, root) for each in workers}
         self.owners = {
-            path: [each for each in workers if self.owned[each.name].owns(path)] for path in self.touched
+            path: [each for each in workers if self.owned[each.name].does_own(path)] for path in self.touched
         }
-        self.lowest = {each.name for each in without_parents(workers)}
+        self.lowest = {each.name for each in remove_parents(workers)}
         by_brief = {(each.brief.id or "").lower(): each for each in workers}
         self.author = {each.id: find_author(each, workers, by_brief) for each in changed.commits}
         self.commits_of: dict[str, list[RangeCommit]] = defaultdict(list)
@@ -155,12 +155,12 @@ class _Audit:
 
     def _find_of_path(self, change: FileChange, path: str) -> Iterator[OwnershipFinding]:
         owners, commits = self.owners[path], self.commits_of.get(path, [])
-        authors = {} if self.is_union else self._authors(commits)
+        authors = {} if self.is_union else self._find_authors(commits)
         for author, made in authors.values():
             if author not in owners:
-                yield self._foreign(change, path, author, tuple(each.id for each in made))
+                yield self._build_foreign_finding(change, path, author, tuple(each.id for each in made))
         if not owners and not authors:
-            yield self._foreign(change, path, None, tuple(each.id for each in commits))
+            yield self._build_foreign_finding(change, path, None, tuple(each.id for each in commits))
         conflicting = [
             each
             for each in self.workers
@@ -171,14 +171,14 @@ class _Audit:
                 code="CLAIM_CONFLICT",
                 path=path,
                 commits=tuple(each.id for each in commits),
-                text=f"{_verb(change, path)}, and {listing(each.name for each in conflicting)} own it",
+                text=f"{_get_verb(change, path)}, and {listing(each.name for each in conflicting)} own it",
                 help="give the file to one of them, or audit their work one after the other",
             )
         if not self.is_union and not commits:
             yield OwnershipFinding(
                 code="COMMIT_UNATTRIBUTED",
                 path=path,
-                text=f"{_verb(change, path)}, and no commit says by whom",
+                text=f"{_get_verb(change, path)}, and no commit says by whom",
                 help=_HOW_TO_SAY,
                 is_violation=False,
             )
@@ -186,11 +186,11 @@ class _Audit:
     def _find_sacred(self, change: FileChange, path: str) -> Iterator[OwnershipFinding]:
         """A file that nobody changes, or nobody without a key."""
         commits = self.commits_of.get(path, [])
-        authors = [] if self.is_union else [author for author, _ in self._authors(commits).values()]
+        authors = [] if self.is_union else [author for author, _ in self._find_authors(commits).values()]
         briefs = [each.brief for each in authors or self.owners[path]]
         touched = TouchedFile(path, change.existed(path), change.texts(path))
         for touch in self.sacred.find(touched, briefs):
-            yield _sacred(path, touch, f"{_verb(change, path)}, and it {touch.text}", commits, authors)
+            yield _sacred(path, touch, f"{_get_verb(change, path)}, and it {touch.text}", commits, authors)
 
     def _find_link(self, change: FileChange) -> Iterator[OwnershipFinding]:
         """A link out of the project, or to a file that nobody changes: whoever writes to the link writes there."""
@@ -198,7 +198,7 @@ class _Audit:
         if target is None:
             return
         commits = self.commits_of.get(change.path, [])
-        leads = f"{quote(shown_path(change.path))} is a link to {quote(shown_path(change.link or ''))}"
+        leads = f"{quote(format_path(change.path))} is a link to {quote(format_path(change.link or ''))}"
         if not target:
             yield OwnershipFinding(
                 code="WRITE_NOT_OWNED",
@@ -214,26 +214,28 @@ class _Audit:
         """What nobody ever changes stays in the history, although it is as before at the end."""
         for path, commits in self.commits_of.items():
             for touch in () if path in self.owners else self.sacred.find_never(path):
-                text = f"{quote(shown_path(path))} was changed, and changed back; it {touch.text}"
+                text = f"{quote(format_path(path))} was changed, and changed back; it {touch.text}"
                 help = "leave these commits out of the history before it is shared"
                 yield _sacred(path, touch._replace(help=help), text, commits, [])
 
     def _find_unreadable(self) -> Iterator[OwnershipFinding]:
-        for doubt in self.sacred.doubts():
+        for doubt in self.sacred.find_doubts():
             yield OwnershipFinding(
                 code=doubt.code, text=doubt.text, help=doubt.help, why=doubt.why, is_violation=False
             )
 
-    def _authors(self, commits: Sequence[RangeCommit]) -> dict[str, tuple[AuditedWorker, list[RangeCommit]]]:
+    def _find_authors(
+        self, commits: Sequence[RangeCommit]
+    ) -> dict[str, tuple[AuditedWorker, list[RangeCommit]]]:
         """Who made the commits, each with theirs."""
-        found: dict[str, tuple[AuditedWorker, list[RangeCommit]]] = {}
+        commits_by_author: dict[str, tuple[AuditedWorker, list[RangeCommit]]] = {}
         for commit in commits:
             author = self.author[commit.id]
             if author is not None:
-                found.setdefault(author.name, (author, []))[1].append(commit)
-        return found
+                commits_by_author.setdefault(author.name, (author, []))[1].append(commit)
+        return commits_by_author
 
-    def _foreign(
+    def _build_foreign_finding(
         self, change: FileChange, path: str, author: AuditedWorker | None, commits: tuple[str, ...]
     ) -> OwnershipFinding:
         """A file that whoever changed it does not own."""
@@ -243,16 +245,16 @@ class _Audit:
         is_moved_out = (
             change.change == "renamed"
             and path == change.path
-            and any(self.owned[each.name].owns(change.before or "") for each in own)
+            and any(self.owned[each.name].does_own(change.before or "") for each in own)
         )
         if others and author is not None:
             code = "FILE_OWNED_BY_OTHER"
-            text = f"{_verb(change, path)}{by}, and {listing(each.name for each in others)} own{'s' if len(others) == 1 else ''} it"
+            text = f"{_get_verb(change, path)}{by}, and {listing(each.name for each in others)} own{'s' if len(others) == 1 else ''} it"
             help = "undo the change, and leave it to the owner"
         else:
             code = "MOVE_NOT_OWNED" if is_moved_out else "WRITE_NOT_OWNED"
             whose = "no brief" if author is None or len(self.workers) > 1 else "the brief does not"
-            text = f"{_verb(change, path)}{by}, and {whose} own{'s' if whose == 'no brief' else ''} it"
+            text = f"{_get_verb(change, path)}{by}, and {whose} own{'s' if whose == 'no brief' else ''} it"
             help = "undo the change, or ask for more files and report it as pending"
         if any(self.owned[each.name].may_own(path) for each in own):
             text += "; a path that is owned differs only in letter case or in the form of accents"
@@ -272,7 +274,7 @@ class _Audit:
                 yield OwnershipFinding(
                     code="COMMIT_UNATTRIBUTED",
                     commits=(commit.id,),
-                    text=f"commit {quote(commit.id[:12])} {_why_unattributed(commit)}",
+                    text=f"commit {quote(commit.id[:12])} {_explain_unattributed(commit)}",
                     help=_HOW_TO_SAY,
                     is_violation=False,
                 )
@@ -280,11 +282,11 @@ class _Audit:
     def file(self, change: FileChange) -> AuditedFile:
         """A file as the answer shows it."""
         return AuditedFile(
-            path=shown_path(change.path),
+            path=format_path(change.path),
             change=change.change,
-            before=None if change.before is None else shown_path(change.before),
+            before=None if change.before is None else format_path(change.before),
             owners=tuple(each.name for each in self.owners[change.path]),
-            workers=tuple(self._authors(self.commits_of.get(change.path, []))),
+            workers=tuple(self._find_authors(self.commits_of.get(change.path, []))),
         )
 
     def work(self, worker: AuditedWorker) -> AuditedWork:
@@ -295,7 +297,7 @@ class _Audit:
             name=worker.name,
             brief=worker.brief.id or "",
             commits=len(made),
-            files=tuple(map(shown_path, paths)),
+            files=tuple(map(format_path, paths)),
         )
 
 
@@ -305,7 +307,7 @@ _HOW_TO_SAY = (
 )
 
 
-def _why_unattributed(commit: RangeCommit) -> str:
+def _explain_unattributed(commit: RangeCommit) -> str:
     if commit.branches:
         return f"is on the branches of {listing(commit.branches)}, so it cannot be told whose it is"
     if commit.briefs:
@@ -313,12 +315,12 @@ def _why_unattributed(commit: RangeCommit) -> str:
     return "does not say by which brief it was made"
 
 
-def _verb(change: FileChange, path: str) -> str:
-    shown = quote(shown_path(path))
+def _get_verb(change: FileChange, path: str) -> str:
+    shown = quote(format_path(path))
     if change.change == "renamed":
         other = change.before if path == change.path else change.path
         way = "from" if path == change.path else "to"
-        return f"{shown} is renamed {way} {quote(shown_path(other or ''))}"
+        return f"{shown} is renamed {way} {quote(format_path(other or ''))}"
     return f"{shown} is {_VERBS[change.change]}"
 
 
@@ -346,7 +348,7 @@ def _sacred(
     )
 
 
-def _shown(finding: OwnershipFinding) -> OwnershipFinding:
+def _truncate_finding(finding: OwnershipFinding) -> OwnershipFinding:
     if finding.path is None:
         return finding
-    return msgspec.structs.replace(finding, path=shown_path(finding.path))
+    return msgspec.structs.replace(finding, path=format_path(finding.path))

@@ -79,7 +79,7 @@ class ChangedFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     commits: tuple[RangeCommit, ...] = ()
 
 
-def shown_path(path: str) -> str:
+def format_path(path: str) -> str:
     r"""A path as answers show it: bytes that are no text are written out.
 
     >>> shown_path("src/\udcff.py")

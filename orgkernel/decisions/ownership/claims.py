@@ -15,7 +15,7 @@ import msgspec
 
 from orgkernel.decisions.ownership.overlap import OwnedPath, read_owned_path, read_owned_paths_overlap
 from orgkernel.decisions.ownership.paths import BadPath, Key
-from orgkernel.runtime.paths import fixed_names
+from orgkernel.runtime.paths import get_fixed_names
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./-]+")
 """Texts that any path can be compared with, seen quickly."""
@@ -118,7 +118,7 @@ class ClaimIndex:
             if claim.mission is not None and claim.mission in missions:
                 other._missions.setdefault(claim.mission, []).append(claim)
         if self._tables is not None:
-            other._tables = _patched(self._tables, added.values(), [self._claims[key] for key in removed])
+            other._tables = _patch(self._tables, added.values(), [self._claims[key] for key in removed])
         return other
 
     def of_mission(self, brief: str) -> Sequence[FileClaim]:
@@ -129,7 +129,7 @@ class ClaimIndex:
         """When they run out, in no order."""
         return (claim.expires_at for claim in self._claims.values())
 
-    def of_holder(self, holder: str) -> Sequence[FileClaim]:
+    def find_by_holder(self, holder: str) -> Sequence[FileClaim]:
         """The claims of a holder, in the order of their tokens."""
         if self._holders is None:
             holders: dict[str, list[FileClaim]] = {}
@@ -150,9 +150,9 @@ class ClaimIndex:
         if not self._claims:
             return ()
         if self._tables is None:
-            self._tables = _patched(_Tables({}, {}), self._claims.values(), ())
+            self._tables = _patch(_Tables({}, {}), self._claims.values(), ())
         at, below = self._tables
-        found: list[ClaimConflict] = []
+        conflicts: list[ClaimConflict] = []
         for path in paths:
             owned, start = _read_asked(path)
             # What may be anywhere is compared with everything.
@@ -160,23 +160,23 @@ class ClaimIndex:
             for length in range(len(start) + 1) if start else ():
                 near += at.get(start[:length], ())
             near.sort()
-            found += [
+            conflicts += [
                 ClaimConflict(path, entry.claim, entry.text)
                 for entry in near
                 if entry.claim.expires_at > now and read_owned_paths_overlap(owned, entry.owned)
             ]
-        return tuple(found)
+        return tuple(conflicts)
 
 
 NO_CLAIMS: Final = ClaimIndex()
 
 
-def _patched(tables: _Tables, added: Iterable[FileClaim], removed: Iterable[FileClaim]) -> _Tables:
+def _patch(tables: _Tables, added: Iterable[FileClaim], removed: Iterable[FileClaim]) -> _Tables:
     """Tables with some claims more and others less; the given tables stay as they are."""
     at, below = tables.at.copy(), tables.below.copy()
-    for table, which in ((at, _at), (below, _below)):
-        gone = {entry.order[:2] for claim in removed for entry in _entries(claim)}
-        for key in {key for claim in removed for entry in _entries(claim) for key in which(entry)}:
+    for table, which in ((at, _find_at), (below, _find_below)):
+        gone = {entry.order[:2] for claim in removed for entry in _build_entries(claim)}
+        for key in {key for claim in removed for entry in _build_entries(claim) for key in which(entry)}:
             left = [entry for entry in table[key] if entry.order[:2] not in gone]
             if left:
                 table[key] = left
@@ -184,7 +184,7 @@ def _patched(tables: _Tables, added: Iterable[FileClaim], removed: Iterable[File
                 del table[key]
         more: dict[Key, list[_Entry]] = {}
         for claim in added:
-            for entry in _entries(claim):
+            for entry in _build_entries(claim):
                 for key in which(entry):
                     more.setdefault(key, []).append(entry)
         for key, entries in more.items():
@@ -192,16 +192,16 @@ def _patched(tables: _Tables, added: Iterable[FileClaim], removed: Iterable[File
     return _Tables(at, below)
 
 
-def _entries(claim: FileClaim) -> Iterator[_Entry]:
+def _build_entries(claim: FileClaim) -> Iterator[_Entry]:
     for number, text in enumerate(claim.paths):
         yield _Entry((claim.org_id, claim.token, number), _read_claimed(text)[0], text, claim)
 
 
-def _at(entry: _Entry) -> Iterable[Key]:
+def _find_at(entry: _Entry) -> Iterable[Key]:
     return (_read_claimed(entry.text)[1],)
 
 
-def _below(entry: _Entry) -> Iterable[Key]:
+def _find_below(entry: _Entry) -> Iterable[Key]:
     start = _read_claimed(entry.text)[1]
     return (start[:length] for length in range(1, len(start)))
 
@@ -209,7 +209,7 @@ def _below(entry: _Entry) -> Iterable[Key]:
 def _read(path: str) -> tuple[OwnedPath | BadPath, Key]:
     """A path or glob, and the names it is found by: two of them overlap only if one's names are the beginning of the other's."""
     owned = read_owned_path(path)
-    return owned, _fixed_start(owned)
+    return owned, _get_fixed_start(owned)
 
 
 # An index is made anew from the same claims again and again, and a brief is asked about several times.
@@ -226,12 +226,12 @@ def may_be_anywhere(path: str) -> bool:
     return not _read_asked(path)[1]
 
 
-def _fixed_start(owned: OwnedPath | BadPath) -> Key:
+def _get_fixed_start(owned: OwnedPath | BadPath) -> Key:
     if isinstance(owned, BadPath):
         return ()
     if owned.key is not None:
         # What globs cannot be compared with is compared with paths by its names, and with every glob.
         is_plain = _PLAIN.fullmatch(owned.text) is not None
-        return owned.key if is_plain or fixed_names(owned.text) is not None else ()
-    fixed = fixed_names(owned.text) if "/" in owned.text else None
+        return owned.key if is_plain or get_fixed_names(owned.text) is not None else ()
+    fixed = get_fixed_names(owned.text) if "/" in owned.text else None
     return () if fixed is None else fixed[1]

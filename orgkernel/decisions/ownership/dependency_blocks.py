@@ -43,7 +43,7 @@ def has_dependency_block(key: Key) -> bool:
     return key[-1] in _READERS
 
 
-def dependencies_changed(key: Key, before: str | None, after: str | None) -> bool:
+def did_dependencies_change(key: Key, before: str | None, after: str | None) -> bool:
     """Whether the dependencies of a manifest are not the same, or cannot be read. None: there is no such file.
 
     >>> dependencies_changed(("package.json",), '{"version": "1"}', '{"version": "2", "scripts": {"test": "x"}}')
@@ -53,36 +53,36 @@ def dependencies_changed(key: Key, before: str | None, after: str | None) -> boo
     """
     read = _READERS[key[-1]]
     try:
-        return _comparable(read, before) != _comparable(read, after)
+        return _make_comparable(read, before) != _make_comparable(read, after)
     except (_UnreadableManifest, ValueError, RecursionError):
         return True
 
 
-def _comparable(read: Callable[[str], Mapping[str, Any]], text: str | None) -> str:
+def _make_comparable(read: Callable[[str], Mapping[str, Any]], text: str | None) -> str:
     """A form in which what is equal is the same text: `1` is not `true`."""
     if text is None:
         return "{}"
     text.encode()  # bytes that are no text cannot be read
-    found = {name: value for name, value in read(text).items() if value not in ({}, [], None)}
-    return json.dumps(found, sort_keys=True, default=str)
+    members = {name: value for name, value in read(text).items() if value not in ({}, [], None)}
+    return json.dumps(members, sort_keys=True, default=str)
 
 
 def _read_npm(text: str) -> Mapping[str, Any]:
-    return _picked(_table(json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_without_repeats)), _NPM)
+    return _pick(_get_table(json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_refuse_repeats)), _NPM)
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The members of an object. Of two with one name, one program takes the first and another the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise _UnreadableManifest
-    return found
+    return members
 
 
 def _read_pyproject(text: str) -> Mapping[str, Any]:
     document = tomllib.loads(text)
-    project, tool = _table(document.get("project", {})), _table(document.get("tool", {}))
-    found: dict[str, Any] = {
+    project, tool = _get_table(document.get("project", {})), _get_table(document.get("tool", {}))
+    blocks: dict[str, Any] = {
         f"project.{name}": project[name]
         for name in ("dependencies", "optional-dependencies")
         if name in project
@@ -90,19 +90,19 @@ def _read_pyproject(text: str) -> Mapping[str, Any]:
     dynamic = project.get("dynamic", [])
     if not isinstance(dynamic, list):
         raise _UnreadableManifest
-    found["project.dynamic"] = sorted(str(each) for each in dynamic if "dependencies" in str(each))
-    found |= _picked(document, ("build-system", "dependency-groups"))
+    blocks["project.dynamic"] = sorted(str(each) for each in dynamic if "dependencies" in str(each))
+    blocks |= _pick(document, ("build-system", "dependency-groups"))
     for name, table in tool.items():
         if name == "uv":
-            found["tool.uv"] = table
+            blocks["tool.uv"] = table
         elif name == "poetry":
-            found["tool.poetry"] = _picked(_table(table), _POETRY)
+            blocks["tool.poetry"] = _pick(_get_table(table), _POETRY)
         else:
-            found |= {f"tool.{name}.{place}": value for place, value in _named_dependencies(table)}
-    return found
+            blocks |= {f"tool.{name}.{place}": value for place, value in _find_named_dependencies(table)}
+    return blocks
 
 
-def _named_dependencies(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+def _find_named_dependencies(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     """Everything below a table of another tool whose name speaks of dependencies, or of where they come from."""
     if isinstance(value, dict):
         for name, inner in value.items():
@@ -110,37 +110,37 @@ def _named_dependencies(value: Any, place: str = "") -> Iterator[tuple[str, Any]
             if "dependenc" in name.lower() or name.lower() in ("source", "sources", "overrides", "requires"):
                 yield at, inner
             else:
-                yield from _named_dependencies(inner, at)
+                yield from _find_named_dependencies(inner, at)
 
 
 def _read_cargo(text: str) -> Mapping[str, Any]:
     document = tomllib.loads(text)
-    found = dict(_picked(document, (*_CARGO, *_CARGO_ROOT)))
-    workspace = _picked(_table(document.get("workspace", {})), _CARGO)
+    blocks = dict(_pick(document, (*_CARGO, *_CARGO_ROOT)))
+    workspace = _pick(_get_table(document.get("workspace", {})), _CARGO)
     targets = {
-        name: _picked(_table(each), _CARGO) for name, each in _table(document.get("target", {})).items()
+        name: _pick(_get_table(each), _CARGO) for name, each in _get_table(document.get("target", {})).items()
     }
-    found["workspace"] = workspace
-    found["target"] = {name: each for name, each in targets.items() if each}
-    return found
+    blocks["workspace"] = workspace
+    blocks["target"] = {name: each for name, each in targets.items() if each}
+    return blocks
 
 
 def _read_go(text: str) -> Mapping[str, Any]:
     """The directives that name other modules, each as its words. Comments, such as `// indirect`, mean nothing."""
-    found: dict[str, list[list[str]]] = {}
+    lines_by_directive: dict[str, list[list[str]]] = {}
     block: str | None = None
     for line in text.splitlines():
-        said = _GO_COMMENT.fullmatch(line)
-        if said is None:
+        match = _GO_COMMENT.fullmatch(line)
+        if match is None:
             raise _UnreadableManifest
-        words = said[1].strip()
+        words = match[1].strip()
         if not words:
             continue
         if block is not None:
             if words == ")":
                 block = None
             else:
-                found.setdefault(block, []).append(words.split())
+                lines_by_directive.setdefault(block, []).append(words.split())
             continue
         directive = _GO_LINE.fullmatch(words)
         if directive is None or directive["word"] not in _GO_BLOCKS | _GO_OTHERS:
@@ -149,17 +149,17 @@ def _read_go(text: str) -> Mapping[str, Any]:
         if rest == "(":
             block = directive["word"]
         else:
-            found.setdefault(directive["word"], []).append(rest.split())
+            lines_by_directive.setdefault(directive["word"], []).append(rest.split())
     if block is not None:
         raise _UnreadableManifest
-    return {name: sorted(lines) for name, lines in found.items() if name in _GO_BLOCKS}
+    return {name: sorted(lines) for name, lines in lines_by_directive.items() if name in _GO_BLOCKS}
 
 
-def _picked(table: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def _pick(table: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: table[name] for name in names if name in table}
 
 
-def _table(value: Any) -> dict[str, Any]:
+def _get_table(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _UnreadableManifest
     return value

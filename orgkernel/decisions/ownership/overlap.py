@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from orgkernel.decisions.ownership.paths import BadPath, Key, keys_overlap, read_file_path
-from orgkernel.runtime.paths import ANYWHERE, globs_may_meet, may_touch
+from orgkernel.decisions.ownership.paths import BadPath, Key, do_keys_overlap, read_file_path
+from orgkernel.runtime.paths import ANYWHERE, may_globs_meet, may_touch
 
 _WILD: Final = frozenset("*?[")
 
@@ -64,8 +64,8 @@ def read_owned_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | Bad
     """The same for two that were read."""
     if isinstance(first, BadPath) or isinstance(second, BadPath):
         return True
-    if keys_overlap(first.literal, second.literal) and (
-        first.key is None or second.key is None or keys_overlap(first.key, second.key)
+    if do_keys_overlap(first.literal, second.literal) and (
+        first.key is None or second.key is None or do_keys_overlap(first.key, second.key)
     ):
         return True
     if first.key is not None and second.key is not None:
@@ -74,10 +74,10 @@ def read_owned_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | Bad
     if any(map(_may_be_anywhere, globs)):
         return True
     if len(globs) > 1:
-        return globs_may_meet(first.text, second.text)
+        return may_globs_meet(first.text, second.text)
     path = second if globs[0] is first else first
     # A path may be that of a folder, and below it `**` matches at any depth.
-    depth = ANYWHERE in globs[0].text and globs_may_meet(path.text, globs[0].text)
+    depth = ANYWHERE in globs[0].text and may_globs_meet(path.text, globs[0].text)
     return depth or may_touch(path.text, globs[0].text)
 
 

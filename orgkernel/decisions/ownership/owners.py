@@ -13,7 +13,7 @@ from orgkernel.decisions.ownership.overlap import read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath, Key
 from orgkernel.documents.records import Brief, BriefScope, BriefSpec
 from orgkernel.errors import UsageError
-from orgkernel.runtime.paths import fold, names_are_inside, names_may_be_inside
+from orgkernel.runtime.paths import are_names_inside, fold, may_names_be_inside
 
 # Folded: `.` and `..` are nothing. The last one is another name of the first on some file systems.
 _NEVER = frozenset(["", ".git", "git~1"])
@@ -47,7 +47,7 @@ class OwnedPaths:
             if not isinstance(read, BadPath):
                 self._folded.add(read.literal)
 
-    def owns(self, path: str) -> bool:
+    def does_own(self, path: str) -> bool:
         """Whether a file is surely among them. What may lead elsewhere, or into the folder of git, is not."""
         names = tuple(path.split("/"))
         if any(fold(name) in _NEVER for name in names):
@@ -55,7 +55,7 @@ class OwnedPaths:
         return (
             path in self._literal
             or any(names[:length] in self._plain for length in range(1, len(names) + 1))
-            or any(names_are_inside(names, each, self._root) for each in self._globs)
+            or any(are_names_inside(names, each, self._root) for each in self._globs)
         )
 
     def may_own(self, path: str) -> bool:
@@ -63,7 +63,7 @@ class OwnedPaths:
         names = tuple(path.split("/"))
         folded = tuple(map(fold, names))
         return any(folded[:length] in self._folded for length in range(1, len(names) + 1)) or any(
-            names_may_be_inside(names, each, self._root) for each in self._globs
+            may_names_be_inside(names, each, self._root) for each in self._globs
         )
 
 
@@ -85,7 +85,7 @@ def require_different(workers: Sequence[AuditedWorker]) -> None:
         raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
 
 
-def claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:
+def build_claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:
     """Whoever holds claims, as if a brief of that name owned what they claim."""
     owned = tuple(path for each in claims for path in each.paths)
     return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=BriefScope(files_owned=owned))))
@@ -99,13 +99,13 @@ def find_author(
         named = [each for each in workers if each.has_branch and each.name in commit.branches]
         return named[0] if len(named) == len(commit.branches) == 1 else None
     if commit.briefs:
-        found = {by_brief[each].name: by_brief[each] for each in commit.briefs if each in by_brief}
-        is_known = len(found) == 1 and all(each in by_brief for each in commit.briefs)
-        return next(iter(found.values())) if is_known else None
+        authors = {by_brief[each].name: by_brief[each] for each in commit.briefs if each in by_brief}
+        is_known = len(authors) == 1 and all(each in by_brief for each in commit.briefs)
+        return next(iter(authors.values())) if is_known else None
     return workers[0] if len(workers) == 1 and not workers[0].has_branch else None
 
 
-def without_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
+def remove_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
     """The workers without those from whose brief another one of them is derived: they handed their files down."""
     by_id = {each.brief.id: each for each in workers}
     above: set[str] = set()
@@ -119,11 +119,11 @@ def without_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
 
 def find_ownership_overlaps(workers: Sequence[AuditedWorker]) -> tuple[OwnershipOverlap, ...]:
     """Owned paths of two workers that may hold one file, whether or not it was touched."""
-    found: list[OwnershipOverlap] = []
+    overlaps: list[OwnershipOverlap] = []
     before: list[FileClaim] = []
-    for number, worker in enumerate(without_parents(workers)):
+    for number, worker in enumerate(remove_parents(workers)):
         owned = worker.brief.files_owned
-        found += [
+        overlaps += [
             OwnershipOverlap(each.claim.holder, worker.name, each.claimed, each.path)
             for each in ClaimIndex(before).find_conflicts(owned)
         ]
@@ -132,4 +132,4 @@ def find_ownership_overlaps(workers: Sequence[AuditedWorker]) -> tuple[Ownership
                 org_id="", token=number, holder=worker.name, paths=owned, claimed_at=0.0, expires_at=inf
             )
         )
-    return tuple(found)
+    return tuple(overlaps)

@@ -74,7 +74,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
     return ProjectPath(tuple(names), key)
 
 
-def keys_overlap(one: Key, other: Key) -> bool:
+def do_keys_overlap(one: Key, other: Key) -> bool:
     """Whether two paths are equal or one is a folder above the other.
 
     >>> keys_overlap(("src",), ("src", "a.py")), keys_overlap(("src",), ("src2",))
@@ -84,7 +84,7 @@ def keys_overlap(one: Key, other: Key) -> bool:
     return one[:common] == other[:common]
 
 
-def first_overlap(one: Iterable[Key], other: Iterable[Key]) -> tuple[Key, Key] | None:
+def find_first_overlap(one: Iterable[Key], other: Iterable[Key]) -> tuple[Key, Key] | None:
     """The first path of each of two lists that overlap; None if the lists are disjoint."""
     others = tuple(other)
-    return next(((mine, each) for mine in one for each in others if keys_overlap(mine, each)), None)
+    return next(((mine, each) for mine in one for each in others if do_keys_overlap(mine, each)), None)

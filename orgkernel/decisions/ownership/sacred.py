@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from orgkernel.decisions.ownership.changes import shown_path
-from orgkernel.decisions.ownership.dependency_blocks import dependencies_changed, has_dependency_block
+from orgkernel.decisions.ownership.changes import format_path
+from orgkernel.decisions.ownership.dependency_blocks import did_dependencies_change, has_dependency_block
 from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, is_package_manifest
 from orgkernel.decisions.ownership.paths import Key
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Brief, SacredScope
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.runtime.paths import fold, names_may_be_inside, read_path
+from orgkernel.runtime.paths import fold, may_names_be_inside, read_path
 
 _BY_A_PERSON: Final = "undo the change; a person makes it outside of a dispatch"
 _OF_DEPENDENCIES: Final = "allow_dependency_change"
@@ -61,11 +61,11 @@ class SacredFiles:
         self._document = document
         self._roots: tuple[str | None, ...] = tuple(each for each in roots if read_path(".", each)) or (None,)
 
-    def doubts(self) -> Iterator[SacredTouch]:
+    def find_doubts(self) -> Iterator[SacredTouch]:
         """Why it cannot be told what is sacred."""
         code = "SACRED_SET_UNAVAILABLE"
         for path in self._changed:
-            text = f"{quote(shown_path(path))} is not as it was when the work began, so it cannot be told what was sacred"
+            text = f"{quote(format_path(path))} is not as it was when the work began, so it cannot be told what was sacred"
             yield SacredTouch(
                 code,
                 text,
@@ -78,27 +78,27 @@ class SacredFiles:
     def unreadable(self) -> Iterator[tuple[str, tuple[Why, ...]]]:
         """Paths of scopes that cannot be compared with those of files."""
         for scope_id, scope in self._scopes.items():
-            for path in map(_anywhere_at_home, scope.paths):
+            for path in map(_expand_home, scope.paths):
                 if not any(_can_be_compared(path, root) for root in self._roots):
                     yield path, self._why(scope_id)
 
     def find(self, file: TouchedFile, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
         """Why those who work by the briefs may not change a file. Without a brief, nobody holds a key."""
         key = tuple(map(fold, file.path.split("/")))
-        found = list(self._find_declared(file, key, briefs))
-        yield from found or _find_always(file, key, briefs)
+        touches = list(self._find_declared(file, key, briefs))
+        yield from touches or _find_always(file, key, briefs)
 
     def find_never(self, path: str) -> Iterator[SacredTouch]:
         """Why nobody may change a file, not even for a time: no brief unlocks it."""
         key = tuple(map(fold, path.split("/")))
-        found = [
+        touches = [
             self._touch(scope_id, scope)
             for scope_id, scope in self._scopes.items()
-            if not keys_of(scope) and not scope.new_files_only and self._holds(scope, path)
+            if not describe_keys(scope) and not scope.new_files_only and self._holds(scope, path)
         ]
-        yield from found or ([_ENVIRONMENT] if is_env_file(key) else [])
+        yield from touches or ([_ENVIRONMENT] if is_env_file(key) else [])
 
-    def held_from(self, brief: Brief) -> list[str]:
+    def list_withheld(self, brief: Brief) -> list[str]:
         """The declared paths that a brief does not unlock."""
         return [
             path for scope in self._scopes.values() if not is_unlocked(scope, brief) for path in scope.paths
@@ -112,12 +112,12 @@ class SacredFiles:
                 continue
             if scope.new_files_only and not file.existed:
                 continue
-            if scope.unlocked_by == _OF_DEPENDENCIES and not _touches_dependencies(file, key):
+            if scope.unlocked_by == _OF_DEPENDENCIES and not _does_touch_dependencies(file, key):
                 continue
             yield self._touch(scope_id, scope)
 
     def _touch(self, scope_id: str, scope: SacredScope) -> SacredTouch:
-        keys = keys_of(scope)
+        keys = describe_keys(scope)
         lies = f"lies in sacred scope {quote(scope_id)}"
         if scope.new_files_only:
             lies += ", where only new files may come"
@@ -133,9 +133,9 @@ class SacredFiles:
     def _holds(self, scope: SacredScope, path: str) -> bool:
         names = tuple(path.split("/"))
         return any(
-            names_may_be_inside(names, glob, root)
+            may_names_be_inside(names, glob, root)
             for written in scope.paths
-            for glob in _at_any_depth(_anywhere_at_home(written))
+            for glob in _expand_depth(_expand_home(written))
             for root in self._roots
             if _can_be_compared(glob, root)
         )
@@ -158,7 +158,7 @@ def is_unlocked(scope: SacredScope, brief: Brief) -> bool:
     return bool(keys) and all(keys)
 
 
-def keys_of(scope: SacredScope) -> str:
+def describe_keys(scope: SacredScope) -> str:
     """The keys of a scope, in words. Empty if nothing unlocks it."""
     gate = None if scope.unlocked_with_gate is None else f"gate {quote(scope.unlocked_with_gate)}"
     flag = None if scope.unlocked_by is None else quote(scope.unlocked_by)
@@ -188,17 +188,17 @@ def _find_always(file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterat
     if file.existed and is_migration(key):
         yield _MIGRATION
     is_allowed = bool(briefs) and all(each.allow_dependency_change for each in briefs)
-    if is_package_manifest(key) and not is_allowed and _touches_dependencies(file, key):
+    if is_package_manifest(key) and not is_allowed and _does_touch_dependencies(file, key):
         yield _DEPENDENCIES
 
 
-def _touches_dependencies(file: TouchedFile, key: Key) -> bool:
+def _does_touch_dependencies(file: TouchedFile, key: Key) -> bool:
     if not has_dependency_block(key) or file.texts is None:
         return True
-    return dependencies_changed(key, *file.texts)
+    return did_dependencies_change(key, *file.texts)
 
 
-def _anywhere_at_home(glob: str) -> str:
+def _expand_home(glob: str) -> str:
     """A path in somebody's home may be in the project, if that is kept there."""
     return f"**/{glob[2:]}" if glob.startswith("~/") else glob
 
@@ -207,6 +207,6 @@ def _can_be_compared(glob: str, root: str | None) -> bool:
     return read_path(glob, root) is not None and (root is not None or not glob.startswith("/"))
 
 
-def _at_any_depth(glob: str) -> Iterable[str]:
+def _expand_depth(glob: str) -> Iterable[str]:
     """A glob without a folder is read as git reads it: at any depth."""
     return (glob,) if "/" in glob.rstrip("/") else (glob, f"**/{glob}")

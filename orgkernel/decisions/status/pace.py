@@ -58,8 +58,8 @@ def decide_role_pace(
     new_task: bool = False,
 ) -> RolePace:
     """The tier of a role in the organization, from an observation and the previous tier."""
-    decision = decide_pace(plan_of(view, role_id), observation, previous, new_task=new_task)
-    reasons = tuple(_reasons(view.records.posts[role_id], decision))
+    decision = decide_pace(get_pace_plan(view, role_id), observation, previous, new_task=new_task)
+    reasons = tuple(_build_reasons(view.records.posts[role_id], decision))
     return RolePace(
         role_id, decision.tier, decision.previous, decision.held, reasons, decision.unknown, decision.obligations,
         view.digest,
@@ -67,10 +67,10 @@ def decide_role_pace(
 
 
 @per_view_and_key(most=_PLANS_KEPT)
-def plan_of(view: OrgView, role_id: str) -> CompiledPacePlan:
+def get_pace_plan(view: OrgView, role_id: str) -> CompiledPacePlan:
     """The PACE plan of a role with compiled triggers. A tier that escalates and names nobody goes to the superior."""
     profile = view.records.posts[role_id].profile
-    superior = view.superior_of(role_id)
+    superior = view.get_superior(role_id)
     tiers = {}
     for name in TIERS:
         tier = getattr(profile.pace_plan, name, None)
@@ -81,7 +81,7 @@ def plan_of(view: OrgView, role_id: str) -> CompiledPacePlan:
     return CompiledPacePlan(tiers, profile.doctrine.max_turns_without_progress)
 
 
-def _reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
+def _build_reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
     tier = decision.tier
     if decision.new_task and decision.restored:
         yield Reason("NEW_TASK", "a new task began")

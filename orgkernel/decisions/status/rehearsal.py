@@ -60,12 +60,12 @@ def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Seq
     raised: dict[str, str] = {}
     for name in order:
         try:
-            said = players[name](store)
+            text = players[name](store)
         except Exception as error:  # the layer is foreign code: its exception is the finding
             raised[name] = f"{type(error).__name__}: {error}"
         else:
-            if said:
-                spoken[name] = said
+            if text:
+                spoken[name] = text
     events = tuple(event for event in read_events(store) if event.turn == turn)
     return Played(turn, tuple(order), spoken, raised, events)
 
@@ -78,18 +78,18 @@ def rehearse(
     Faults: two layers spoke in one turn; a layer raised; without a layer that had said nothing, no layer speaks, so some
     layer depends on it. Layers keep their own state outside the store between plays.
     """
-    orders = list(islice(_orders(sorted(players)), ORDERS + 1))
+    orders = list(islice(_iterate_orders(sorted(players)), ORDERS + 1))
     played = [
         play_turn(store, turn, players, order)
         for order in orders[:ORDERS]
-        for store in [_fresh(prepare)]
+        for store in [_build_fresh_store(prepare)]
         for turn in range(1, turns + 1)
     ]
     faults = [fault for each in played for fault in _find_faults(each)]
     return Rehearsal(tuple(played), (*faults, *_find_needs(played)), len(orders) <= ORDERS)
 
 
-def _orders(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _iterate_orders(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return (
         order
         for size in range(1, len(names) + 1)
@@ -98,7 +98,7 @@ def _orders(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     )
 
 
-def _fresh(prepare: Callable[[Store], None] | None) -> Store:
+def _build_fresh_store(prepare: Callable[[Store], None] | None) -> Store:
     store: Store = {}
     if prepare is not None:
         prepare(store)

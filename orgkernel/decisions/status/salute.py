@@ -13,5 +13,5 @@ from orgkernel.runtime.salute_format import Report
 def report_role(view: OrgView, situation: Situation) -> Report:
     """The report of a role in the organization, with its declared name, superior and organization."""
     profile = view.records.posts[situation.role_id].profile
-    superior = view.superior_of(situation.role_id)
+    superior = view.get_superior(situation.role_id)
     return compute_report(situation._replace(role_name=profile.name, org_id=view.org_id, reports_to=superior))

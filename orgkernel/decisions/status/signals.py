@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from orgkernel.runtime import neighbors
-from orgkernel.runtime.signal_records import RECORDS, field_names, has_spoken
+from orgkernel.runtime.signal_records import RECORDS, has_spoken, list_signal_fields
 from orgkernel.runtime.signals import KEY, WARNING, Event, find_ledger, read_counts, read_events, survey
 
 
@@ -33,27 +33,27 @@ _OTHER_INJECTORS: Final = "defers to the first speaker"
 _ORIENTED: Final = "waits for two more failures when confidence is above 0.85 and the objective is held"
 
 
-def _layer(name: str, hook: str, **more: Any) -> Layer:
-    says = tuple(each for each in field_names(name) if each not in ("active", "turn"))
+def _build_layer(name: str, hook: str, **more: Any) -> Layer:
+    says = tuple(each for each in list_signal_fields(name) if each not in ("active", "turn"))
     return Layer(name, hook, says, **more)
 
 
 CIRCULATION: Final = (
-    _layer("working_memory", "hist_add_before", seen_in="agent._working_memory"),
-    _layer("bst", "before_main_llm_call", seen_in="agent._bst_store"),
-    _layer(
+    _build_layer("working_memory", "hist_add_before", seen_in="agent._working_memory"),
+    _build_layer("bst", "before_main_llm_call", seen_in="agent._bst_store"),
+    _build_layer(
         "org_kernel",
         "message_loop_prompts_before",
         reads={"bst": "activates the role for its domain"},
         seen_in="agent._org_active_role",
     ),
-    _layer(
+    _build_layer(
         "structured_retry",
         "error_format",
         reads={"meta_gate": _OTHER_INJECTORS, "fallback": _OTHER_INJECTORS, "supervisor": _OTHER_INJECTORS},
         spoken_by="fired_this_turn",
     ),
-    _layer(
+    _build_layer(
         "meta_gate",
         "tool_execute_before",
         reads={
@@ -63,7 +63,7 @@ CIRCULATION: Final = (
         },
         spoken_by="correction_applied",
     ),
-    _layer(
+    _build_layer(
         "fallback",
         "tool_execute_before",
         reads={
@@ -76,7 +76,7 @@ CIRCULATION: Final = (
         spoken_by="fired_this_turn",
         seen_in='agent.data["_tool_failures"]',
     ),
-    _layer(
+    _build_layer(
         "supervisor",
         "message_loop_end",
         reads={
@@ -87,7 +87,7 @@ CIRCULATION: Final = (
         spoken_by="intervention_type",
         seen_in="agent._supervisor_state",
     ),
-    _layer("memory_classifier", "monologue_end", seen_in="agent._memory_health"),
+    _build_layer("memory_classifier", "monologue_end", seen_in="agent._memory_health"),
 )
 """All signal layers of the specification, in the order of a turn."""
 
@@ -132,14 +132,20 @@ def trace_turn(dump: Mapping[str, Any]) -> TurnTrace:
     }
     signals = survey(store, seen)
     ledger = find_ledger(store)
-    said = {name: each for name, each in _mapping(store.get(KEY)).items() if isinstance(each, Mapping)}
-    order = [*RECORDS, *sorted(name for name in said if name not in RECORDS)]
+    signals_by_layer = {
+        name: each for name, each in _get_mapping(store.get(KEY)).items() if isinstance(each, Mapping)
+    }
+    order = [*RECORDS, *sorted(name for name in signals_by_layer if name not in RECORDS)]
     layers = []
     for name in order:
-        if name in said:
-            layers.append(SignalLayerTrace(name, "said", dict(said[name]), has_spoken(said[name])))
+        if name in signals_by_layer:
+            layers.append(
+                SignalLayerTrace(
+                    name, "said", dict(signals_by_layer[name]), has_spoken(signals_by_layer[name])
+                )
+            )
         elif record := signals.derived.get(name):
-            fields = {each: getattr(record, each) for each in field_names(name)}
+            fields = {each: getattr(record, each) for each in list_signal_fields(name)}
             known = {each: value for each, value in fields.items() if value is not None and each != "turn"}
             layers.append(SignalLayerTrace(name, "derived", known, spoke=False))
     known_names = {layer.name for layer in layers}
@@ -154,5 +160,5 @@ def trace_turn(dump: Mapping[str, Any]) -> TurnTrace:
     )
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _get_mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}

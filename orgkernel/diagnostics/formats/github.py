@@ -18,7 +18,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def render_github(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:
     """One command for each finding."""
-    return "".join(_command(found, read_lines) for found in diagnostics)
+    return "".join(_command(diagnostic, read_lines) for diagnostic in diagnostics)
 
 
 def escape_data(text: str) -> str:
@@ -31,18 +31,18 @@ def escape_property(text: str) -> str:
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _command(found: Diagnostic, read_lines: ReadLines) -> str:
+def _command(diagnostic: Diagnostic, read_lines: ReadLines) -> str:
     properties = {
-        "title": title(found),
-        "file": clean(found.place.file),
-        "line": str(found.place.line),
-        "col": str(found.place.column),
+        "title": title(diagnostic),
+        "file": clean(diagnostic.place.file),
+        "line": str(diagnostic.place.line),
+        "col": str(diagnostic.place.column),
     }
-    end = find_end_column(found.place, read_lines)
+    end = find_end_column(diagnostic.place, read_lines)
     if end is not None:
-        properties |= {"endLine": str(found.place.line), "endColumn": str(end)}
+        properties |= {"endLine": str(diagnostic.place.line), "endColumn": str(end)}
     written = ",".join(f"{name}={escape_property(value)}" for name, value in properties.items())
-    return f"::{_COMMANDS[found.severity]} {written}::{escape_data(sentence(found))}\n"
+    return f"::{_COMMANDS[diagnostic.severity]} {written}::{escape_data(sentence(diagnostic))}\n"
 
 
 # GitHub drops a step's page without a word when all that was appended to it comes near 1 MiB.
@@ -58,8 +58,8 @@ def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str
         return text
     text += "| severity | rule | where | what |\n|---|---|---|---|\n"
     size = len(text.encode())
-    for number, found in enumerate(diagnostics):
-        row = _row(found)
+    for number, diagnostic in enumerate(diagnostics):
+        row = _row(diagnostic)
         size += len(row.encode())
         if size > _LARGEST:
             return f"{text}\n{len(diagnostics) - number:,} more: see the log of this step.\n\n"
@@ -72,6 +72,6 @@ def escape_markdown(text: str) -> str:
     return _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text))
 
 
-def _row(found: Diagnostic) -> str:
-    cells = (found.severity.value, title(found), str(found.place), sentence(found))
+def _row(diagnostic: Diagnostic) -> str:
+    cells = (diagnostic.severity.value, title(diagnostic), str(diagnostic.place), sentence(diagnostic))
     return f"| {' | '.join(map(escape_markdown, cells))} |\n"

@@ -16,12 +16,12 @@ def render_gitlab(diagnostics: Iterable[Diagnostic]) -> str:
     """A list of objects; file names have to be relative to the repository."""
     report = [
         {
-            "description": f"{found.name}: {sentence(found)}",
-            "check_name": found.code,
+            "description": f"{diagnostic.name}: {sentence(diagnostic)}",
+            "check_name": diagnostic.code,
             "fingerprint": fingerprint,
-            "severity": _SEVERITIES[found.severity],
-            "location": {"path": clean(found.place.file), "lines": {"begin": found.place.line}},
+            "severity": _SEVERITIES[diagnostic.severity],
+            "location": {"path": clean(diagnostic.place.file), "lines": {"begin": diagnostic.place.line}},
         }
-        for found, fingerprint in fingerprint_each(diagnostics)
+        for diagnostic, fingerprint in fingerprint_each(diagnostics)
     ]
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

@@ -18,8 +18,8 @@ _ILLEGAL = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def render_junit(diagnostics: Iterable[Diagnostic], files: Iterable[str], fail_on: Severity) -> str:
     """Findings that make the check fail are failures; the others are skipped tests, so the report agrees with the check."""
     by_file: dict[str, list[Diagnostic]] = {name: [] for name in files}
-    for found in diagnostics:
-        by_file.setdefault(found.place.file, []).append(found)
+    for diagnostic in diagnostics:
+        by_file.setdefault(diagnostic.place.file, []).append(diagnostic)
     root = ElementTree.Element("testsuites", {"name": "orgkernel check"})
     totals: Counter[str] = Counter(tests=0, failures=0, errors=0, skipped=0)
     for file, theirs in sorted(by_file.items()):
@@ -33,7 +33,7 @@ def render_junit(diagnostics: Iterable[Diagnostic], files: Iterable[str], fail_o
 
 
 def _counts(diagnostics: list[Diagnostic], fail_on: Severity) -> dict[str, int]:
-    failures = sum(found.severity.reaches(fail_on) for found in diagnostics)
+    failures = sum(diagnostic.severity.reaches(fail_on) for diagnostic in diagnostics)
     return {
         "tests": len(diagnostics) or 1,
         "failures": failures,
@@ -48,19 +48,21 @@ def _add_cases(
     if not diagnostics:
         _add_case(suite, file, "no findings")
     seen: Counter[str] = Counter()
-    for found in diagnostics:
+    for diagnostic in diagnostics:
         # A history of test runs identifies a test by its name, so names contain no line number and are unique.
-        name = f"{title(found)} {found.subject}".rstrip()
+        name = f"{title(diagnostic)} {diagnostic.subject}".rstrip()
         seen[name] += 1
         case = _add_case(suite, file, f"{name} #{seen[name]}" if seen[name] > 1 else name)
-        message = f"{found.severity.value}: {sentence(found)}"
-        if found.severity.reaches(fail_on):
+        message = f"{diagnostic.severity.value}: {sentence(diagnostic)}"
+        if diagnostic.severity.reaches(fail_on):
             failure = ElementTree.SubElement(
-                case, "failure", _attributes({"message": message, "type": found.code})
+                case, "failure", _attributes({"message": message, "type": diagnostic.code})
             )
-            failure.text = _legal(f"{found.place}: {message}")
+            failure.text = _legal(f"{diagnostic.place}: {message}")
         else:
-            ElementTree.SubElement(case, "skipped", _attributes({"message": f"{found.place}: {message}"}))
+            ElementTree.SubElement(
+                case, "skipped", _attributes({"message": f"{diagnostic.place}: {message}"})
+            )
 
 
 def _add_case(suite: ElementTree.Element, file: str, name: str) -> ElementTree.Element:

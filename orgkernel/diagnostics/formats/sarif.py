@@ -48,8 +48,8 @@ def render_sarif(
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
         "results": [
-            _result(found, fingerprint, index, read_lines)
-            for found, fingerprint in fingerprint_each(diagnostics)
+            _result(diagnostic, fingerprint, index, read_lines)
+            for diagnostic, fingerprint in fingerprint_each(diagnostics)
         ],
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -69,28 +69,28 @@ def _rule(page: RulePage) -> dict[str, Any]:
 
 
 def _result(
-    found: Diagnostic, fingerprint: str, index: dict[str, int], read_lines: ReadLines
+    diagnostic: Diagnostic, fingerprint: str, index: dict[str, int], read_lines: ReadLines
 ) -> dict[str, Any]:
-    result: dict[str, Any] = {"ruleId": found.code}
-    if found.code in index:
-        result["ruleIndex"] = index[found.code]
+    result: dict[str, Any] = {"ruleId": diagnostic.code}
+    if diagnostic.code in index:
+        result["ruleIndex"] = index[diagnostic.code]
     result |= {
-        "level": _LEVELS[found.severity],
-        "message": {"text": _plain(sentence(found))},
-        "locations": [{"physicalLocation": _physical(found.place, read_lines)}],
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": _plain(sentence(diagnostic))},
+        "locations": [{"physicalLocation": _physical(diagnostic.place, read_lines)}],
         "partialFingerprints": {_FINGERPRINT: fingerprint},
     }
-    if found.related:
+    if diagnostic.related:
         result["relatedLocations"] = [
             {
                 "id": number,
                 "physicalLocation": _physical(each.place, read_lines),
                 "message": {"text": _plain(clean(each.text))},
             }
-            for number, each in enumerate(found.related, 1)
+            for number, each in enumerate(diagnostic.related, 1)
         ]
-    if found.subject:
-        result["properties"] = {"subject": clean(found.subject)}
+    if diagnostic.subject:
+        result["properties"] = {"subject": clean(diagnostic.subject)}
     return result
 
 

@@ -137,18 +137,20 @@ def _card(
 def _skills(view: OrgView, role_id: str) -> Iterator[Card]:
     """What a role can be asked for: the domains and intents it handles, the skills it has. The same id, the same thing."""
     records = view.records
-    for domain_id in dict.fromkeys(edge.target for edge in view.domains_of(role_id)):
+    for domain_id in dict.fromkeys(edge.target for edge in view.list_domains(role_id)):
         domain = records.domains.get(domain_id)
-        said, examples = ("", ()) if domain is None else (domain.record.description, domain.record.examples)
-        yield _skill("domain", domain_id, "", said, examples)
-    for intent in dict.fromkeys(end for end, _ in view.ends_from(EdgeKind.SERVES_INTENT, role_id)):
+        description, examples = (
+            ("", ()) if domain is None else (domain.record.description, domain.record.examples)
+        )
+        yield _skill("domain", domain_id, "", description, examples)
+    for intent in dict.fromkeys(end for end, _ in view.list_ends_from(EdgeKind.SERVES_INTENT, role_id)):
         yield _skill("intent", intent, "", "")
     for skill_id in dict.fromkeys(edge.target for edge in view.skills_of(role_id)):
         skill = records.skills.get(skill_id)
-        name, said = ("", "") if skill is None else (skill.record.name, skill.record.description)
+        name, description = ("", "") if skill is None else (skill.record.name, skill.record.description)
         category = None if skill is None else skill.record.category
-        yield _skill("skill", skill_id, name, said, tags=() if category is None else (category,))
-    for name in dict.fromkeys(end for end, _ in view.ends_from(EdgeKind.KNOWS, role_id)):
+        yield _skill("skill", skill_id, name, description, tags=() if category is None else (category,))
+    for name in dict.fromkeys(end for end, _ in view.list_ends_from(EdgeKind.KNOWS, role_id)):
         known = records.cognitive_skills.get(name)
         yield _skill("instructions", name, "", "" if known is None else known.record.description)
 
@@ -185,7 +187,7 @@ def _command(view: OrgView, role_id: str, profile: RoleProfile) -> Card:
         "authority_level": profile.authority_level,
         "can_delegate": profile.can_delegate,
         "reports_to": view.superiors.get(role_id),
-        "chain": list(view.superiors_above(role_id)),
+        "chain": list(view.list_superiors_above(role_id)),
         "subordinates": list(view.subordinates.get(role_id, ())),
         "department": profile.department,
         "layer": profile.layer,
@@ -210,6 +212,8 @@ def _pace(profile: RoleProfile) -> Iterator[Card]:
     for name in _TIERS:
         tier = getattr(plan, name)
         if tier is not None:
-            said = {key: getattr(tier, key) for key in ("description", "action", "trigger", "escalate_to")}
-            tiers.append(without_empty({"tier": name, **said}))
+            tier_fields = {
+                key: getattr(tier, key) for key in ("description", "action", "trigger", "escalate_to")
+            }
+            tiers.append(without_empty({"tier": name, **tier_fields}))
     yield _extension(PACE, "What the role does when its work fails, tier by tier.", {"tiers": tiers})

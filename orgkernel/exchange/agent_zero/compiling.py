@@ -22,7 +22,7 @@ from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_FILE_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.dispatch.order import rank_candidates
-from orgkernel.decisions.dispatch.role_texts import text_index
+from orgkernel.decisions.dispatch.role_texts import get_text_index
 from orgkernel.diagnostics.wording import listing
 from orgkernel.documents.records import RoleProfile
 from orgkernel.exchange.agent_zero.brief import render_brief
@@ -30,8 +30,8 @@ from orgkernel.exchange.agent_zero.specification import JsonObject, organization
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.role import build_role_manifest
-from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
-from orgkernel.runtime.text_index import index_as_json
+from orgkernel.runtime.bundle import SCHEMA, VERSION, compute_checksum_of
+from orgkernel.runtime.text_index import encode_index
 from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS
 from orgkernel.runtime.trigger_parser import parse_trigger
 
@@ -56,7 +56,7 @@ class HostNames:
 
     def essential(self, view: OrgView, role_id: str, delegates_to: Sequence[str]) -> list[str]:
         """Host names of the tools that are never taken from a role. What it may dispatch, it can call."""
-        names = [self.of(tool_id) for tool_id in view.essential_tools_of(role_id)]
+        names = [self.of(tool_id) for tool_id in view.list_essential_tools(role_id)]
         delegates = view.records.posts[role_id].profile.can_delegate or delegates_to
         return list(dict.fromkeys([*names, ANSWER, *([HAND_ON] if delegates else [])]))
 
@@ -70,7 +70,7 @@ def name_tools(view: OrgView) -> HostNames:
         tool_id: host_part(definition.record.names.get(RUNTIME) or tool_id)
         for tool_id, definition in view.records.tools.items()
     }
-    held = {tool_id for tool_id in by_tool if view.holders_of(tool_id)}
+    held = {tool_id for tool_id in by_tool if view.list_holders(tool_id)}
     explicit = {
         tool_id for tool_id, definition in view.records.tools.items() if RUNTIME in definition.record.names
     }
@@ -113,9 +113,9 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
         "tools": _tools(view, names, roles),
         "signals": {},
         "limits": _limits(view),
-        "text_index": index_as_json(text_index(view)),
+        "text_index": encode_index(get_text_index(view)),
     }
-    return bundle | {"checksum": checksum_of(bundle)}
+    return bundle | {"checksum": compute_checksum_of(bundle)}
 
 
 def _takers(view: OrgView) -> dict[str, str | None]:
@@ -154,7 +154,7 @@ def _domain(view: OrgView, domain: str) -> JsonObject:
     record = view.records.domains[domain].record
     return {
         "aliases": [word for word, alias in view.records.aliases.items() if alias.target == domain],
-        "broader": list(view.domain_and_broader(domain)[1:]),
+        "broader": list(view.list_domain_and_broader(domain)[1:]),
         "passthrough": record.passthrough,
         "examples": list(record.examples),
         "triggers": list(record.triggers),
@@ -203,14 +203,14 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
 
 def _scoped_actions(view: OrgView, role_id: str) -> dict[str, list[str]]:
     """Tools and their actions that a role may use on paths in its file scope."""
-    found: dict[str, list[str]] = {}
+    actions_by_tool: dict[str, list[str]] = {}
     for row in what_can(view, f"role:{role_id}"):
         waits = row.code == WRITE_OUT_OF_FILE_SCOPE.name and all(
             each.startswith("path:") for each in row.conditions
         )
         if row.outcome == "deny" and waits:
-            found.setdefault(row.resource.partition(":")[2], []).extend(row.actions)
-    return found
+            actions_by_tool.setdefault(row.resource.partition(":")[2], []).extend(row.actions)
+    return actions_by_tool
 
 
 def _grant(item: v1.ToolItem, scoped: list[str]) -> JsonObject:
@@ -266,7 +266,7 @@ def find_remarks(compiled: Mapping[str, Any], view: OrgView) -> tuple[str, ...]:
     """One sentence for each reason, with the tools that it concerns."""
     tools_of: dict[str, dict[str, None]] = {}
     for tool_id, declared in view.records.tools.items():
-        if ":" in declared.record.names.get(RUNTIME, "") and view.holders_of(tool_id):
+        if ":" in declared.record.names.get(RUNTIME, "") and view.list_holders(tool_id):
             tools_of.setdefault(_METHOD, {})[tool_id] = None
     for role in compiled["roles"].values():
         for tool_id, grant in role["tools"].items():

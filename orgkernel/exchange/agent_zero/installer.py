@@ -209,13 +209,13 @@ def _files_below(folder: str) -> Iterator[tuple[str, str]]:
 
 def _may_write(tree: GuestTree, owned: OwnedFiles, path: str, content: bytes, say: Say) -> bool:
     """Whether a file may be written; raises `UsageError` where something of somebody else is in its place."""
-    found = tree.read(path)
-    if not tree.exists(path) or found == content or owned.is_ours(path):
+    current_content = tree.read(path)
+    if not tree.exists(path) or current_content == content or owned.is_ours(path):
         return True
     if _DOCUMENT.fullmatch(path):
         say(f"note: {path} was changed after installation and is kept")
         return False
-    if found is None or path not in owned.journal.files:
+    if current_content is None or path not in owned.journal.files:
         raise UsageError(
             f"other files are in the way: {path}",
             "move them away, or remove an older organization layer first",
@@ -311,7 +311,7 @@ def _filter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
             continue
         say(f"{'would ' * dry_run}add one marked line to {path}, and keep a backup in {SELECTOR}{BACKUP}")
         if not dry_run:
-            filtered = _READS_LIBRARY.sub(lambda found: f"{found[0]}\n{found[1]}{_FILTER}", text)
+            filtered = _READS_LIBRARY.sub(lambda match: f"{match[0]}\n{match[1]}{_FILTER}", text)
             for name, content in ((f"{path}{BACKUP}", text), (path, filtered)):
                 tree.write(name, content.encode("utf-8", "surrogateescape"))
             _clear_compiled(tree, path)

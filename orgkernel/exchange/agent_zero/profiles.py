@@ -22,14 +22,14 @@ ToolIds = Mapping[str, tuple[str, ...]]
 
 def find_tool_ids(tree: GuestTree) -> ToolIds:
     """The tools in a third-generation host: the name of each in calls, and its id in the host."""
-    found: dict[str, list[str]] = {}
+    ids_by_name: dict[str, list[str]] = {}
     for name in _modules(tree, "tools"):
-        found.setdefault(name, []).append(f"local:{name}")
+        ids_by_name.setdefault(name, []).append(f"local:{name}")
     for plugins in ("plugins", "usr/plugins"):
         for plugin in tree.names(plugins):
             for name in _modules(tree, f"{plugins}/{plugin}/tools"):
-                found.setdefault(name, []).append(f"plugin:{plugin}:{name}")
-    return {name: tuple(dict.fromkeys(ids)) for name, ids in found.items()}
+                ids_by_name.setdefault(name, []).append(f"plugin:{plugin}:{name}")
+    return {name: tuple(dict.fromkeys(ids)) for name, ids in ids_by_name.items()}
 
 
 def profile_files(

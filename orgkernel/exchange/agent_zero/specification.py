@@ -63,7 +63,7 @@ def organization_form(view: OrgView) -> JsonObject:
         role_id: {
             "role_id": role_id,
             "role_name": view.records.posts[role_id].profile.name,
-            "subordinates": [edge.source for edge in view.subordinates_of(role_id)],
+            "subordinates": [edge.source for edge in view.list_subordinates(role_id)],
         }
         for role_id in view.roles
     }

@@ -76,8 +76,8 @@ def _read_status(tree: GuestTree) -> HostStatus:
     version, files = _read_installed(tree)
     # The installed files that the host calls at its hooks.
     shims = tuple(name for name in files if "/extensions/" in name and name.endswith(".py"))
-    said = read_json(tree, HOST_STATUS)
-    said = said if isinstance(said, dict) else {}
+    host_status = read_json(tree, HOST_STATUS)
+    host_status = host_status if isinstance(host_status, dict) else {}
     owned = open_journal(tree).journal
     journal = owned.about
     document, problem = _read_active(tree)
@@ -87,7 +87,7 @@ def _read_status(tree: GuestTree) -> HostStatus:
         problem = f"{by_hand}, and roles/ has no file for a role of it; activate the organization again"
     if by_hand:
         bundle = name = None
-    on, why = _judge(version, missing, document, problem, by_hand, said)
+    on, why = _judge(version, missing, document, problem, by_hand, host_status)
     if on and tree.exists(TOGGLED_OFF):
         on, why = False, "the plugin is disabled in the host's settings"
     elif version is not None and document is None and not problem and tree.is_file(SWITCHED_OFF):
@@ -103,8 +103,8 @@ def _read_status(tree: GuestTree) -> HostStatus:
         bundle=name, digest=bundle.digest if bundle else None,
         source=_text(journal, "source"), behind=None,
         slips=ActivationSettings.slips(document.get(SETTINGS_KEY)) if document else (),
-        kept=tuple(map(str, journal.get("kept", ()))), loaded=_text(said, "loaded"),
-        last_error=_text(said, "last_error"), since=_text(said, "since"),
+        kept=tuple(map(str, journal.get("kept", ()))), loaded=_text(host_status, "loaded"),
+        last_error=_text(host_status, "last_error"), since=_text(host_status, "since"),
         effect=effect, effect_problem=effect_problem,
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ def _judge(
     document: dict[str, Any] | None,
     problem: str,
     by_hand: str,
-    said: dict[str, Any],
+    host_status: dict[str, Any],
 ) -> tuple[bool, str]:
     """On or off, and why."""
     if version is None:
@@ -134,13 +134,13 @@ def _judge(
     if problem:
         still = (
             "; a running host keeps the loaded organization until it is restarted"
-            if _text(said, "loaded")
+            if _text(host_status, "loaded")
             else ""
         )
         return False, f"{problem}{still}"
     if document is None:
         return False, "no organization is active"
-    if _text(said, "last_error"):
+    if _text(host_status, "last_error"):
         return True, "an organization is active, and the host reported an error"
     if by_hand:
         return True, f"{by_hand}, so the host compiles active.json and roles/*.json itself"
@@ -177,7 +177,7 @@ def _read_named_bundle(tree: GuestTree, document: dict[str, Any]) -> tuple[Bundl
     others = kept if isinstance(kept, list) else []
     profiles = {
         role_id: read_json(tree, file)
-        for role_id in written.roles_of(document)
+        for role_id in written.list_written_roles(document)
         if role_id not in others and tree.is_file(file := f"{FOLDER}/roles/{role_id}.json")
     }
     changed = written.find_changed(bundle, document, profiles)
@@ -186,7 +186,7 @@ def _read_named_bundle(tree: GuestTree, document: dict[str, Any]) -> tuple[Bundl
 
 def _has_roles(tree: GuestTree, document: dict[str, Any], bundle: Bundle | None) -> bool:
     """Whether the organization has a role with a profile."""
-    roles = written.roles_of(document)
+    roles = written.list_written_roles(document)
     return any(
         tree.is_file(f"{FOLDER}/roles/{each}.json") or (bundle is not None and each in bundle.roles)
         for each in roles

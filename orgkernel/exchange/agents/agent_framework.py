@@ -73,6 +73,6 @@ def _lines(mark: str, role: ExportedRole, given: list[HeldTool]) -> Iterator[Lin
 
 
 def _tool(held: HeldTool) -> Mapping[str, Any]:
-    said = {"kind": "function", "name": as_text(held.name_in(HOST) or held.id)}
+    definition = {"kind": "function", "name": as_text(held.name_in(HOST) or held.id)}
     description = held.tool.description or held.tool.name
-    return {**said, "description": as_text(description)} if description else said
+    return {**definition, "description": as_text(description)} if description else definition

@@ -41,7 +41,7 @@ def export_agent_spec(view: OrgView) -> Export:
         each.tool.input_schema is not None and not each.delegates for tools in kept for each in tools
     )
     circling = sum(
-        view.superior_of(role) is not None and each.superior is None for role, each in roster.roles.items()
+        view.get_superior(role) is not None and each.superior is None for role, each in roster.roles.items()
     )
     withheld = (
         ("delegation to nobody", "not given: the role has no subordinates", alone),

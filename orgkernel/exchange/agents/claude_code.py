@@ -85,14 +85,14 @@ def export_claude_code(view: OrgView) -> Export:
                 given.setdefault(name, held.place)
         path = f"{FOLDER}/{role.name}.md"
         files[path], places[path] = page(markdown_lines(mark, _front(role, given), role.body, role.place))
-    asked, denied = _permissions(view, roster)
+    ask_rules, denied = _permissions(view, roster)
     for _, effect, words, place in rules:
-        (denied if effect == "deny" else asked).extend(At(word, place) for word in words)
-    if asked or denied:
-        permissions = {key: value for key, value in (("deny", denied), ("ask", asked)) if value}
+        (denied if effect == "deny" else ask_rules).extend(At(word, place) for word in words)
+    if ask_rules or denied:
+        permissions = {key: value for key, value in (("deny", denied), ("ask", ask_rules)) if value}
         settings = {"$comment": mark, "permissions": permissions}
         files[SETTINGS], places[SETTINGS] = page(json_lines(settings, view.records.document.place()))
-    elsewhere = _asked_elsewhere(roster, {each.value for each in asked})
+    elsewhere = _asked_elsewhere(roster, {each.value for each in ask_rules})
     withheld = (
         ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
         ("tools that open more there", "not given: the tool of that name writes or runs what ours does not", weaker),
@@ -110,7 +110,7 @@ def export_claude_code(view: OrgView) -> Export:
     covers = ["roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "turns"]
     covers += [
         "whom a role may call",
-        *(["approval"] if asked else []),
+        *(["approval"] if ask_rules else []),
         *(["denied tools"] if denied else []),
         *(["policies about files"] if rules else []),
     ]
@@ -131,12 +131,12 @@ def _dispatching(role: ExportedRole, roster: Roster) -> str:
 
 def _sharing(view: OrgView) -> Mapping[str, tuple[str, ...]]:
     """The tools of ours by what the host calls them."""
-    found: dict[str, list[str]] = {}
+    tools_by_name: dict[str, list[str]] = {}
     for tool_id, declared in view.records.tools.items():
         name = host_name(tool_id, declared.record.names)
         if name is not None:
-            found.setdefault(name, []).append(tool_id)
-    return {name: tuple(tools) for name, tools in found.items()}
+            tools_by_name.setdefault(name, []).append(tool_id)
+    return {name: tuple(tools) for name, tools in tools_by_name.items()}
 
 
 def _with_server(name: str, sharing: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -153,15 +153,15 @@ def _opens_no_more(name: str, held: HeldTool) -> bool:
 
 def _permissions(view: OrgView, roster: Roster) -> tuple[list[At], list[At]]:
     """The host's tools that some role must ask for, and those that are switched off."""
-    asked: dict[str, Place] = {}
+    ask_places: dict[str, Place] = {}
     for role in roster.roles.values():
         for held in role.held("asked"):
             name = host_name(held.id, held.tool.names)
             if name is not None:
-                asked.setdefault(name, held.place)
+                ask_places.setdefault(name, held.place)
     denied = dict(_disabled(view))
     return (
-        [At(name, asked[name]) for name in sorted(asked) if name not in denied],
+        [At(name, ask_places[name]) for name in sorted(ask_places) if name not in denied],
         [At(name, denied[name]) for name in sorted(denied)],
     )
 
@@ -174,9 +174,9 @@ def _disabled(view: OrgView) -> Iterator[tuple[str, Place]]:
             yield name, declared.place("enabled")
 
 
-def _asked_elsewhere(roster: Roster, asked: set[str]) -> int:
+def _asked_elsewhere(roster: Roster, ask_names: set[str]) -> int:
     return sum(
-        host_name(held.id, held.tool.names) in asked
+        host_name(held.id, held.tool.names) in ask_names
         for role in roster.roles.values()
         for held in role.held("given")
     )

@@ -13,7 +13,7 @@ from orgkernel.documents.records import Match, Policy
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.loading.formats.claude_code.parts import EDITING, part_of
+from orgkernel.loading.formats.claude_code.parts import EDITING, parse_tool_part
 
 
 def rules_about_files(
@@ -37,9 +37,9 @@ def _rules_of(view: OrgView, policy: Definition[Policy], named: Mapping[str, str
         return ()
     if record.effect not in ("deny", "ask") or not record.permissions.paths:
         return ()
-    hosts = {named.get(edge.target) for edge in view.edges_from(EdgeKind.COVERS, policy.id)} - {None}
+    hosts = {named.get(edge.target) for edge in view.list_edges_from(EdgeKind.COVERS, policy.id)} - {None}
     name = "Edit" if hosts <= {*EDITING} else "Read"
-    parts = [part_of(f"{name}(/{path})") for path in record.permissions.paths]
+    parts = [parse_tool_part(f"{name}(/{path})") for path in record.permissions.paths]
     for part, path in zip(parts, record.permissions.paths, strict=True):
         if part is None or path not in part.paths or not hosts <= {*part.tools}:
             return ()

@@ -17,7 +17,7 @@ from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.loading.formats.copilot.words import SETS, STARTER, holds, name_of_tool, tool_of
+from orgkernel.loading.formats.copilot.words import SETS, STARTER, get_tool_name, holds, tool_of
 from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.loading.formats.names import MCP
 
@@ -64,7 +64,7 @@ def export_copilot(view: OrgView) -> Export:
             elif not has_all(view, role, _held_by(tool, sharing), "given"):
                 shared += 1
             else:
-                given.setdefault(name_of_tool(tool), held.place)
+                given.setdefault(get_tool_name(tool), held.place)
         if len(role.body.text) >= LONGEST_TEXT:
             long += 1
             continue
@@ -92,12 +92,12 @@ def _opens_no_more(tool: str, held: HeldTool) -> bool:
 
 def _sharing(tools: Mapping[str, Definition[Tool]]) -> Mapping[str, tuple[str, ...]]:
     """The tools of ours by the tool of Copilot that they are."""
-    found: dict[str, list[str]] = {}
+    ids_by_tool: dict[str, list[str]] = {}
     for tool_id, declared in tools.items():
         tool = host_tool(tool_id, declared.record.names)
         if tool is not None:
-            found.setdefault(tool, []).append(tool_id)
-    return {tool: tuple(each) for tool, each in found.items()}
+            ids_by_tool.setdefault(tool, []).append(tool_id)
+    return {tool: tuple(each) for tool, each in ids_by_tool.items()}
 
 
 def _held_by(tool: str, sharing: Mapping[str, tuple[str, ...]]) -> Iterator[str]:

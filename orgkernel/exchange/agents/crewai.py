@@ -71,7 +71,7 @@ def export_crewai(view: OrgView) -> Export:
         path = f"agents/{role.name}.jsonc"
         files[path], places[path] = page(_agent(role, given, mark))
     below = sum(
-        view.superior_of(role) is not None and (manager is None or each.superior != manager)
+        view.get_superior(role) is not None and (manager is None or each.superior != manager)
         for role, each in roster.roles.items()
     )
     withheld = (

@@ -59,11 +59,11 @@ def quoted(text: str) -> str:
     >>> print(quoted('say "no": # ---'))
     "say \"no\": # ---"
     """
-    said = json.dumps(text, ensure_ascii=False)
+    json_text = json.dumps(text, ensure_ascii=False)
     return re.sub(
         r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]",
-        lambda found: f"\\u{ord(found[0]):04x}",
-        said,
+        lambda match: f"\\u{ord(match[0]):04x}",
+        json_text,
     )
 
 
@@ -129,8 +129,8 @@ def json_lines(value: Any, place: Place | None = None, indent: int = 0, head: st
         value, place = value.text, value.lines[0][1] if value.lines else place
     pad = " " * indent
     if not isinstance(value, (Mapping, list, tuple)) or not value:
-        said = quoted(value) if isinstance(value, str) else json.dumps(value)
-        yield f"{pad}{head}{said}", place
+        scalar_text = quoted(value) if isinstance(value, str) else json.dumps(value)
+        yield f"{pad}{head}{scalar_text}", place
         return
     is_mapping = isinstance(value, Mapping)
     items: list[tuple[str, Any]]

@@ -107,7 +107,7 @@ def roster_of(view: OrgView) -> Roster:
     superiors = {
         role: superior
         for role in kept
-        if (superior := view.superior_of(role)) in kept and role not in circling
+        if (superior := view.get_superior(role)) in kept and role not in circling
     }
     below: dict[str, list[str]] = {}
     for role, superior in superiors.items():
@@ -140,7 +140,7 @@ def _role(
 def _tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
     """The tools of a role, each with how much of it the decision gives, whatever the circumstances may be."""
     places = {edge.target: edge.place for edge in reversed(view.tools_of(role_id))}
-    essential = (each for each in view.essential_tools_of(role_id) if each not in places)
+    essential = (each for each in view.list_essential_tools(role_id) if each not in places)
     always = {each: view.records.tools[each].place("essential", key=True) for each in essential}
     rows = _rows_of(view, role_id)
     ordered = dict.fromkeys((*(edge.target for edge in view.tools_of(role_id)), *always))
@@ -178,20 +178,20 @@ def without_policies(view: OrgView, roster: Roster, policies: frozenset[str]) ->
 
 def _how_much(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], bool]]) -> Extent:
     allowed: set[str] = set()
-    asked: set[str] = set()
+    ask_actions: set[str] = set()
     depends = False
     for outcome, those, is_conditional in rows:
         if is_conditional or outcome not in ("allow", "ask"):
             depends = True
         else:
-            (allowed if outcome == "allow" else asked).update(those)
+            (allowed if outcome == "allow" else ask_actions).update(those)
     if depends:
         return "sometimes"
     if actions <= allowed:
         return "given"
-    if actions <= allowed | asked:
+    if actions <= allowed | ask_actions:
         return "asked"
-    return "in part" if allowed or asked else "refused"
+    return "in part" if allowed or ask_actions else "refused"
 
 
 def _body(
@@ -223,20 +223,24 @@ def _body(
         yield "## When something fails", here
         yield "", here
         for tier in plan.__struct_fields__:
-            said = getattr(plan, tier)
-            if said is None or not (said.action or said.description):
+            tier_plan = getattr(plan, tier)
+            if tier_plan is None or not (tier_plan.action or tier_plan.description):
                 continue
             where = post.place("pace_plan", tier)
-            when = f" (when {said.trigger})" if said.trigger else ""
+            when = f" (when {tier_plan.trigger})" if tier_plan.trigger else ""
             goes = (
-                f"; escalate to {names.get(said.escalate_to, said.escalate_to)}" if said.escalate_to else ""
+                f"; escalate to {names.get(tier_plan.escalate_to, tier_plan.escalate_to)}"
+                if tier_plan.escalate_to
+                else ""
             )
-            yield from _item(f"{tier.title()}{when}: {said.action or said.description}{goes}", where)
+            yield from _item(
+                f"{tier.title()}{when}: {tier_plan.action or tier_plan.description}{goes}", where
+            )
     if profile.does_not_have:
         yield "", here
         yield "## What you do not have", here
         yield "", here
-        for text, where in zip(profile.does_not_have, post.item_places("does_not_have"), strict=True):
+        for text, where in zip(profile.does_not_have, post.locate_items("does_not_have"), strict=True):
             yield from _item(text, where)
 
 

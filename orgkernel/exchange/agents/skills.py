@@ -42,8 +42,8 @@ def export_skills(view: OrgView) -> Export:
         path = f"skills/{name}/SKILL.md"
         files[path], places[path] = page(markdown_lines(mark, {"name": name, **front}, body, place))
     known = view.records.cognitive_skills
-    kept = [known[each].record for each in known if view.sources_to(EdgeKind.KNOWS, each)]
-    some = sum(len(view.sources_to(EdgeKind.KNOWS, each)) not in (0, len(view.roles)) for each in known)
+    kept = [known[each].record for each in known if view.list_sources_to(EdgeKind.KNOWS, each)]
+    some = sum(len(view.list_sources_to(EdgeKind.KNOWS, each)) not in (0, len(view.roles)) for each in known)
     withheld = (
         ("roles", "a skill says nothing of who has it; export them with `--to claude-code` or another format", len(view.roles)),
         ("who has a skill", "whoever reads the folder has all skills", some),
@@ -61,10 +61,10 @@ def export_skills(view: OrgView) -> Export:
 
 
 def _is_too_long(front: Mapping[str, object]) -> bool:
-    said = {key: str(each.value if isinstance(each, At) else each) for key, each in front.items()}
+    texts = {key: str(each.value if isinstance(each, At) else each) for key, each in front.items()}
     return (
-        len(said["description"]) > LONGEST_DESCRIPTION
-        or len(said.get("compatibility", "")) > LONGEST_COMPATIBILITY
+        len(texts["description"]) > LONGEST_DESCRIPTION
+        or len(texts.get("compatibility", "")) > LONGEST_COMPATIBILITY
     )
 
 
@@ -73,7 +73,7 @@ _Skill = tuple[str, dict[str, object], Body, Place]
 
 def _cognitive(view: OrgView) -> Iterator[_Skill]:
     for name, declared in view.records.cognitive_skills.items():
-        if not view.sources_to(EdgeKind.KNOWS, name):
+        if not view.list_sources_to(EdgeKind.KNOWS, name):
             continue
         skill = declared.record
         front: dict[str, object] = {"description": At(skill.description, declared.place("description"))}
@@ -94,7 +94,7 @@ def _sequences(
     declared: Mapping[str, Definition[Plan]] | Mapping[str, Definition[Procedure]],
 ) -> Iterator[_Skill]:
     """The plans or procedures that somebody follows."""
-    used = [each for each in view.targets_of(edges) if each in declared]
+    used = [each for each in view.list_targets_of_kind(edges) if each in declared]
     names = names_of(used)
     for each in sorted(used):
         place = declared[each].place()
@@ -102,13 +102,13 @@ def _sequences(
 
 
 def _front(each: str, record: Plan | Procedure, kind: str, place: Place) -> tuple[dict[str, object], Body]:
-    said = record.description or record.name or f"The {kind} {each}."
-    front: dict[str, object] = {"description": said, "metadata": {kind: each}}
-    return front, Body(tuple(_steps(record, place, said)))
+    description = record.description or record.name or f"The {kind} {each}."
+    front: dict[str, object] = {"description": description, "metadata": {kind: each}}
+    return front, Body(tuple(_steps(record, place, description)))
 
 
-def _steps(record: Plan | Procedure, place: Place, said: str) -> Iterator[Line]:
-    yield from text_lines(said, place)
+def _steps(record: Plan | Procedure, place: Place, description: str) -> Iterator[Line]:
+    yield from text_lines(description, place)
     yield "", place
     for number, step in enumerate(record.steps, 1):
         if isinstance(step, str):

@@ -66,7 +66,7 @@ def _tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
         "delegating": isinstance(tool.essential, EssentialFor) and tool.essential.delegating,
         "essential_for": [attribute("Group", group) for group in _essential_for(tool)],
     }
-    needed = sorted({end for end, _ in view.ends_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)})
+    needed = sorted({end for end, _ in view.list_ends_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)})
     if needed:
         attrs["qualifications"] = needed
     if tool.departments:
@@ -74,7 +74,7 @@ def _tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
     if tool.restricted_to:
         attrs["restricted_to"] = list(tool.restricted_to)
     yield _entity("Tool", tool_id, attrs)
-    ranks = view.records.rank_levels_of(tool_id)
+    ranks = view.records.get_rank_levels(tool_id)
     for action, level in _required(tool).items():
         about: Entity = {
             "tool": attribute("Tool", tool_id),
@@ -141,7 +141,7 @@ def crew_entities(view: OrgView) -> Iterator[dict[str, Any]]:
             "parents": [reference(*each) for each in _memberships(view, role_id, profile)],
         }
     for agent_id, member in records.agents.items():
-        roles = [edge.target for edge in view.roles_filled_by(agent_id) if view.is_role(edge.target)]
+        roles = [edge.target for edge in view.list_roles_filled_by(agent_id) if view.is_role(edge.target)]
         profiles = [records.posts[role_id].profile for role_id in roles]
         yield {
             "uid": reference("Agent", agent_id),
@@ -162,9 +162,9 @@ def _scoped(view: OrgView, roles: list[str]) -> Entity:
     posts = view.records.posts
     if not any(posts[role].profile.file_scope for role in roles):
         return {}
-    equipped = {role: view.tool_levels_of(role) for role in roles}
+    equipped = {role: view.get_tool_levels(role) for role in roles}
     essential = {tool for role in roles for tool in find_essential_among(view, posts[role], equipped[role])}
-    found = []
+    action_ids = []
     for tool_id, declared in view.records.tools.items():
         tool = declared.record
         if not tool.opens_files or (tool_id in essential and not tool.path_arguments):
@@ -175,8 +175,8 @@ def _scoped(view: OrgView, roles: list[str]) -> Entity:
                 continue
             giving = [role for role in roles if LEVELS.index(equipped[role].get(tool_id, "none")) >= needed]
             if all(posts[role].profile.file_scope for role in giving or roles):
-                found.append(f"{tool_id}/{action}")
-    return {"scoped": found}
+                action_ids.append(f"{tool_id}/{action}")
+    return {"scoped": action_ids}
 
 
 def _memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[tuple[str, str]]:
@@ -186,7 +186,7 @@ def _memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[
         yield "Group", "delegating"
     if profile.department is not None:
         yield "Department", profile.department
-    for tool_id, level in view.tool_levels_of(role_id).items():
+    for tool_id, level in view.get_tool_levels(role_id).items():
         yield "Group", holders(f"tool:{tool_id}", level)
     for credential in dict.fromkeys(profile.credentials):
         yield "Group", f"credential:{credential}"

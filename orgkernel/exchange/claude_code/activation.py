@@ -148,10 +148,10 @@ def read_hook_status(project: str) -> HookStatus:
 
 def _settings_before(project: str) -> Mapping[str, str]:
     try:
-        found = read_active(project).data.get("settings")
+        settings = read_active(project).data.get("settings")
     except HookFault:
         return {}
-    return found if isinstance(found, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _made(project: str) -> bool:

@@ -130,7 +130,7 @@ class _Compiler:
             status=state.status,
         )
         self._without_grants = msgspec.structs.replace(self._state, grants={})
-        self._context: AccessContext = desk.here_and_now()
+        self._context: AccessContext = desk.build_current_context()
         self._name = ""
         self._root = self.view.records.organization.workspace_root
         self._unknown: dict[str, dict[str, None]] = {}
@@ -165,9 +165,9 @@ class _Compiler:
 
     def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> CompiledRow:
         """An answer, and where it rests on a grant that ends, until when."""
-        found = self._explain(request, state)
-        row = self._by_conditions(request, arguments, state, found)
-        lasting = [each for each in map(self._grants.get, found.decision.grants) if each is not None]
+        explanation = self._explain(request, state)
+        row = self._by_conditions(request, arguments, state, explanation)
+        lasting = [each for each in map(self._grants.get, explanation.decision.grants) if each is not None]
         ends = [each.expires_at for each in lasting if each.expires_at is not None]
         if not ends or state is self._without_grants:
             return row
@@ -178,23 +178,23 @@ class _Compiler:
         request: AccessRequest,
         arguments: tuple[str, ...],
         state: StateView,
-        found: AccessExplanation,
+        explanation: AccessExplanation,
     ) -> CompiledRow:
         rows = what_can(self.view, request.subject, request=request, state=state)
         # The end of a grant is in the row itself.
-        ends = bool(found.decision.grants)
+        ends = bool(explanation.decision.grants)
         conditions = {
             each for row in rows for each in row.conditions if not (ends and each.startswith("until:"))
         }
         if not conditions:
-            return self._plain(request, found)
+            return self._plain(request, explanation)
         role = request.subject.partition(":")[2]
         globs = self.view.records.posts[role].profile.file_scope
         if {row.code for row in rows} == {WRITE_OUT_OF_FILE_SCOPE.name} and conditions == {
             f"path:{glob}" for glob in globs
         }:
-            return self._by_scope(request, arguments, state, found, globs)
-        row = self._plain(request, found)
+            return self._by_scope(request, arguments, state, explanation, globs)
+        row = self._plain(request, explanation)
         if row["outcome"] == "allow":
             what = listing(sorted(conditions))
             row = {"outcome": "ask", "text": f"{self._asked(request, 'ask')}\n  because it depends on {what}"}
@@ -248,8 +248,8 @@ class _Compiler:
 
         def answer(command: str) -> CompiledRow:
             stated = msgspec.structs.replace(request.context, input={argument: command})
-            asked = msgspec.structs.replace(request, context=stated)
-            return self._plain(asked, self._explain(asked, state))
+            command_request = msgspec.structs.replace(request, context=stated)
+            return self._plain(command_request, self._explain(command_request, state))
 
         return {
             "arguments": list(command_arguments(self._name, tool)),
@@ -274,11 +274,11 @@ class _Compiler:
         request: AccessRequest,
         arguments: tuple[str, ...],
         state: StateView,
-        found: AccessExplanation,
+        explanation: AccessExplanation,
         globs: Sequence[str],
     ) -> CompiledRow:
         root = self._root
-        row = self._plain(request, found)
+        row = self._plain(request, explanation)
         outside = self._at_path(request, PLACEHOLDER, state)
         examples = (_example_of(glob) for glob in globs)
         inside = next((each for each in examples if any(is_inside(each, glob, root) for glob in globs)), None)
@@ -304,21 +304,21 @@ class _Compiler:
     def _explain(self, request: AccessRequest, state: StateView) -> AccessExplanation:
         return explain_access(self.view, request, state, remedies=not self._is_long)
 
-    def _plain(self, request: AccessRequest, found: AccessExplanation) -> CompiledRow:
-        outcome = found.decision.outcome
+    def _plain(self, request: AccessRequest, explanation: AccessExplanation) -> CompiledRow:
+        outcome = explanation.decision.outcome
         if outcome == "allow":
             return {"outcome": "allow"}
-        text = self._tell(self._asked(request), found).rstrip("\n")
+        text = self._tell(self._asked(request), explanation).rstrip("\n")
         grantors = self._grantors(request.resource.split(":")[1])
         who = f"\n  who can grant: {grantors}" if request.resource.startswith("tool:") else ""
         return {"outcome": "ask" if outcome == "conditional" else outcome, "text": text + who}
 
     def _asked(self, request: AccessRequest, outcome: str = "") -> str:
-        asked = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
-        return f"{outcome}: {asked}" if outcome else asked
+        text = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
+        return f"{outcome}: {text}" if outcome else text
 
     def _grantors(self, tool_id: str) -> str:
-        roles = [f"role:{each}" for each in self.view.sources_to(EdgeKind.MAY_GRANT, tool_id)]
+        roles = [f"role:{each}" for each in self.view.list_sources_to(EdgeKind.MAY_GRANT, tool_id)]
         return ", ".join([*roles, "an operator"])
 
     def dispatches(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
@@ -331,19 +331,19 @@ class _Compiler:
             question = HandoverQuestion(
                 sender=f"role:{role}", receiver=f"role:{other}", context=self._context
             )
-            found = decide_dispatch_permission(self.view, question, self._state)
-            if found.outcome == "allow":
+            permission = decide_dispatch_permission(self.view, question, self._state)
+            if permission.outcome == "allow":
                 yield other, {"outcome": "allow"}
                 continue
-            lines = [f"{found.outcome}: role:{role} dispatch role:{other}".replace("cannot_tell", "ask")]
-            for each in found.findings or found.reasons:
+            lines = [f"{permission.outcome}: role:{role} dispatch role:{other}".replace("cannot_tell", "ask")]
+            for each in permission.findings or permission.reasons:
                 lines.append(f"  because {each.text}")
                 lines += dict.fromkeys(f"      {why.file}:{why.line}" for why in each.why)
                 lines += [f"  would be allowed by: {way}" for way in getattr(each, "remedies", ())]
             above = self.view.superiors.get(other)
             lines += [f"  who can: role:{above}"] if above in self.view.records.posts else []
             text = "\n".join(map(printable, lines))
-            yield other, {"outcome": "deny" if found.outcome == "deny" else "ask", "text": text}
+            yield other, {"outcome": "deny" if permission.outcome == "deny" else "ask", "text": text}
 
     def remarks(self) -> Iterator[str]:
         """What the hook cannot know."""
@@ -369,7 +369,7 @@ def _above(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tup
         ]
         for role in dispatches
     }
-    found = {}
+    superiors_by_role = {}
     for role in dispatches:
         seen: dict[str, None] = {}
         waiting = list(direct[role])
@@ -378,8 +378,8 @@ def _above(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tup
             if each not in seen and each != role:
                 seen[each] = None
                 waiting += direct[each]
-        found[role] = tuple(seen)
-    return found
+        superiors_by_role[role] = tuple(seen)
+    return superiors_by_role
 
 
 def _is_bound(grant: Grant) -> bool:

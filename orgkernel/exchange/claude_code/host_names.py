@@ -9,7 +9,7 @@ from typing import Final
 from orgkernel.documents.records import Tool
 from orgkernel.exchange.agents.names import names_of
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.names import MCP, name_of, server_tool_id
+from orgkernel.loading.formats.names import MCP, build_server_tool_id, name_of
 from orgkernel.project.hooks.claude_hook.deciding import COMMAND_ARGUMENTS, PATH_ARGUMENTS
 
 HOST: Final = "claude_code"
@@ -32,22 +32,22 @@ def host_name(tool_id: str, tool: Tool) -> str | None:
     if tool.names:
         return None
     if tool.type == "mcp_server" and not tool_id.startswith(MCP):
-        return server_tool_id(tool_id)
+        return build_server_tool_id(tool_id)
     return tool_id
 
 
 def tools_by_name(view: OrgView) -> dict[str, tuple[str, ...]]:
     """The tools of ours that a tool of the host stands for: those that some role holds, if one does."""
-    found: dict[str, list[str]] = {}
+    ids_by_name: dict[str, list[str]] = {}
     for tool_id, declared in view.records.tools.items():
         name = host_name(tool_id, declared.record)
         if name is not None:
-            found.setdefault(name, []).append(tool_id)
-    return {name: _held(view, tools) for name, tools in found.items()}
+            ids_by_name.setdefault(name, []).append(tool_id)
+    return {name: _held(view, tools) for name, tools in ids_by_name.items()}
 
 
 def _held(view: OrgView, tools: Sequence[str]) -> tuple[str, ...]:
-    return tuple(each for each in tools if view.holders_of(each)) or tuple(tools)
+    return tuple(each for each in tools if view.list_holders(each)) or tuple(tools)
 
 
 def action_of(name: str, tool: Tool) -> str:
@@ -79,5 +79,5 @@ def agents_by_name(roles: Iterable[str]) -> dict[str, str]:
     exported = names_of(roles)
     made = {role: {name_of(role), exported[role]} - {role} for role in roles}
     counts = Counter(name for names in made.values() for name in names)
-    found = {name: role for role in roles for name in sorted(made[role]) if counts[name] == 1}
-    return found | {role: role for role in roles}
+    roles_by_name = {name: role for role in roles for name in sorted(made[role]) if counts[name] == 1}
+    return roles_by_name | {role: role for role in roles}

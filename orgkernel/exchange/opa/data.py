@@ -88,19 +88,19 @@ def _subject(kind: str, key: str, attrs: OpaValue, parents: Mapping[str, list[st
         if group not in groups:
             groups[group] = None
             pending += parents.get(group, ())
-    found: OpaValue = {"groups": _flags((*sorted(groups), f"any:{kind}")), "crew": "names" in attrs}
+    subject: OpaValue = {"groups": _flags((*sorted(groups), f"any:{kind}")), "crew": "names" in attrs}
     if "names" in attrs:
-        found |= {
+        subject |= {
             "names": _flags(attrs["names"]),
             "worker": attrs["worker"],
             "scoped": _flags(attrs.get("scoped", ())),
         }
-        found |= {"rank": attrs["rank"]} if "rank" in attrs else {}
-    return found
+        subject |= {"rank": attrs["rank"]} if "rank" in attrs else {}
+    return subject
 
 
 def _tool(attrs: OpaValue) -> OpaValue:
-    found: OpaValue = {
+    tool: OpaValue = {
         "enabled": attrs["enabled"],
         "delegating": attrs["delegating"],
         "essential_for": [_key(each["__entity"]) for each in attrs["essential_for"]],
@@ -108,19 +108,19 @@ def _tool(attrs: OpaValue) -> OpaValue:
         "actions": {},
     }
     if "departments" in attrs:
-        found["departments"] = [_key(each["__entity"]) for each in attrs["departments"]]
+        tool["departments"] = [_key(each["__entity"]) for each in attrs["departments"]]
     if "restricted_to" in attrs:
-        found["restricted_to"] = attrs["restricted_to"]
-    return found
+        tool["restricted_to"] = attrs["restricted_to"]
+    return tool
 
 
 def _action(attrs: OpaValue) -> OpaValue:
-    found = {
+    action = {
         "holders": _key(attrs["holders"]["__entity"]),
         "needs_lock": attrs["needs_lock"],
         "word": attrs["word"],
     }
-    return found | ({"ranks": _flags(attrs["ranks"])} if "ranks" in attrs else {})
+    return action | ({"ranks": _flags(attrs["ranks"])} if "ranks" in attrs else {})
 
 
 def _policy(policy: Policy, tools: list[str], credentials: list[str], data: OpaValue) -> OpaValue:
@@ -168,8 +168,8 @@ def _left_out(
     }
     return {
         kind: _flags(name for name in names if name not in covers[kind])
-        for kind, (said, names) in spoken.items()
-        if said is not None
+        for kind, (statement, names) in spoken.items()
+        if statement is not None
     }
 
 
@@ -218,12 +218,14 @@ def _alternatives(policy: Policy) -> Iterator[OpaValue]:
         match.conditions or (Condition(),), match.alert or (None,), match.watch or (None,)
     ):
         stated = {name: getattr(condition, name) for name in CIRCUMSTANCES} | {"alert": alert, "watch": watch}
-        found: OpaValue = {"states": {name: value for name, value in stated.items() if value is not None}}
+        alternative: OpaValue = {
+            "states": {name: value for name, value in stated.items() if value is not None}
+        }
         if condition.time == "weekends":
-            found["weekend"] = True
+            alternative["weekend"] = True
         elif condition.time is not None:
-            found["from"], found["to"] = map(_minutes, condition.time.split("-"))
-        yield found
+            alternative["from"], alternative["to"] = map(_minutes, condition.time.split("-"))
+        yield alternative
 
 
 def _minutes(words: str) -> int:

@@ -37,9 +37,9 @@ __all__ = [
     "Layout",
     "complete",
     "find_layout",
+    "find_other_formats",
     "format_named",
     "may_be_foreign",
-    "others_found",
 ]
 
 
@@ -61,7 +61,7 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
     return None
 
 
-def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
+def find_other_formats(path: str, main_format: Format, layout: Layout) -> tuple[str, ...]:
     """Other formats in which files lie there, too. One whose files the format that was found reads itself is none."""
     places = tuple(
         area for area in layout.areas if area.path != os.curdir
@@ -69,15 +69,15 @@ def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
     read: set[str] | None = None
     names = []
     for each in FORMATS.values():
-        other = None if each is found else each.find(path, is_certain=False)
+        other = None if each is main_format else each.find(path, is_certain=False)
         if other is not None:
-            read = _files_of(layout._replace(areas=places)) if read is None else read
-            if _files_of(other) - read:
+            read = _list_files(layout._replace(areas=places)) if read is None else read
+            if _list_files(other) - read:
                 names.append(each.name)
     return tuple(names)
 
 
-def _files_of(layout: Layout) -> set[str]:
+def _list_files(layout: Layout) -> set[str]:
     if not layout.areas:
         return set()
     return {path for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
@@ -101,16 +101,18 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
             file for file in files if file.located.root.format == root.format and not file.located.root.areas
         ]
         for home in root.homes or ("",):
-            found = FORMATS[root.format].complete(root, those, own)
+            completion = FORMATS[root.format].complete(root, those, own)
             read = (document for file in those for document in file.read.documents)
-            more, answers = look_up(root, number, (each for each in read if id(each) not in found.instead))
+            more, answers = look_up(
+                root, number, (each for each in read if id(each) not in completion.instead)
+            )
             looked_up |= answers
-            found = found._replace(instead={**found.instead, **more})
+            completion = completion._replace(instead={**completion.instead, **more})
             if home:
-                by_home.setdefault(home, []).append((root, those, found))
+                by_home.setdefault(home, []).append((root, those, completion))
             else:
-                instead |= {each: (document,) for each, document in found.instead.items()}
-                added += found.documents
+                instead |= {each: (document,) for each, document in completion.instead.items()}
+                added += completion.documents
     if by_home:
         from orgkernel.loading.formats.overlays import lay_over
 

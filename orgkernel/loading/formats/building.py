@@ -26,7 +26,7 @@ def read_as(
 ) -> SourceDocument:
     """A document that a file says, with the marks of its values in that file.
 
-    `raw` are values as the file writes them, by field, for `complete` and for the rules; `words_in` gives them back.
+    `raw` are values as the file writes them, by field, for `complete` and for the rules; `get_list_words` gives them back.
     What a text refers to is kept in the same way.
     """
     if isinstance(record, StandingOrder):
@@ -37,7 +37,7 @@ def read_as(
     ).hold(record, marks)
 
 
-def instead_of(
+def replace_document(
     document: SourceDocument, record: Document, marks: Marks, raw: Mapping[str, Any] | None = None
 ) -> SourceDocument:
     """A document that takes the place of one of the same file, with what other files add; that one is sealed.
@@ -47,10 +47,10 @@ def instead_of(
     packed = _pack(record, marks, raw or {})
     if raw is None:
         packed = packed._replace(unknown=document.packed.unknown)
-    return _again(document, packed, record, marks)
+    return _rebuild(document, packed, record, marks)
 
 
-def _again(document: SourceDocument, packed: Packed, record: Document, marks: Marks) -> SourceDocument:
+def _rebuild(document: SourceDocument, packed: Packed, record: Document, marks: Marks) -> SourceDocument:
     made = SourceDocument(
         document.name,
         document.path,
@@ -65,18 +65,18 @@ def _again(document: SourceDocument, packed: Packed, record: Document, marks: Ma
     return made
 
 
-def with_words(document: SourceDocument, raw: Mapping[str, Any]) -> SourceDocument:
+def add_words(document: SourceDocument, raw: Mapping[str, Any]) -> SourceDocument:
     """A document in the place of one of the same file, with more words beside its record; that one is sealed."""
     unknown = msgspec.msgpack.encode([*document.unknown, *(((key,), value) for key, value in raw.items())])
-    return _again(document, document.packed._replace(unknown=unknown), document.record, document.marks)
+    return _rebuild(document, document.packed._replace(unknown=unknown), document.record, document.marks)
 
 
-def with_text(read: ReadFile, raw: Mapping[str, Any] | None = None) -> ReadFile:
+def add_text(read: ReadFile, raw: Mapping[str, Any] | None = None) -> ReadFile:
     """What a file with a skill yields, with what its text refers to and other words beside the record."""
     made = []
     for each in read.documents:
         words = {**(raw or {}), **pack_references(getattr(each.record, "body", ""))}
-        made.append(with_words(each, words) if words else each)
+        made.append(add_words(each, words) if words else each)
     return replace(read, documents=tuple(made))
 
 
@@ -91,7 +91,7 @@ def complete_with(
     ).hold(record, marks)
 
 
-def with_tools(marks: Marks, at: Sequence[int]) -> Marks:
+def add_tools(marks: Marks, at: Sequence[int]) -> Marks:
     """The marks of a role, with those of its tools."""
     key = marks[1]["tools"][0] if "tools" in marks[1] else marks[0]
     listed = (key, (key, at))

@@ -17,16 +17,16 @@ def is_plain(word: str) -> bool:
     return _TOOL.match(word) is not None
 
 
-def declared_tools(document: SourceDocument) -> Iterator[str]:
+def list_declared_tools(document: SourceDocument) -> Iterator[str]:
     """The tools that a document declares."""
     record = document.record
     return iter(record.tools if isinstance(record, ToolCatalog) else ())
 
 
-def plain_tools(words: Any, marks: Any) -> tuple[tuple[str, ...], list[int]]:
+def select_plain_tools(words: Any, marks: Any) -> tuple[tuple[str, ...], list[int]]:
     """The words that can be tools as they stand, each once."""
-    found: dict[str, int] = {}
+    marks_by_word: dict[str, int] = {}
     for word, mark in zip(words, marks, strict=True):
         if is_plain(word):
-            found.setdefault(word, mark)
-    return tuple(found), list(found.values())
+            marks_by_word.setdefault(word, mark)
+    return tuple(marks_by_word), list(marks_by_word.values())

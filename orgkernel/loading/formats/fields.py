@@ -50,14 +50,14 @@ class FieldReader:
         if not isinstance(written, tuple):
             self._wrong(key, "a list")
             return []
-        found = []
+        marked_words = []
         for item, marks in zip(written, self.marks[key][1][1], strict=True):
             if isinstance(item, str):
-                found.append((item.strip(), start_of(marks)))
+                marked_words.append((item.strip(), start_of(marks)))
             elif not isinstance(item, dict):
                 text = f"{quote(key)} of {self.subject} lists {describe(item)}, not text"
                 self.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a name"))
-        return found
+        return marked_words
 
     def mappings(self, key: str) -> list[tuple[dict[str, Any], Marks]]:
         """The mappings of a list, each with its marks."""

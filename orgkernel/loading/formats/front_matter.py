@@ -69,8 +69,10 @@ def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
             return Front({}, {}, 0, list(parsed.refusals))
         first = parsed.refusals[0]
         help = "put the value into quotes, or write it as a block that begins with `>-`"
-        said = Refusal(row.LOOSE_FRONT_MATTER, first.mark, f"the front matter is {first.message}", help)
-        return Front(*loose, pack_mark(2, 1), [said], body, body_mark)
+        loose_refusal = Refusal(
+            row.LOOSE_FRONT_MATTER, first.mark, f"the front matter is {first.message}", help
+        )
+        return Front(*loose, pack_mark(2, 1), [loose_refusal], body, body_mark)
     if (
         len(parsed.documents) != 1
         or not isinstance(parsed.documents[0].value, dict)
@@ -101,20 +103,20 @@ def _read_loosely(
                 return None
             value[last] = f"{value[last]} {line.strip()}".strip()
             continue
-        found = _LINE.match(line)
-        if found is None or found[1] in value:
+        match = _LINE.match(line)
+        if match is None or match[1] in value:
             return None
-        last = found[1]
-        value[last] = found[2].strip()
-        marks[last] = (pack_mark(number, 1), pack_mark(number, found.start(2) + 1))
+        last = match[1]
+        value[last] = match[2].strip()
+        marks[last] = (pack_mark(number, 1), pack_mark(number, match.start(2) + 1))
     for key, listed in items.items():
-        words = [_unquoted(word, mark) for word, mark in listed]
+        words = [_unquote(word, mark) for word, mark in listed]
         if value[key] or not all(word and word[0] not in _MORE for word, _ in words):
             return None
         value[key] = tuple(word for word, _ in words)
         marks[key] = (marks[key][0], (marks[key][0], [mark for _, mark in words]))
     for key in {*lists, "name"} & value.keys() - items.keys():
-        written, start = _unquoted(value[key], start_of(marks[key][1]))
+        written, start = _unquote(value[key], start_of(marks[key][1]))
         value[key], marks[key] = written, (marks[key][0], start)
         if written.startswith("[") and written.endswith("]") and not set(written) & {'"', "'"}:
             at, mark = marks[key]
@@ -124,13 +126,13 @@ def _read_loosely(
     return (value, marks) if value else None
 
 
-def _unquoted(word: str, mark: int) -> tuple[str, int]:
+def _unquote(word: str, mark: int) -> tuple[str, int]:
     """A word without the quotes around it, and its mark."""
-    found = _QUOTED.match(word)
-    return (word, mark) if found is None else (found[2], pack_mark(*unpack_within(mark, 1)))
+    match = _QUOTED.match(word)
+    return (word, mark) if match is None else (match[2], pack_mark(*unpack_within(mark, 1)))
 
 
-def misspelled(
+def find_misspelled(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
 ) -> Iterator[Refusal]:
     """Fields that are nearly those that a host reads. Any other field is somebody else's."""

@@ -18,8 +18,8 @@ from orgkernel.loading.documents import diagnose
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import ReadMapping
-from orgkernel.loading.formats.names import LONGEST_TOOL, named_tool_id, server_tool_id
-from orgkernel.loading.formats.servers import KIND, server_tool
+from orgkernel.loading.formats.names import LONGEST_TOOL, build_server_tool_id, build_tool_id
+from orgkernel.loading.formats.servers import KIND, build_server_tool
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
@@ -30,7 +30,7 @@ PROPOSED = "proposed"
 _MORE = "nextCursor"
 
 
-def tools_in(server: object) -> Sequence[Any]:
+def list_tools_in_server(server: object) -> Sequence[Any]:
     """The tools that are listed of a server; names alone are not."""
     listed = server.get("tools") if isinstance(server, dict) else None
     return listed if isinstance(listed, tuple) and any(isinstance(each, dict) for each in listed) else ()
@@ -56,7 +56,7 @@ def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Se
     return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
 
 
-def proposed_side_effects(annotations: object) -> str | None:
+def read_proposed_side_effects(annotations: object) -> str | None:
     """What a server says that a tool does; None if it does not say. What is left out is what MCP assumes: the worst.
 
     >>> proposed_side_effects({"readOnlyHint": True}), proposed_side_effects({"destructiveHint": False})
@@ -74,7 +74,7 @@ def proposed_side_effects(annotations: object) -> str | None:
     return "write" if annotations.get("destructiveHint") is False else "destructive"
 
 
-def proposed_in(document: SourceDocument) -> Mapping[str, str]:
+def map_proposed_side_effects(document: SourceDocument) -> Mapping[str, str]:
     """Tool to the side effects that its server proposes, for the tools of a document."""
     return dict(next((value for route, value in document.unknown if route == (PROPOSED,)), {}))
 
@@ -93,12 +93,12 @@ class _Reader:
 
     def add(self, name: str, server: object, marks: tuple[int, Marks]) -> None:
         """A server, and the tools that it lists."""
-        own = server_tool_id(name)
+        own = build_server_tool_id(name)
         if own in self.tools:
             text = f"the server is called as another one here, because both become {quote(own)}"
             self.refuse(row.DUPLICATE_KEY, marks[0], text)
             return
-        self.tools[own], self.marks[own] = server_tool(name), marks
+        self.tools[own], self.marks[own] = build_server_tool(name), marks
         if not isinstance(server, dict):
             self.refuse(
                 row.WRONG_TYPE, start_of(marks[1]), f"the server is {describe(server)}, not a mapping"
@@ -130,7 +130,7 @@ class _Reader:
         if not isinstance(name, str) or not name.strip():
             self.refuse(row.MISSING_FIELD, at, "the tool has no `name`")
             return
-        tool_id = named_tool_id(server, name)
+        tool_id = build_tool_id(server, name)
         mark = start_of(marks[1]["name"][1])
         if len(tool_id) > LONGEST_TOOL:
             self.refuse(row.MALFORMED_ID, mark, f"the name of the tool is too long: {quote(tool_id)}")
@@ -141,11 +141,11 @@ class _Reader:
             self._keep(server, tool_id, name, tool, marks)
 
     def _keep(self, server: str, tool_id: str, name: str, tool: dict[str, Any], marks: Marks) -> None:
-        said, title, schema = tool.get("description"), tool.get("title"), tool.get("inputSchema")
-        plain = server_tool(server, name)
+        description, title, schema = tool.get("description"), tool.get("title"), tool.get("inputSchema")
+        plain = build_server_tool(server, name)
         self.tools[tool_id] = Tool(
             name=title if isinstance(title, str) else name,
-            description=said if isinstance(said, str) and said else plain.description,
+            description=description if isinstance(description, str) and description else plain.description,
             type=plain.type,
             provider=server,
             side_effects=plain.side_effects,
@@ -161,6 +161,6 @@ class _Reader:
         if "inputSchema" in below:
             below["input_schema"] = below["inputSchema"]
         self.marks[tool_id] = (start_of(below["name"][1]), (start_of(marks), below))
-        proposal = proposed_side_effects(tool.get("annotations"))
+        proposal = read_proposed_side_effects(tool.get("annotations"))
         if proposal is not None:
             self.proposed[tool_id] = proposal

@@ -10,9 +10,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from orgkernel.loading.files import Root, is_beside, markdown_below
-from orgkernel.loading.formats.building import with_words
-from orgkernel.loading.formats.references import COMMAND, LINK, PATH, TextReference, references_of
+from orgkernel.loading.files import Root, is_beside, list_markdown_below
+from orgkernel.loading.formats.building import add_words
+from orgkernel.loading.formats.references import COMMAND, LINK, PATH, TextReference, get_references
 from orgkernel.loading.sources import Lookup, SourceDocument
 
 MISSING = "missing"
@@ -30,10 +30,10 @@ def look_up(
     """The documents that refer to what is not there, each with these references; and every answer."""
     looked_up: dict[Lookup, bool] = {}
     instead: dict[int, SourceDocument] = {}
-    hidden = _hidden_folder(root)
+    hidden = _get_hidden_folder(root)
     for document in documents:
         missing = []
-        for reference in references_of(document):
+        for reference in get_references(document):
             lookup = _lookup(root, number, hidden, document, reference)
             if lookup is None or (lookup not in looked_up and len(looked_up) >= MOST):
                 continue
@@ -42,11 +42,11 @@ def look_up(
             if not looked_up[lookup]:
                 missing.append(reference)
         if missing:
-            instead[id(document)] = with_words(document, {MISSING: missing})
+            instead[id(document)] = add_words(document, {MISSING: missing})
     return instead, looked_up
 
 
-def answers_stand(roots: Sequence[Root], looked_up: Mapping[Lookup, bool]) -> bool:
+def are_answers_current(roots: Sequence[Root], looked_up: Mapping[Lookup, bool]) -> bool:
     """Whether everything that was looked up is as it was."""
     return all(answer(roots[each.root], each) == was for each, was in looked_up.items())
 
@@ -56,7 +56,7 @@ def answer(root: Root, lookup: Lookup) -> bool:
     if lookup.name.startswith("/"):
         return _is_command(root.path, lookup.folder, lookup.name.removeprefix("/"))
     # What begins with `..` is meant from where the text lies.
-    folders = [lookup.folder] if lookup.name.startswith(os.pardir) else _upwards(lookup.folder)
+    folders = [lookup.folder] if lookup.name.startswith(os.pardir) else _iterate_upwards(lookup.folder)
     return any(is_beside(root.path, folder, lookup.name) for folder in folders)
 
 
@@ -72,13 +72,13 @@ def _lookup(
     return None
 
 
-def _hidden_folder(root: Root) -> str:
+def _get_hidden_folder(root: Root) -> str:
     """The folder below the root that makes it a project, such as `.claude`; empty for a plugin, or agents alone."""
     tops = (area.path.split(os.sep)[0] for area in root.areas if area.files and os.sep in area.path)
     return next(filter(_HIDDEN.match, tops), "")
 
 
-def _upwards(folder: str) -> Iterator[str]:
+def _iterate_upwards(folder: str) -> Iterator[str]:
     """A folder and those above it, up to the root."""
     while folder not in ("", os.curdir):
         yield folder
@@ -89,5 +89,5 @@ def _upwards(folder: str) -> Iterator[str]:
 def _is_command(top: str, hidden: str, name: str) -> bool:
     """Whether a command or a skill of this name is there. A project that has neither may use those of its users."""
     commands, skills = (os.path.join(top, hidden, each) for each in (_COMMANDS, _SKILLS))
-    names = {os.path.basename(each).removesuffix(".md") for each in markdown_below(commands)}
+    names = {os.path.basename(each).removesuffix(".md") for each in list_markdown_below(commands)}
     return not names or name in names or is_beside(skills, "", os.path.join(name, "SKILL.md"))

@@ -34,10 +34,10 @@ def name_of(role_id: str) -> str:
     >>> [name_of(id_of(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über")]
     ['code-reviewer', 'Code Reviewer', 'a_20_b', 'über']
     """
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), role_id)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), role_id)
 
 
-def server_of(word: str) -> str | None:
+def get_server_tool_id_of(word: str) -> str | None:
     """The tool that stands for the server of a tool.
 
     >>> server_of("mcp__github__search"), server_of("mcp__github"), server_of("Read")
@@ -46,15 +46,15 @@ def server_of(word: str) -> str | None:
     return MCP + word.removeprefix(MCP).partition("__")[0] if word.startswith(MCP) else None
 
 
-def server_tool_id(server: str) -> str:
+def build_server_tool_id(server: str) -> str:
     """The tool that stands for a server, by the name of the server."""
     return (MCP + _OTHERS.sub("_", server))[:LONGEST]
 
 
-def named_tool_id(server: str, name: str) -> str:
+def build_tool_id(server: str, name: str) -> str:
     """A tool of a server, as agents name it: a character that no name of a tool has becomes `_`.
 
     >>> named_tool_id("github", "list_issues"), named_tool_id("my server", "a.b")
     ('mcp__github__list_issues', 'mcp__my_server__a_b')
     """
-    return f"{server_tool_id(server)}__{_OTHERS.sub('_', name)}"
+    return f"{build_server_tool_id(server)}__{_OTHERS.sub('_', name)}"

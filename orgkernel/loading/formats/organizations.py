@@ -16,12 +16,12 @@ from orgkernel.loading.sources import SourceDocument
 _FIRST = pack_mark(1, 1)
 
 
-def called_as(root: Root) -> str:
+def get_organization_name(root: Root) -> str:
     """What the organization of a root is called, if no file says it: as it was asked for, or as the folder."""
     return root.called or os.path.basename(root.path)
 
 
-def organization_of(
+def build_organization(
     like: SourceDocument,
     folder: str,
     called: str,

@@ -14,7 +14,7 @@ from msgspec.structs import FieldInfo, fields, replace
 
 from orgkernel.documents.records import Channel, HierarchyEntry, Organization, Record, RoleProfile
 from orgkernel.loading.files import Root, SourceUse
-from orgkernel.loading.formats.building import complete_with, instead_of
+from orgkernel.loading.formats.building import complete_with, replace_document
 from orgkernel.loading.marks import find_mark, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
 
@@ -45,12 +45,12 @@ def lay_over(
     for root, those, completion in sources:
         for document in (document for file in those for document in file.read.documents):
             made = completion.instead.get(id(document))
-            instead[id(document)] = document.for_home(home) if made is None else made
+            instead[id(document)] = document.bind_to_home(home) if made is None else made
         added += (each for each in completion.documents if each.kind != "organization")
-        said = (each for each in completion.documents if each.kind == "organization")
-        bound.append(BoundSource(root.uses, tuple(said)))
-    own = _own_documents(files, home)
-    merged = [_with_sources(each, bound) for each in own if each.kind == "organization"]
+        source_organizations = (each for each in completion.documents if each.kind == "organization")
+        bound.append(BoundSource(root.uses, tuple(source_organizations)))
+    own = _list_own_documents(files, home)
+    merged = [_add_sources(each, bound) for each in own if each.kind == "organization"]
     organizations = {id(made.parts[0]): made for made in merged if made is not None}
     laid = _lay_over_roles([*instead.values(), *added], own, organizations.values())
     instead = {number: laid.get(id(document), document) for number, document in instead.items()}
@@ -60,7 +60,7 @@ def lay_over(
     return Completion({**instead, **organizations}, tuple(added))
 
 
-def _own_documents(files: Sequence[FileRead], home: str) -> list[SourceDocument]:
+def _list_own_documents(files: Sequence[FileRead], home: str) -> list[SourceDocument]:
     """Our documents that lie in a folder of organizations or below it, and in none of others below it."""
     folders = {
         os.path.dirname(file.located.path)
@@ -99,7 +99,7 @@ def _lay_over_roles(
     commanded = {
         subordinate
         for merged in organizations
-        for entry in _hierarchy(merged).values()
+        for entry in _get_hierarchy(merged).values()
         for subordinate in entry.subordinates
     }
     overlays = {
@@ -117,7 +117,7 @@ def _lay_over_roles(
     return made
 
 
-def _hierarchy(document: SourceDocument) -> Mapping[str, HierarchyEntry]:
+def _get_hierarchy(document: SourceDocument) -> Mapping[str, HierarchyEntry]:
     assert isinstance(document.record, Organization)
     return document.record.hierarchy
 
@@ -147,47 +147,49 @@ def _as_understood(role: SourceDocument) -> SourceDocument:
         for field in fields(RoleProfile)
         if field.encode_name in below
         and not isinstance(value := getattr(role.record, field.name), Record)
-        and value == _default(field)
+        and value == _get_default(field)
     }
     if not strange:
         return role
     marks = (mark, {key: each for key, each in below.items() if key not in strange})
-    return instead_of(role, role.record, marks)
+    return replace_document(role, role.record, marks)
 
 
-def _default(field: FieldInfo) -> Any:
+def _get_default(field: FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
 def _merged(base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument) -> Any:
     """A part of a role, with the values that the overlay writes and the source does not."""
     changes: dict[str, Any] = {}
-    for field, full in _written(base, route, overlay):
+    for field, full in _iterate_written_fields(base, route, overlay):
         old, new = getattr(base, field.name), getattr(added, field.name)
         if isinstance(old, Record) and isinstance(new, Record):
             changes[field.name] = _merged(old, new, full, role, overlay)
-        elif _first_said(role, full) is None:
+        elif _find_first_value(role, full) is None:
             changes[field.name] = new
     return replace(base, **changes)
 
 
-def said_twice(role: SourceDocument, overlay: SourceDocument) -> Iterator[tuple[FieldRoute, FieldRoute]]:
+def find_repeated_values(
+    role: SourceDocument, overlay: SourceDocument
+) -> Iterator[tuple[FieldRoute, FieldRoute]]:
     """Values that both files write: the route in the overlay, and that in the file of the source."""
-    yield from _said_twice(role.record, overlay.record, (), role, overlay)
+    yield from _find_repeated_values(role.record, overlay.record, (), role, overlay)
 
 
-def _said_twice(
+def _find_repeated_values(
     base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument
 ) -> Iterator[tuple[FieldRoute, FieldRoute]]:
-    for field, full in _written(added, route, overlay):
+    for field, full in _iterate_written_fields(added, route, overlay):
         old, new = getattr(base, field.name), getattr(added, field.name)
         if isinstance(old, Record) and isinstance(new, Record):
-            yield from _said_twice(old, new, full, role, overlay)
-        elif (first := _first_said(role, full)) is not None:
+            yield from _find_repeated_values(old, new, full, role, overlay)
+        elif (first := _find_first_value(role, full)) is not None:
             yield full, first
 
 
-def _written(
+def _iterate_written_fields(
     record: Any, route: FieldRoute, overlay: SourceDocument
 ) -> Iterator[tuple[FieldInfo, FieldRoute]]:
     """The fields of a part of a role that an overlay writes, besides those that are about itself."""
@@ -197,7 +199,7 @@ def _written(
             yield field, full
 
 
-def _first_said(role: SourceDocument, route: FieldRoute) -> FieldRoute | None:
+def _find_first_value(role: SourceDocument, route: FieldRoute) -> FieldRoute | None:
     """Where a source says what an overlay says at a route; None if it does not."""
     return next((each for each in (_TOOLS if route in _TOOLS else (route,)) if role.has(*each)), None)
 
@@ -205,7 +207,7 @@ def _first_said(role: SourceDocument, route: FieldRoute) -> FieldRoute | None:
 # -- organizations -----------------------------------------------------------------------------------------------------
 
 
-def _with_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> SourceDocument | None:
+def _add_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> SourceDocument | None:
     """An organization that includes the roles of its sources; None if it names none that is there."""
     record = document.record
     assert isinstance(record, Organization)
@@ -214,15 +216,15 @@ def _with_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sou
     parts = [document]
     for number in range(len(record.sources)):
         mark = find_mark(document.marks, ("sources", number))
-        found = next((each for each in bound if any(_is(use, document, mark) for use in each.uses)), None)
+        source = next((each for each in bound if any(_is(use, document, mark) for use in each.uses)), None)
         named = {}
-        for said in found.organizations if found is not None else ():
-            for role_id, entry in _hierarchy(said).items():
+        for organization in source.organizations if source is not None else ():
+            for role_id, entry in _get_hierarchy(organization).items():
                 if role_id not in hierarchy or not hierarchy[role_id].subordinates:
                     hierarchy[role_id] = entry
-                if not said.has("hierarchy", role_id):
+                if not organization.has("hierarchy", role_id):
                     named[role_id] = (mark, mark)
-            parts.append(_with_channels(said, channels))
+            parts.append(_add_channels(organization, channels))
         below = (pack_mark(1, 1), {"hierarchy": (mark, (mark, named))})
         parts.append(complete_with(document, "organization", record, below))
     if len(parts) == 1:
@@ -232,21 +234,24 @@ def _with_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sou
     return MergedDocument(document, tuple(parts), packed).hold(made, document.marks)
 
 
-def _with_channels(said: SourceDocument, channels: dict[str, Channel]) -> SourceDocument:
+def _add_channels(organization: SourceDocument, channels: dict[str, Channel]) -> SourceDocument:
     """Add the channels of a source to those that there are, and give one whose name is taken another one."""
-    assert isinstance(said.record, Organization)
+    assert isinstance(organization.record, Organization)
     names: dict[str, str] = {}
-    for name, channel in said.record.communication_channels.items():
+    for name, channel in organization.record.communication_channels.items():
         free = (f"{name}_{number}" for number in range(2, len(channels) + 3))
         names[name] = name if name not in channels else next(each for each in free if each not in channels)
         channels[names[name]] = channel
-    if all(name == other for name, other in names.items()) or not said.has(_CHANNELS):
-        return said
-    mark, below = said.marks
+    if all(name == other for name, other in names.items()) or not organization.has(_CHANNELS):
+        return organization
+    mark, below = organization.marks
     key, (start, marks) = below[_CHANNELS]
     renamed = {names.get(name, name): each for name, each in marks.items()}
     return complete_with(
-        said, "organization", said.record, (mark, {**below, _CHANNELS: (key, (start, renamed))})
+        organization,
+        "organization",
+        organization.record,
+        (mark, {**below, _CHANNELS: (key, (start, renamed))}),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -80,59 +80,59 @@ class TextReference(NamedTuple):
     name: str
 
 
-def references_in(text: str) -> Iterator[TextReference]:
+def find_references(text: str) -> Iterator[TextReference]:
     """The references of a text. Files, tools and commands in code and examples do not count."""
     if "agent" in text:
-        for found in islice(_AGENT.finditer(text), _MOST_LOOKED_AT):
-            group = str(found.lastgroup)
-            yield TextReference(_AGENT_KINDS[group], found.start(group), found[group])
+        for match in islice(_AGENT.finditer(text), _MOST_LOOKED_AT):
+            group = str(match.lastgroup)
+            yield TextReference(_AGENT_KINDS[group], match.start(group), match[group])
     if "`" not in text and "](" not in text and " tool" not in text:
         return
     if "```" in text or "~~~" in text or "<example>" in text:
-        text = _FENCED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+        text = _FENCED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     if "`" in text or " tool" in text:
-        for found in islice(_TOOL.finditer(text), _MOST_LOOKED_AT):
-            if not is_denied(text, found.start()):
-                group = str(found.lastgroup)
-                yield TextReference(TOOL, found.start(group), found[group])
+        for match in islice(_TOOL.finditer(text), _MOST_LOOKED_AT):
+            if not is_denied(text, match.start()):
+                group = str(match.lastgroup)
+                yield TextReference(TOOL, match.start(group), match[group])
     if "/" in text:
-        yield from _files_in(text)
+        yield from _find_files(text)
     if "`/" in text and "command" in text:
-        for found in islice(_COMMAND.finditer(text), _MOST_LOOKED_AT):
-            group = str(found.lastgroup)
-            yield TextReference(COMMAND, found.start(group), found[group])
+        for match in islice(_COMMAND.finditer(text), _MOST_LOOKED_AT):
+            group = str(match.lastgroup)
+            yield TextReference(COMMAND, match.start(group), match[group])
 
 
 def is_denied(text: str, offset: int) -> bool:
     """Whether the sentence before an offset says *not*, or *if*, or the like."""
-    return _NOT.search(_before(text, offset)) is not None
+    return _NOT.search(_get_sentence_before(text, offset)) is not None
 
 
-def _files_in(text: str) -> Iterator[TextReference]:
-    for found in islice(_LINK.finditer(text), _MOST_LOOKED_AT) if "](" in text else ():
-        if not found["path"].startswith("/") and not _PLACEHOLDER.search(found["path"]):
-            yield TextReference(LINK, found.start("path"), found["path"])
-    for found in islice(_PATH.finditer(text), _MOST_LOOKED_AT):
-        before = _before(text, found.start())
-        line = before + text[found.end() : found.end() + _LINE].partition("\n")[0]
-        if _READS.search(before) and not _PERHAPS.search(line) and not _PLACEHOLDER.search(found["path"]):
-            yield TextReference(PATH, found.start("path"), found["path"])
+def _find_files(text: str) -> Iterator[TextReference]:
+    for match in islice(_LINK.finditer(text), _MOST_LOOKED_AT) if "](" in text else ():
+        if not match["path"].startswith("/") and not _PLACEHOLDER.search(match["path"]):
+            yield TextReference(LINK, match.start("path"), match["path"])
+    for match in islice(_PATH.finditer(text), _MOST_LOOKED_AT):
+        before = _get_sentence_before(text, match.start())
+        line = before + text[match.end() : match.end() + _LINE].partition("\n")[0]
+        if _READS.search(before) and not _PERHAPS.search(line) and not _PLACEHOLDER.search(match["path"]):
+            yield TextReference(PATH, match.start("path"), match["path"])
 
 
-def _before(text: str, at: int) -> str:
+def _get_sentence_before(text: str, at: int) -> str:
     """The part of a sentence before an offset."""
     least = max(0, at - _LINE)
     begin = max(text.rfind(each, least, at) for each in ("\n", ". ", "; "))
     return text[max(begin + 1, least) : at]
 
 
-def references_of(document: SourceDocument) -> Sequence[TextReference]:
+def get_references(document: SourceDocument) -> Sequence[TextReference]:
     """What the text of a document refers to, as it was found when its file was read."""
-    kept: Sequence[Any] = words_in(document).get(REFERENCES, ())
+    kept: Sequence[Any] = get_list_words(document).get(REFERENCES, ())
     return [TextReference(*each) for each in kept]
 
 
 def pack_references(text: str) -> Mapping[str, list[TextReference]]:
     """The references of a text as they are kept beside the record of a document."""
-    found = sorted(set(references_in(text)), key=lambda each: each.offset)
-    return {REFERENCES: found[:MOST]} if found else {}
+    references = sorted(set(find_references(text)), key=lambda each: each.offset)
+    return {REFERENCES: references[:MOST]} if references else {}

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from orgkernel.documents.records import USER, DispatchRights, HierarchyEntry, RoleProfile, RoleType
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import instead_of, with_tools
+from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.names import id_of
-from orgkernel.loading.formats.organizations import called_as, organization_of
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.organizations import build_organization, get_organization_name
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
@@ -43,7 +43,7 @@ def place_role(role: SourceDocument, part: RolePart) -> SourceDocument:
     assert isinstance(record, RoleProfile)
     at = marks[0]
     chain = replace(record.chain_of_command, reports_to=part.superior)
-    below = with_tools(marks, list(part.tools.values()))[1]
+    below = add_tools(marks, list(part.tools.values()))[1]
     if part.delegates_at:
         key = part.delegates_at
         chain = replace(chain, can_delegate=True)
@@ -65,21 +65,23 @@ def place_role(role: SourceDocument, part: RolePart) -> SourceDocument:
         ),
         dispatch=DispatchRights(may_to=tuple(part.may_dispatch)),
     )
-    raw = {**words_in(role), UNDECLARED: list(part.undeclared)} if part.undeclared else None
-    return instead_of(role, changed, (at, below), raw)
+    raw = {**get_list_words(role), UNDECLARED: list(part.undeclared)} if part.undeclared else None
+    return replace_document(role, changed, (at, below), raw)
 
 
-def side_by_side(root: Root, files: Sequence[FileRead]) -> Completion:
+def build_flat_organization(root: Root, files: Sequence[FileRead]) -> Completion:
     """An organization, called as its folder, in which every role reports to the user: nobody says who commands whom."""
     roles = [each for file in files for each in file.read.documents if each.kind == "role_profile"]
     if not roles:
         return Completion()
     hierarchy = {each.record.role_id: HierarchyEntry() for each in roles}  # type: ignore[attr-defined]
     name = root.name or os.curdir
-    return Completion({}, (organization_of(roles[0], root.path, called_as(root), hierarchy, name=name),))
+    return Completion(
+        {}, (build_organization(roles[0], root.path, get_organization_name(root), hierarchy, name=name),)
+    )
 
 
-def tool_id_of(word: str) -> str | None:
+def build_tool_id_from_name(word: str) -> str | None:
     """The id of a tool by its name; None for a name that is too long for one.
 
     >>> tool_id_of("search"), tool_id_of("custom:search"), tool_id_of("")

@@ -15,10 +15,10 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.documents.records import Tool, ToolCatalog
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import complete_with, instead_of, read_as
+from orgkernel.loading.formats.building import complete_with, read_as, replace_document
 from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.loading.formats.mappings import ReadMapping, read_mapping
-from orgkernel.loading.formats.names import server_of, server_tool_id
+from orgkernel.loading.formats.names import build_server_tool_id, get_server_tool_id_of
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -32,12 +32,12 @@ OF_VSCODE = "servers"
 """How `.vscode/mcp.json` calls the field."""
 
 
-def server_tool(server: str, name: str = "") -> Tool:
+def build_server_tool(server: str, name: str = "") -> Tool:
     """A tool of a server. What it does is not declared here, so it is taken for the most it could do."""
-    said = (
+    description = (
         f"The tool {name} of the MCP server {server}." if name else f"All tools of the MCP server {server}."
     )
-    return Tool(description=said, type="mcp_server", provider=server, side_effects="destructive")
+    return Tool(description=description, type="mcp_server", provider=server, side_effects="destructive")
 
 
 def read_servers(source: SourceText, root: Root, fields: Sequence[str] = (FIELD,)) -> ReadFile:
@@ -59,12 +59,12 @@ def servers_in(source: SourceText, root: Root, mapping: ReadMapping, fields: Seq
         servers = value.get(field, {})
         if isinstance(servers, dict):
             for name in servers:
-                tool = server_tool_id(name)
+                tool = build_server_tool_id(name)
                 if tool in tools:
                     text = f"the server is called as another one here, because both become `{tool}`"
                     refusals.append(Refusal(row.DUPLICATE_KEY, marks[field][1][1][name][0], text))
                     continue
-                tools[tool] = server_tool(name)
+                tools[tool] = build_server_tool(name)
                 below[tool] = marks[field][1][1][name]
         elif not (isinstance(servers, str) and "name" in value):  # a plugin may name a file
             text = f"`{field}` is {describe(servers)}, not a mapping"
@@ -80,7 +80,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def declared_once(catalogs: Sequence[SourceDocument]) -> dict[int, SourceDocument]:
+def drop_repeated_servers(catalogs: Sequence[SourceDocument]) -> dict[int, SourceDocument]:
     """Documents instead of those that declare a server again, as another file does, without what they repeat."""
     known: dict[str, Tool] = {}
     instead: dict[int, SourceDocument] = {}
@@ -91,38 +91,43 @@ def declared_once(catalogs: Sequence[SourceDocument]) -> dict[int, SourceDocumen
         kept = {tool_id: tool for tool_id, tool in record.tools.items() if known.get(tool_id) != tool}
         known = {**record.tools, **known}
         if len(kept) < len(record.tools):
-            instead[id(document)] = instead_of(document, replace(record, tools=kept), document.marks)
+            instead[id(document)] = replace_document(document, replace(record, tools=kept), document.marks)
     return instead
 
 
-def named_of(tools: Iterable[str], servers: Container[str]) -> Iterator[str]:
+def filter_server_tools(tools: Iterable[str], servers: Container[str]) -> Iterator[str]:
     """Among the tools that agents name, those of some servers; a server itself is none."""
     for tool in tools:
-        if server_of(tool) in servers and tool not in servers and is_plain(tool):
+        if get_server_tool_id_of(tool) in servers and tool not in servers and is_plain(tool):
             yield tool
 
 
-def named_tools(catalog: SourceDocument, tools: Sequence[str]) -> SourceDocument:
+def build_named_tools(catalog: SourceDocument, tools: Sequence[str]) -> SourceDocument:
     """The tools of the servers in a catalog that agents name, each at the place of its server."""
     marks: Marks = catalog.marks[1]["tools"][1][1]
     record = catalog.record
     assert isinstance(record, ToolCatalog)
     made = {
-        tool: server_tool(record.tools[str(server_of(tool))].provider, tool.rpartition("__")[2])
+        tool: build_server_tool(
+            record.tools[str(get_server_tool_id_of(tool))].provider, tool.rpartition("__")[2]
+        )
         for tool in tools
     }
-    full = (_FIRST, {"tools": (_FIRST, (_FIRST, {tool: marks[server_of(tool)] for tool in tools}))})
+    full = (
+        _FIRST,
+        {"tools": (_FIRST, (_FIRST, {tool: marks[get_server_tool_id_of(tool)] for tool in tools}))},
+    )
     return complete_with(catalog, KIND, ToolCatalog(tools=made), full)
 
 
-def own_tools(
+def build_own_servers(
     role: SourceDocument, field: str, servers: Sequence[str], tools: Iterable[str]
 ) -> SourceDocument:
     """The MCP servers that an agent declares for itself in a field, with those of the tools it names that are theirs."""
-    of = {server_tool_id(name): name for name in servers}
-    made = {tool: server_tool(name) for tool, name in of.items()}
-    for tool in named_of(tools, of):
-        made[tool] = server_tool(of[str(server_of(tool))], tool.rpartition("__")[2])
+    of = {build_server_tool_id(name): name for name in servers}
+    made = {tool: build_server_tool(name) for tool, name in of.items()}
+    for tool in filter_server_tools(tools, of):
+        made[tool] = build_server_tool(of[str(get_server_tool_id_of(tool))], tool.rpartition("__")[2])
     at = role.marks[1][field][0]
     marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(made, (at, at))))})
     return complete_with(role, KIND, ToolCatalog(tools=made), marks)

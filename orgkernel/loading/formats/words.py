@@ -18,23 +18,23 @@ _KEPT = 4096
 _COMMA = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
 
 
-def words_in(document: SourceDocument) -> Mapping[str, Sequence[str]]:
+def get_list_words(document: SourceDocument) -> Mapping[str, Sequence[str]]:
     """Field to the words of its list, for the lists that the file writes."""
-    return _unpacked(document.packed.unknown)
+    return _unpack(document.packed.unknown)
 
 
 @lru_cache(_KEPT)
-def _unpacked(unknown: bytes) -> Mapping[str, Sequence[str]]:
+def _unpack(unknown: bytes) -> Mapping[str, Sequence[str]]:
     return {str(route[0]): words for route, words in unpack_unknown(unknown)}
 
 
 def read_words(key: str, value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[tuple[str, int]]:
     """The words of a list, or of a text with commas, each with its mark."""
     if isinstance(value, str):
-        for found in _COMMA.finditer(value):
-            word = found[0].strip()
+        for match in _COMMA.finditer(value):
+            word = match[0].strip()
             if word:
-                offset = found.start() + len(found[0]) - len(found[0].lstrip())
+                offset = match.start() + len(match[0]) - len(match[0].lstrip())
                 yield word, pack_mark(*unpack_within(start_of(marks), offset))
     elif isinstance(value, tuple):
         for item, mark in zip(value, marks[1], strict=True):

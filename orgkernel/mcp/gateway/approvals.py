@@ -14,10 +14,10 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.evidence.state_records import PermissionRequest, grant_asked_for
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import OrgkernelError
-from orgkernel.mcp.explaining import sentence_of
+from orgkernel.mcp.explaining import write_question
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.words import error_text, plain
-from orgkernel.operations.asking import request_for_call
+from orgkernel.mcp.words import plain, write_error
+from orgkernel.operations.asking import file_request_for_call
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.runtime.utc import as_utc
 
@@ -42,13 +42,13 @@ async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: For
     try:
         decision = await caller.ask(lambda kernel: kernel.can(caller.org_id, request))
         made = await caller.operate(
-            lambda context: request_for_call(context, request, decision, org=caller.org_id)
+            lambda context: file_request_for_call(context, request, decision, org=caller.org_id)
         )
         able = await caller.ask(lambda kernel: find_grantors(kernel, grant_asked_for(made)))
     except OrgkernelError as error:
-        return ApprovalResult(False, f"no request was made: {error_text(error)}")
-    waiting = _waiting(made, able)
-    answer = await asked(_form(caller, request, made), made.request_id)
+        return ApprovalResult(False, f"no request was made: {write_error(error)}")
+    waiting = _describe_waiting(made, able)
+    answer = await asked(_build_form(caller, request, made), made.request_id)
     if answer is None or answer == "cancel":
         return ApprovalResult(False, waiting)
     if not caller.approver:
@@ -60,20 +60,20 @@ async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: For
         await caller.deny(made.request_id)
     except OrgkernelError as error:
         return ApprovalResult(
-            False, f"{waiting}\n{quote(caller.approver)} cannot answer it: {error_text(error)}"
+            False, f"{waiting}\n{quote(caller.approver)} cannot answer it: {write_error(error)}"
         )
     return ApprovalResult(False, f"denied: {quote(caller.approver)} has denied request `{made.request_id}`")
 
 
-def _form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest) -> str:
+def _build_form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest) -> str:
     """What the form says."""
-    said = f"{plain(sentence_of(request))} needs an approval (request {made.request_id}, for this call only, once)."
+    text = f"{plain(write_question(request))} needs an approval (request {made.request_id}, for this call only, once)."
     if caller.approver:
-        return f"{said} Accept to approve it as {caller.approver}, or decline to deny it."
-    return f"{said} Approve it with: orgkernel request approve {made.request_id}. Then accept to go on."
+        return f"{text} Accept to approve it as {caller.approver}, or decline to deny it."
+    return f"{text} Approve it with: orgkernel request approve {made.request_id}. Then accept to go on."
 
 
-def _waiting(made: PermissionRequest, able: tuple[str, ...]) -> str:
+def _describe_waiting(made: PermissionRequest, able: tuple[str, ...]) -> str:
     granted = f"{listing(able)}, or an operator" if able else "an operator"
     return (
         f"request `{made.request_id}` waits for an approval of exactly this call, until {as_utc(made.expires_at)}\n"

@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import clean
 from orgkernel.documents.records import Tool
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.names import named_tool_id, server_tool_id
+from orgkernel.loading.formats.names import build_server_tool_id, build_tool_id
 
 _TYPE = "mcp_server"
 _RUNTIME = "mcp"
@@ -33,17 +33,17 @@ class ToolBinding(msgspec.Struct, frozen=True):
     argument: str = ""
     """The argument whose value is the action."""
 
-    def action_in(self, arguments: Mapping[str, Any]) -> str:
+    def get_action_in(self, arguments: Mapping[str, Any]) -> str:
         """The action of a call. Of a value that is no action, what can be shown of it, which is denied as unknown."""
         if not self.argument:
             return self.actions[0]
         value = arguments.get(self.argument)
         if not isinstance(value, str) or not value:
             return f"({self.argument} not given)"
-        return value if value in self.actions else shortened(value)
+        return value if value in self.actions else shorten_text(value)
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     """What refusals and the audit have of a text of others."""
     shown = _cleaned(text) if len(text) <= _LONGEST else clean(text)
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
@@ -57,24 +57,24 @@ _cleaned = lru_cache(maxsize=4_096)(clean)
 def tools_of(view: OrgView, server: str) -> dict[str, Tool]:
     """The declared tools that a server provides."""
     return {
-        tool_id: found.record
-        for tool_id, found in view.records.tools.items()
-        if found.record.type == _TYPE and found.record.provider == server
+        tool_id: definition.record
+        for tool_id, definition in view.records.tools.items()
+        if definition.record.type == _TYPE and definition.record.provider == server
     }
 
 
 def servers_in(view: OrgView) -> tuple[str, ...]:
     """The servers that declared tools name as their provider."""
-    found = {
+    providers = {
         each.record.provider
         for each in view.records.tools.values()
         if each.record.type == _TYPE and each.record.provider
     }
-    return tuple(sorted(found))
+    return tuple(sorted(providers))
 
 
 @per_view_and_key(10_000)
-def bindings_of(view: OrgView, called: tuple[str, str]) -> tuple[ToolBinding, ...]:
+def find_bindings(view: OrgView, called: tuple[str, str]) -> tuple[ToolBinding, ...]:
     """The declared tools that a tool of a server is, by the names of both."""
     server, name = called
     return bind(tools_of(view, server), server, name)
@@ -85,13 +85,13 @@ def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[ToolBinding
 
     None if it is not declared. If there are several, the declarations contradict each other.
     """
-    whole = server_tool_id(server)
+    whole = build_server_tool_id(server)
     exact = {tool_id: tool for tool_id, tool in tools.items() if tool.names.get(_RUNTIME) == name}
     if not exact:
-        own = named_tool_id(server, name)
+        own = build_tool_id(server, name)
         exact = {own: tools[own]} if own in tools and own != whole else {}
     if exact:
-        return tuple(_whole_tool(tool_id, tool, name) for tool_id, tool in exact.items())
+        return tuple(_bind_whole_tool(tool_id, tool, name) for tool_id, tool in exact.items())
     by_action = tuple(
         ToolBinding(tool_id, (name,))
         for tool_id, tool in tools.items()
@@ -101,21 +101,21 @@ def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[ToolBinding
         return by_action
     for tool_id in (name, whole):
         if tool_id in tools and _RUNTIME not in tools[tool_id].names:
-            return (_whole_tool(tool_id, tools[tool_id], name),)
+            return (_bind_whole_tool(tool_id, tools[tool_id], name),)
     return ()
 
 
-def _whole_tool(tool_id: str, tool: Tool, name: str) -> ToolBinding:
+def _bind_whole_tool(tool_id: str, tool: Tool, name: str) -> ToolBinding:
     actions = tuple(tool.required_levels)
     if tool.action_argument:
         return ToolBinding(tool_id, actions, tool.action_argument)
     if name in actions:
         return ToolBinding(tool_id, (name,))
     # Several actions, and nothing says which one a call is: it needs the one that requires the most.
-    return ToolBinding(tool_id, (_highest(tool),))
+    return ToolBinding(tool_id, (_get_highest_action(tool),))
 
 
-def _highest(tool: Tool) -> str:
+def _get_highest_action(tool: Tool) -> str:
     from orgkernel.documents.records import LEVELS
 
     levels = tool.required_levels

@@ -11,7 +11,7 @@ import msgspec
 from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.local import LocalAsker
 from orgkernel.operations import permissions
-from orgkernel.operations.context import Context, actor_named
+from orgkernel.operations.context import Context, build_actor
 from orgkernel.operations.permits import Permits
 from orgkernel.toolbox.upstream_tools import UpstreamTools
 
@@ -80,7 +80,7 @@ class LocalCaller(LocalAsker, GatewayCaller):
         await self.operate(lambda context: permissions.deny(self._answering(context), request_id, _BY_FORM))
 
     def _answering(self, context: Context) -> Context:
-        return msgspec.structs.replace(context, actor=actor_named(self.approver))
+        return msgspec.structs.replace(context, actor=build_actor(self.approver))
 
     async def tools(self) -> UpstreamTools:
         """What makes calls."""

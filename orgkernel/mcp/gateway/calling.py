@@ -7,15 +7,15 @@ from typing import Any
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, did_you_mean, quote
 from orgkernel.errors import OrgkernelError
-from orgkernel.loading.formats.names import named_tool_id
+from orgkernel.loading.formats.names import build_tool_id
 from orgkernel.mcp.gateway.approvals import FormAsker, ask_approval
-from orgkernel.mcp.gateway.bindings import ToolBinding, shortened
+from orgkernel.mcp.gateway.bindings import ToolBinding, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import CallTarget, McpGateway
-from orgkernel.mcp.gateway.listing import asks_first, find_usable
-from orgkernel.mcp.gateway.refusals import error_result, no_result, refusal
-from orgkernel.mcp.words import error_text, plain
-from orgkernel.toolbox.upstream_tools import OnProgress, UpstreamCall, UpstreamError, request_with
+from orgkernel.mcp.gateway.listing import does_ask_first, find_usable
+from orgkernel.mcp.gateway.refusals import build_error_result, build_no_result, refusal
+from orgkernel.mcp.words import plain, write_error
+from orgkernel.toolbox.upstream_tools import OnProgress, UpstreamCall, UpstreamError, build_call_request
 
 
 class UnknownTool(Exception):
@@ -36,14 +36,14 @@ async def call_tool(
         view = await caller.view()
         target = await gateway.find(view, exposed)
         if target is None:
-            raise UnknownTool(await _no_tool(gateway, caller, exposed))
+            raise UnknownTool(await _describe_unknown_tool(gateway, caller, exposed))
         if len(target.bindings) > 1:
-            return error_result(_several(target))
+            return build_error_result(_describe_several(target))
         return await _decide_and_call(caller, target, arguments, asked, on_progress)
     except UpstreamError as error:
-        return error_result(f"unavailable: {plain(clean(error.error))} [TOOL_UNAVAILABLE]")
+        return build_error_result(f"unavailable: {plain(clean(error.error))} [TOOL_UNAVAILABLE]")
     except OrgkernelError as error:
-        return error_result(error_text(error))
+        return build_error_result(write_error(error))
 
 
 async def _decide_and_call(
@@ -56,17 +56,17 @@ async def _decide_and_call(
     server, name = target.server, target.name
     # A tool that nobody declared is decided about too, so that the answer and the audit say so.
     binding = (
-        target.bindings[0] if target.bindings else ToolBinding(named_tool_id(server.name, name), ("use",))
+        target.bindings[0] if target.bindings else ToolBinding(build_tool_id(server.name, name), ("use",))
     )
     try:
         tool_input = encode_input(arguments)
     except ValueError as error:
-        return error_result(
+        return build_error_result(
             f"failed: the arguments are not valid JSON: {plain(clean(str(error)))} [INPUT_INVALID]"
         )
-    action = binding.action_in(arguments)
-    request = request_with(caller.base, binding.tool_id, action, tool_input)
-    about = {"server": shortened(server.name), "tool": shortened(name)}
+    action = binding.get_action_in(arguments)
+    request = build_call_request(caller.base, binding.tool_id, action, tool_input)
+    about = {"server": shorten_text(server.name), "tool": shorten_text(name)}
     call = UpstreamCall(
         request, binding.tool_id, tool_input, server, name, about,
         on_progress=on_progress, actor=caller.actor_name,
@@ -84,22 +84,22 @@ async def _decide_and_call(
         return dict(result)
     if step.outcome in ("denied", "ask"):
         return await refusal(caller, request, step, waiting)
-    return no_result(step, server.name, name)
+    return build_no_result(step, server.name, name)
 
 
-def _several(target: CallTarget) -> str:
+def _describe_several(target: CallTarget) -> str:
     ids = ", ".join(quote(each.tool_id) for each in target.bindings)
     tool = f"{quote(target.name)} of server {quote(target.server.name)}"
     return f"deny: {tool} is declared several times ({ids}), so nobody can say what it requires\nwhat to do: keep one declaration"
 
 
-async def _no_tool(gateway: McpGateway, caller: GatewayCaller, exposed: str) -> str:
+async def _describe_unknown_tool(gateway: McpGateway, caller: GatewayCaller, exposed: str) -> str:
     """Why there is no such tool. Only tools that the caller sees are named."""
     usable = await find_usable(caller)
     seen = [
         each.exposed
         for each in await gateway.offers(await caller.view())
-        if asks_first(usable, each) is not None
+        if does_ask_first(usable, each) is not None
     ]
     hint = did_you_mean(exposed, seen)
     return plain(f"there is no tool {quote(exposed)}{f'; {hint}' if hint else ''}")

@@ -69,18 +69,18 @@ def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[UseProposal], fo
     wanted = [number for number, each in enumerate(proposals) if not each.by_hand]
     kept = drafting.fitting(proposals, wanted)
     texts = drafting.edited(proposals, kept)
-    said = tuple(
+    drafted_proposals = tuple(
         msgspec.structs.replace(each, by_hand=drafting.refused[number])
         if number in drafting.refused
         else each
         for number, each in enumerate(proposals)
     )
     changed = texts.changed()
-    findings = [each for each in drafting.new_findings(changed) if each.severity is not Severity.ERROR]
-    base = _common_folder([*changed], folder)
+    findings = [each for each in drafting.find_new_findings(changed) if each.severity is not Severity.ERROR]
+    base = _find_common_folder([*changed], folder)
     return Drafted(
-        "".join(_diff(texts, path, base) for path in sorted(changed)),
-        said,
+        "".join(_render_diff(texts, path, base) for path in sorted(changed)),
+        drafted_proposals,
         tuple(f"{each.place}: {each.severity.value}[{each.code}] {each.message}" for each in findings),
         os.path.relpath(base, os.path.realpath(folder)),
     )
@@ -102,7 +102,7 @@ class _Drafting:
         """
         kept, late = wanted, list[int]()
         while errors := self._errors(proposals, kept):
-            blamed = self._blamed(proposals, kept, errors)
+            blamed = self._blame(proposals, kept, errors)
             if not blamed:
                 return self._halved(proposals, [], wanted)
             kept, late = [each for each in kept if each not in blamed], sorted([*late, *blamed])
@@ -110,8 +110,10 @@ class _Drafting:
             turn = [*{proposals[each].role: each for each in reversed(late)}.values()]
             late = [each for each in late if each not in turn]
             while errors := self._errors(proposals, [*kept, *turn]):
-                blamed = self._blamed(proposals, turn, errors) or dict.fromkeys(turn, errors[0])
-                self.refused.update({each: _said(found) for each, found in blamed.items()})
+                blamed = self._blame(proposals, turn, errors) or dict.fromkeys(turn, errors[0])
+                self.refused.update(
+                    {each: _describe_error(diagnostic) for each, diagnostic in blamed.items()}
+                )
                 turn = [each for each in turn if each not in blamed]
             kept = sorted([*kept, *turn])
         return kept
@@ -122,16 +124,16 @@ class _Drafting:
         if not errors:
             return [*kept, *more]
         if len(more) == 1:
-            self.refused[more[0]] = _said(errors[0])
+            self.refused[more[0]] = _describe_error(errors[0])
             return kept
         middle = len(more) // 2
         return self._halved(proposals, self._halved(proposals, kept, more[:middle]), more[middle:])
 
     def _errors(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> list[Diagnostic]:
         changed = self.edited(proposals, numbers).changed()
-        return [each for each in self.new_findings(changed) if each.severity is Severity.ERROR]
+        return [each for each in self.find_new_findings(changed) if each.severity is Severity.ERROR]
 
-    def _blamed(
+    def _blame(
         self, proposals: Sequence[UseProposal], numbers: Sequence[int], errors: Sequence[Diagnostic]
     ) -> dict[int, Diagnostic]:
         """The proposals for roles that errors are about, or in whose files they are."""
@@ -141,11 +143,11 @@ class _Drafting:
         for number in numbers:
             role = proposals[number].role
             files = (part.name for part in self._view.records.posts[role].document.parts)
-            found = about.get(f"role:{role}") or next(
+            diagnostic = about.get(f"role:{role}") or next(
                 (inside[name] for name in files if name in inside), None
             )
-            if found is not None:
-                blamed[number] = found
+            if diagnostic is not None:
+                blamed[number] = diagnostic
         return blamed
 
     def edited(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> _Texts:
@@ -160,18 +162,18 @@ class _Drafting:
                 self.refused[number] = str(error)
         return texts
 
-    def new_findings(self, changed: dict[str, str]) -> list[Diagnostic]:
+    def find_new_findings(self, changed: dict[str, str]) -> list[Diagnostic]:
         """What would be found with other texts and is not found now."""
         if not changed:
             return []
-        left, found = Counter(self._before), []
+        left, findings = Counter(self._before), []
         for each in self._kernel.draft(changed).diagnostics:
             key = fingerprint_finding(each)
             if left[key]:
                 left[key] -= 1
             else:
-                found.append(each)
-        return found
+                findings.append(each)
+        return findings
 
     def _edit(self, texts: _Texts, proposal: UseProposal) -> None:
         post = self._view.records.posts[proposal.role]
@@ -183,7 +185,7 @@ class _Drafting:
                 texts.new[part.path] = self._limited(texts.read(part), proposal)
             return
         assert proposal.level is not None
-        part = _own(post.document.part(("capabilities", "tools")))
+        part = _get_own_document(post.document.part(("capabilities", "tools")))
         source = add_tool(texts.read(part), proposal.role, proposal.tool, proposal.level)
         self._add_policy(texts, proposal)
         texts.new[part.path] = source
@@ -197,8 +199,8 @@ class _Drafting:
 
     def _parts(self, post: RolePost, proposal: UseProposal) -> list[SourceDocument]:
         """The documents that give the tool to the role. Raises `CannotEdit`."""
-        files = {edge.place.file for edge in self._view.equipping(proposal.role, proposal.tool)}
-        return [_own(part) for part in post.document.parts if part.name in files]
+        files = {edge.place.file for edge in self._view.find_equipping_edges(proposal.role, proposal.tool)}
+        return [_get_own_document(part) for part in post.document.parts if part.name in files]
 
     def _add_policy(self, texts: _Texts, proposal: UseProposal) -> None:
         """Ask before each use. Raises `CannotEdit`."""
@@ -210,7 +212,10 @@ class _Drafting:
             if definition.own and not (document.format or document.shared or document.context):
                 texts.new[document.path] = add_policy(texts.read(document), policy_id, lines)
                 return
-        home, around = os.path.dirname(_own(records.document).path), os.path.dirname(records.document.name)
+        home, around = (
+            os.path.dirname(_get_own_document(records.document).path),
+            os.path.dirname(records.document.name),
+        )
         for name in _NEW_FILES:
             path = os.path.join(home, name)
             if path in texts.new and path not in texts.old:
@@ -222,11 +227,11 @@ class _Drafting:
         raise CannotEdit("there is no file for a policy")
 
 
-def _said(error: Diagnostic) -> str:
+def _describe_error(error: Diagnostic) -> str:
     return f"it would be an error: {error.message} [{error.code}]"
 
 
-def _own(document: SourceDocument) -> SourceDocument:
+def _get_own_document(document: SourceDocument) -> SourceDocument:
     """A document of ours that belongs to the organization alone. Raises `CannotEdit`."""
     if document.format:
         raise CannotEdit(f"{document.name} is written in the format of others")
@@ -235,16 +240,16 @@ def _own(document: SourceDocument) -> SourceDocument:
     return document
 
 
-def _common_folder(paths: Sequence[str], folder: str) -> str:
+def _find_common_folder(paths: Sequence[str], folder: str) -> str:
     """The folder below which all files lie: the one of the caller, if it can be."""
     here = os.path.realpath(folder)
-    found = [os.path.dirname(os.path.realpath(path)) for path in paths]
-    if all(each == here or each.startswith(here.rstrip(os.sep) + os.sep) for each in found):
+    folders = [os.path.dirname(os.path.realpath(path)) for path in paths]
+    if all(each == here or each.startswith(here.rstrip(os.sep) + os.sep) for each in folders):
         return here
-    return os.path.commonpath(found)
+    return os.path.commonpath(folders)
 
 
-def _diff(texts: _Texts, path: str, folder: str) -> str:
+def _render_diff(texts: _Texts, path: str, folder: str) -> str:
     name = os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
     old, new = texts.old.get(path), texts.new[path]
     names = patch_names(name, is_new=old is None)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics.wording import clean, printable_lines, quote
 from orgkernel.documents.records import Tool
 from orgkernel.graph.questions import OrgView
-from orgkernel.mcp.gateway.bindings import ToolBinding, bind, bindings_of, tools_of
-from orgkernel.mcp.gateway.names import front_of, names_of, require_apart
+from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, tools_of
+from orgkernel.mcp.gateway.names import build_prefix, names_of, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
-from orgkernel.mcp.words import with_texts
+from orgkernel.mcp.words import map_texts
 from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError
 
 
@@ -43,7 +43,7 @@ class McpGateway:
         self.servers = {each.name: ReviewedServer(each, pins, say) for each in upstreams}
         self._say = say
         self._silent: set[str] = set()
-        self._fronts = {front_of(name): name for name in self.servers}
+        self._fronts = {build_prefix(name): name for name in self.servers}
         self._offers: dict[
             tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]
         ] = {}
@@ -51,8 +51,10 @@ class McpGateway:
 
     async def offers(self, view: OrgView) -> list[Offered]:
         """Every reviewed and declared tool of every server that answers, by name."""
-        found = await asyncio.gather(*(self._offers_of(view, server) for server in self.servers.values()))
-        return sorted((each for offers in found for each in offers), key=lambda each: each.exposed)
+        offers_by_server = await asyncio.gather(
+            *(self._get_offers(view, server) for server in self.servers.values())
+        )
+        return sorted((each for offers in offers_by_server for each in offers), key=lambda each: each.exposed)
 
     async def find(self, view: OrgView, exposed: str) -> CallTarget | None:
         """What a name in front of a host means. Raises `UpstreamError` if the server has to be asked and does not answer."""
@@ -60,21 +62,21 @@ class McpGateway:
         if server is None:
             return None
         server.refresh()
-        name = await server.tool_called(exposed)
+        name = await server.get_tool_called(exposed)
         if name is None:
             return None
-        return CallTarget(server, name, bindings_of(view, (server.name, name)))
+        return CallTarget(server, name, find_bindings(view, (server.name, name)))
 
     def schema_of(self, exposed: str) -> Any:
         """The schema of the arguments of an accepted tool, by its name in front of a host. Nobody is asked for it."""
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
-        return None if server is None else server.schema_called(exposed)
+        return None if server is None else server.get_schema_called(exposed)
 
     async def aclose(self) -> None:
         """End every server that was started."""
         await asyncio.gather(*(each.upstream.aclose() for each in self.servers.values()))
 
-    async def _offers_of(self, view: OrgView, server: ReviewedServer) -> tuple[Offered, ...]:
+    async def _get_offers(self, view: OrgView, server: ReviewedServer) -> tuple[Offered, ...]:
         declared = tools_of(view, server.name)
         if not declared:
             return ()  # nobody may use it, so it is not started
@@ -91,7 +93,7 @@ class McpGateway:
         known = self._offers.get((view.org_id, server.name))
         if known is not None and known[0] is view and known[1] is definitions:
             return known[2]
-        offers, several = offers_of(server.name, definitions, declared)
+        offers, several = match_offers(server.name, definitions, declared)
         for name, bindings in several.items():
             ids = ", ".join(quote(each.tool_id) for each in bindings)
             self._say(
@@ -101,7 +103,7 @@ class McpGateway:
         return tuple(offers)
 
 
-def offers_of(
+def match_offers(
     server: str, definitions: Mapping[str, ToolDefinition], declared: Mapping[str, Tool]
 ) -> tuple[list[Offered], dict[str, tuple[ToolBinding, ...]]]:
     """The tools of a server that are declared, and those that are declared several times, which nobody has."""
@@ -110,14 +112,14 @@ def offers_of(
     for exposed, name in names_of(server, definitions).items():
         bindings = bind(declared, server, name)
         if len(bindings) == 1:
-            shown = {**visible(definitions[name]), "name": exposed}
+            shown = {**make_visible(definitions[name]), "name": exposed}
             offers.append(Offered(exposed, server, shown, bindings[0]))
         elif bindings:
             several[name] = bindings
     return offers, several
 
 
-def shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
+def build_shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
     """A tool as the host of a caller sees it, which says whether each call needs an approval."""
     shown = dict(offer.shown)
     if asks:
@@ -126,6 +128,6 @@ def shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
     return shown
 
 
-def visible(value: Any) -> Any:
+def make_visible(value: Any) -> Any:
     """A value in whose texts every character that a reader does not see is written out."""
-    return with_texts(value, printable_lines)
+    return map_texts(value, printable_lines)

@@ -24,39 +24,39 @@ _LONGEST = 64
 _DIGEST = 8
 
 
-def exposed_name(server: str, name: str) -> str:
+def build_exposed_name(server: str, name: str) -> str:
     """The name of a tool of a server in front of a host.
 
     >>> exposed_name("github", "list_issues"), exposed_name("my files", "read.text")
     ('github__list_issues', 'my-files-3fdd08eb__read-text-bcd75bf3')
     """
-    front = front_of(server)
+    front = build_prefix(server)
     left = _LONGEST - len(front) - 2
     is_plain = len(name) <= left and _PLAIN_NAME.match(name)
-    return f"{front}__{name if is_plain else _shortened(name, left)}"
+    return f"{front}__{name if is_plain else _shorten(name, left)}"
 
 
-def front_of(server: str) -> str:
+def build_prefix(server: str) -> str:
     """What stands in front of the tools of a server."""
-    return server if _PLAIN_SERVER.match(server) else _shortened(server, 24)
+    return server if _PLAIN_SERVER.match(server) else _shorten(server, 24)
 
 
 def names_of(server: str, names: Iterable[str]) -> dict[str, str]:
     """The tools of a server by their names in front of a host. Of two that would be called the same, none is in it."""
-    found: dict[str, str] = {}
+    original_names: dict[str, str] = {}
     twice: set[str] = set()
     for name in names:
-        exposed = exposed_name(server, name)
-        if found.setdefault(exposed, name) != name:
+        exposed = build_exposed_name(server, name)
+        if original_names.setdefault(exposed, name) != name:
             twice.add(exposed)
-    return {exposed: name for exposed, name in found.items() if exposed not in twice}
+    return {exposed: name for exposed, name in original_names.items() if exposed not in twice}
 
 
 def require_apart(servers: Iterable[str]) -> None:
     """Refuse servers of which two would be called the same. Raises `UsageError`."""
     seen: dict[str, str] = {}
     for server in servers:
-        front = front_of(server).lower()
+        front = build_prefix(server).lower()
         if front in seen:
             raise UsageError(
                 f"servers {quote(seen[front])} and {quote(server)} cannot be told apart in front of a host",
@@ -65,7 +65,7 @@ def require_apart(servers: Iterable[str]) -> None:
         seen[front] = server
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     """A text without other characters, told apart from all others by a digest."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     kept = _OTHERS.sub("-", text).strip("-")[: most - _DIGEST - 1].rstrip("-")

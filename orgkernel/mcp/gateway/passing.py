@@ -17,12 +17,12 @@ from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.mcp.gateway.bindings import ToolBinding, tools_of
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.gateway.gateway import McpGateway, visible
+from orgkernel.mcp.gateway.gateway import McpGateway, make_visible
 from orgkernel.mcp.gateway.listing import Usable, find_usable
-from orgkernel.mcp.gateway.names import exposed_name
-from orgkernel.mcp.gateway.refusals import refusal_text
+from orgkernel.mcp.gateway.names import build_exposed_name
+from orgkernel.mcp.gateway.refusals import write_refusal
 from orgkernel.mcp.gateway.servers import ReviewedServer
-from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError, request_with
+from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError, build_call_request
 
 Listed = Sequence[Mapping[str, Any]]
 _Listing = Callable[[Upstream], Awaitable[Listed]]
@@ -31,8 +31,8 @@ _Listing = Callable[[Upstream], Awaitable[Listed]]
 async def list_prompts(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The prompts of the servers that a caller may use, by name."""
     prompts = [
-        {**visible(each), "name": exposed_name(opened.server.name, each["name"])}
-        for opened, listed in await _listed(
+        {**make_visible(each), "name": build_exposed_name(opened.server.name, each["name"])}
+        for opened, listed in await _list_all(
             await _open_to(gateway, caller), lambda upstream: upstream.prompts()
         )
         for each in listed
@@ -45,42 +45,46 @@ async def find_prompt(
     gateway: McpGateway, caller: GatewayCaller, exposed: str, arguments: Mapping[str, str]
 ) -> Mapping[str, Any]:
     """A prompt, from its server. Raises `OrgkernelError`."""
-    for opened, listed in await _listed(await _open_to(gateway, caller), lambda upstream: upstream.prompts()):
+    for opened, listed in await _list_all(
+        await _open_to(gateway, caller), lambda upstream: upstream.prompts()
+    ):
         for each in listed:
             name = each.get("name")
-            if isinstance(name, str) and exposed_name(opened.server.name, name) == exposed:
+            if isinstance(name, str) and build_exposed_name(opened.server.name, name) == exposed:
                 await _decide_reading(caller, opened, {"prompt": name, "arguments": dict(arguments)})
-                asked = opened.server.upstream.get_prompt(name, dict(arguments))
-                return await _answered(opened.server, asked)
+                pending_prompt = opened.server.upstream.get_prompt(name, dict(arguments))
+                return await _get_answer(opened.server, pending_prompt)
     raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
 
 
 async def list_resources(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The resources of the servers that a caller may use, by URI."""
-    return _told_apart(
-        await _listed(await _open_to(gateway, caller), lambda upstream: upstream.resources()), "uri"
+    return _drop_ambiguous(
+        await _list_all(await _open_to(gateway, caller), lambda upstream: upstream.resources()), "uri"
     )
 
 
 async def list_templates(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The templates of resources of the servers that a caller may use, by URI."""
-    found = await _listed(await _open_to(gateway, caller), lambda upstream: upstream.resource_templates())
-    return _told_apart(found, "uriTemplate")
+    listings = await _list_all(
+        await _open_to(gateway, caller), lambda upstream: upstream.resource_templates()
+    )
+    return _drop_ambiguous(listings, "uriTemplate")
 
 
 async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) -> Mapping[str, Any]:
     """A resource, from the only server that has it. Raises `OrgkernelError`."""
     open_to = await _open_to(gateway, caller)
     listed, templates = await asyncio.gather(
-        _listed(open_to, lambda upstream: upstream.resources()),
-        _listed(open_to, lambda upstream: upstream.resource_templates()),
+        _list_all(open_to, lambda upstream: upstream.resources()),
+        _list_all(open_to, lambda upstream: upstream.resource_templates()),
     )
-    owners = [opened for opened, found in listed if any(each.get("uri") == uri for each in found)]
+    owners = [opened for opened, entries in listed if any(each.get("uri") == uri for each in entries)]
     if not owners:
         owners = [
             opened
-            for opened, found in templates
-            if any(_fits(each.get("uriTemplate"), uri) for each in found)
+            for opened, entries in templates
+            if any(_does_template_match(each.get("uriTemplate"), uri) for each in entries)
         ]
     front, _, rest = uri.partition("+")
     if not owners and rest and (named := [opened for opened in open_to if opened.server.name == front]):
@@ -96,7 +100,7 @@ async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) ->
         )
     (owner,) = owners
     await _decide_reading(caller, owner, {"uri": uri})
-    return await _answered(owner.server, owner.server.upstream.read_resource(uri))
+    return await _get_answer(owner.server, owner.server.upstream.read_resource(uri))
 
 
 class _Opened(NamedTuple):
@@ -112,11 +116,11 @@ async def _open_to(gateway: McpGateway, caller: GatewayCaller) -> list[_Opened]:
     return [
         _Opened(server, use)
         for server in gateway.servers.values()
-        if (use := _least_use(usable, gateway, view, server)) is not None and server.is_reviewed()
+        if (use := _find_least_use(usable, gateway, view, server)) is not None and server.is_reviewed()
     ]
 
 
-async def _listed(open_to: Sequence[_Opened], ask: _Listing) -> list[tuple[_Opened, Listed]]:
+async def _list_all(open_to: Sequence[_Opened], ask: _Listing) -> list[tuple[_Opened, Listed]]:
     """What the servers list. One that does not answer has nothing."""
 
     async def listed(opened: _Opened) -> Listed:
@@ -128,52 +132,56 @@ async def _listed(open_to: Sequence[_Opened], ask: _Listing) -> list[tuple[_Open
     return list(zip(open_to, await asyncio.gather(*map(listed, open_to)), strict=True))
 
 
-def _least_use(usable: Usable, gateway: McpGateway, view: Any, server: ReviewedServer) -> ToolBinding | None:
+def _find_least_use(
+    usable: Usable, gateway: McpGateway, view: Any, server: ReviewedServer
+) -> ToolBinding | None:
     """The use of a tool of a server that requires the least of those that a caller has without asking."""
-    found: list[tuple[int, str, str]] = []
+    candidates: list[tuple[int, str, str]] = []
     for tool_id, tool in tools_of(view, server.name).items():
         for action, asks in usable.get(tool_id, {}).items():
             if not asks and action in tool.required_levels:
-                found.append((LEVELS.index(tool.required_levels[action]), tool_id, action))
-    return ToolBinding(min(found)[1], (min(found)[2],)) if found else None
+                candidates.append((LEVELS.index(tool.required_levels[action]), tool_id, action))
+    return ToolBinding(min(candidates)[1], (min(candidates)[2],)) if candidates else None
 
 
-async def _decide_reading(caller: GatewayCaller, opened: _Opened, said: dict[str, Any]) -> None:
+async def _decide_reading(caller: GatewayCaller, opened: _Opened, tool_input: dict[str, Any]) -> None:
     """Decide about reading something of a server, and write it down. Raises `Refused`."""
     use = opened.least_use
-    request = request_with(caller.base, use.tool_id, use.actions[0], encode_input(said))
+    request = build_call_request(caller.base, use.tool_id, use.actions[0], encode_input(tool_input))
     tools = await caller.tools()
-    decision = await tools.decide(caller.org_id, request, encode_input(said), caller.actor_name)
+    decision = await tools.decide(caller.org_id, request, encode_input(tool_input), caller.actor_name)
     if decision.outcome != "allow":
-        raise Refused(await refusal_text(caller, request), "", decision.code)
+        raise Refused(await write_refusal(caller, request), "", decision.code)
 
 
-async def _answered(server: ReviewedServer, asked: Awaitable[Mapping[str, Any]]) -> Mapping[str, Any]:
+async def _get_answer(
+    server: ReviewedServer, pending_answer: Awaitable[Mapping[str, Any]]
+) -> Mapping[str, Any]:
     try:
-        return await asked
+        return await pending_answer
     except UpstreamError as error:
-        said = f"server {quote(server.name)} does not answer: {clean(error.error)}"
-        raise Refused(said, "try again later", "TOOL_UNAVAILABLE") from None
+        message = f"server {quote(server.name)} does not answer: {clean(error.error)}"
+        raise Refused(message, "try again later", "TOOL_UNAVAILABLE") from None
 
 
-def _told_apart(found: Sequence[tuple[_Opened, Listed]], field: str) -> list[dict[str, Any]]:
+def _drop_ambiguous(listings: Sequence[tuple[_Opened, Listed]], field: str) -> list[dict[str, Any]]:
     """What servers list, each under a URI that only one of them has."""
     owners: dict[str, set[str]] = {}
-    for opened, listed in found:
+    for opened, listed in listings:
         for each in listed:
             owners.setdefault(str(each.get(field)), set()).add(opened.server.name)
     shown = []
-    for opened, listed in found:
+    for opened, listed in listings:
         for each in listed:
             uri = str(each.get(field))
-            if visible(uri) != uri or "\n" in uri:
+            if make_visible(uri) != uri or "\n" in uri:
                 continue  # a URI has only characters that can be seen, and a reader has to repeat it exactly
             name = uri if len(owners[uri]) == 1 else f"{opened.server.name}+{uri}"
-            shown.append({**visible(each), field: name})
+            shown.append({**make_visible(each), field: name})
     return sorted(shown, key=lambda each: str(each[field]))
 
 
-def _fits(template: object, uri: str) -> bool:
+def _does_template_match(template: object, uri: str) -> bool:
     """Whether a URI begins as a template does. What follows is the server's to judge."""
     return (
         isinstance(template, str)

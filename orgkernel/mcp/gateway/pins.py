@@ -83,7 +83,7 @@ class Pins:
                 "restore it; or start the gateway again, and it accepts what the servers list then",
             )
         self._servers = _read(self.path) if stamp is not None else {}
-        self._digests = {server: _digests_of(tools) for server, tools in self._servers.items()}
+        self._digests = {server: _map_digests(tools) for server, tools in self._servers.items()}
         self._encoded = {}
         self._stamp = stamp
         self.generation += 1
@@ -132,23 +132,23 @@ class Pins:
                 _require_readable(server, known, encoded)
                 for each in self._servers.keys() - self._encoded.keys():
                     self._encoded[each] = _encode(each, self._servers[each])
-                replace_file(self.path, _whole({**self._encoded, server: encoded}))
+                replace_file(self.path, _encode_file({**self._encoded, server: encoded}))
                 self._encoded[server] = encoded
                 # What was written is not read again: with many servers, each first sight would read all of them.
                 self._servers = {**self._servers, server: known}
-                self._digests[server] = _digests_of(known)
+                self._digests[server] = _map_digests(known)
                 self._stamp = _stamp_of(self.path)
                 self.generation += 1
         except RecursionError:
             raise UsageError(f"a tool of {quote(server)} is nested too deeply", "leave it out") from None
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"{quote(self.path)} cannot be written: {_reason(error)}",
+                f"{quote(self.path)} cannot be written: {_describe_reason(error)}",
                 "name another file with `--lock`, or accept the tools where it can be written",
             ) from None
 
 
-def _digests_of(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
+def _map_digests(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
     return {name: digest_of(each) for name, each in tools.items()}
 
 
@@ -156,7 +156,7 @@ def _require_readable(server: str, tools: Mapping[str, ToolDefinition], encoded:
     """Raise `ValueError` for what is too large, and for what could not be read again as it is."""
     if len(encoded) > MOST_OF_A_SERVER:
         raise ValueError(f"the tools of {quote(server)} have more than {MOST_OF_A_SERVER} bytes")
-    if _decode(_whole({server: encoded})) != {server: dict(tools)}:
+    if _decode(_encode_file({server: encoded})) != {server: dict(tools)}:
         raise ValueError("it has a number that readers disagree on")
 
 
@@ -164,11 +164,11 @@ def _encode(server: str, tools: Mapping[str, ToolDefinition]) -> bytes:
     """What the file has of a server. Raises `ValueError` for what is not valid JSON."""
     content = {server: {"tools": dict(sorted(tools.items()))}}
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    text = _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    text = _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
     return text[2:-2].replace("\n", "\n  ").encode()  # without the braces, and one level deeper
 
 
-def _whole(servers: Mapping[str, bytes]) -> bytes:
+def _encode_file(servers: Mapping[str, bytes]) -> bytes:
     """The content of the file. Raises `ValueError` for what is too large."""
     listed = b",\n  ".join(servers[each] for each in sorted(servers))
     content = b'{\n  "version": %d,\n  "servers": {\n  %b\n  }\n}\n' % (_VERSION, listed)
@@ -191,35 +191,37 @@ def _decode(content: bytes) -> dict[str, dict[str, dict[str, Any]]]:
     return {server: dict(each.tools) for server, each in lock.servers.items()}
 
 
-def changed_fields(old: ToolDefinition, new: ToolDefinition) -> tuple[str, ...]:
+def list_changed_fields(old: ToolDefinition, new: ToolDefinition) -> tuple[str, ...]:
     """The fields in which two definitions differ."""
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
 
 
 def _stamp_of(path: str) -> object:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _unreadable(path, error) from None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+        raise _build_unreadable_error(path, error) from None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _unreadable(path: str, error: OSError | ValueError) -> UsageError:
-    return UsageError(f"{quote(path)} cannot be read: {_reason(error)}", "name another file with `--lock`")
+def _build_unreadable_error(path: str, error: OSError | ValueError) -> UsageError:
+    return UsageError(
+        f"{quote(path)} cannot be read: {_describe_reason(error)}", "name another file with `--lock`"
+    )
 
 
-def _reason(error: OSError | ValueError) -> str:
-    said = error.strerror if isinstance(error, OSError) else None
-    return (said or str(error)).lower()
+def _describe_reason(error: OSError | ValueError) -> str:
+    system_message = error.strerror if isinstance(error, OSError) else None
+    return (system_message or str(error)).lower()
 
 
 def _read(path: str) -> dict[str, dict[str, dict[str, Any]]]:
     try:
         content = read_regular(path, MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
+        raise _build_unreadable_error(path, error) from None
     try:
         return _decode(content)
     except ValueError as error:  # msgspec's among them

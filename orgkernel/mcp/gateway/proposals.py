@@ -62,15 +62,15 @@ def propose_narrowing(
     """
     tools = {tool_id: tool for server in servers for tool_id, tool in tools_of(view, server).items()}
     for role in roles:
-        levels = view.tool_levels_of(role)
+        levels = view.get_tool_levels(role)
         for edge in view.tools_of(role):
             if edge.target in tools:
                 used = use.actions.get((role, edge.target), frozenset())
-                found = _narrowed(
+                proposal = _propose_narrowing(
                     role, edge.target, tools[edge.target], levels[edge.target], used, edge.place
                 )
-                if found is not None:
-                    yield found
+                if proposal is not None:
+                    yield proposal
                     continue
                 called = use.names.get((role, edge.target), frozenset())
                 covered = set(served.get(edge.target, ()))
@@ -87,7 +87,7 @@ def _split(role: str, tool_id: str, called: list[str], count: int, place: Place)
     )  # fmt: skip
 
 
-def _narrowed(
+def _propose_narrowing(
     role: str, tool_id: str, tool: Tool, level: ToolLevel, used: frozenset[str], place: Place
 ) -> UseProposal | None:
     if not used:
@@ -116,12 +116,14 @@ def propose_asking(
     known = set(roles)
     for (role, tool_id), refused in use.refused.items():
         if role in known and refused.times >= often:
-            found = _opened(kernel, org_id, role, tool_id, refused)
-            if found is not None:
-                yield found
+            proposal = _propose_opening(kernel, org_id, role, tool_id, refused)
+            if proposal is not None:
+                yield proposal
 
 
-def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: RefusedUse) -> UseProposal | None:
+def _propose_opening(
+    kernel: Kernel, org_id: str, role: str, tool_id: str, refused: RefusedUse
+) -> UseProposal | None:
     because = f"it was refused {refused.times} times ({listing(refused.codes)})"
     view = kernel.organization(org_id).snapshot.index
     if tool_id not in view.records.tools:
@@ -131,21 +133,21 @@ def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: Refus
         )  # fmt: skip
     subject, action = next(iter(refused.asked))
     request = AccessRequest(f"role:{role}", action, f"tool:{tool_id}")
-    found = kernel.why(org_id, request)
-    if found.decision.outcome != "deny":  # what the role may do, whoever fills it may still be refused
+    explanation = kernel.why(org_id, request)
+    if explanation.decision.outcome != "deny":  # what the role may do, whoever fills it may still be refused
         request = AccessRequest(subject, action, f"tool:{tool_id}")
-        found = kernel.why(org_id, request)
-    if found.decision.outcome != "deny":
+        explanation = kernel.why(org_id, request)
+    if explanation.decision.outcome != "deny":
         return None  # it is no longer refused, or only in circumstances that the audit does not have
     who = identify(view, subject)
     several = who is not None and len(who.roles) > 1
-    grant = _sole(found.remedies, "grant")
+    grant = _find_single_change(explanation.remedies, "grant")
     grantors = () if grant is None else find_grantors(kernel, _grant_of(grant[1], org_id, request.subject))
     commands = () if grant is None else grant[0].commands
-    equip = _sole(found.remedies, "equip", f"role:{role}")
-    level = _level_in(found)
+    equip = _find_single_change(explanation.remedies, "equip", f"role:{role}")
+    level = _get_level(explanation)
     if equip is not None and equip[1].value == f"tool:{tool_id}" and level is not None:
-        has = tool_id in view.tool_levels_of(role)
+        has = tool_id in view.get_tool_levels(role)
         edit = equip[0].edits[0] if equip[0].edits else None
         return UseProposal(
             kind="ask", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
@@ -157,7 +159,7 @@ def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: Refus
             if several
             else "",
         )  # fmt: skip
-    remedy = grant[0] if grant is not None else next(iter(found.remedies), None)
+    remedy = grant[0] if grant is not None else next(iter(explanation.remedies), None)
     return UseProposal(
         kind="grant", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
         text=f"{remedy.text}, if role {quote(role)} is to have it" if remedy else f"leave {quote(tool_id)} to others: nothing opens it",
@@ -165,7 +167,9 @@ def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: Refus
     )  # fmt: skip
 
 
-def _sole(remedies: Iterable[Remedy], kind: str, subject: str = "") -> tuple[Remedy, RemedyChange] | None:
+def _find_single_change(
+    remedies: Iterable[Remedy], kind: str, subject: str = ""
+) -> tuple[Remedy, RemedyChange] | None:
     """The first remedy that is one change of a kind, about a subject if one is named, and nothing else."""
     for each in remedies:
         change = each.changes[0] if len(each.changes) == 1 else None
@@ -179,8 +183,8 @@ def _grant_of(change: RemedyChange, org_id: str, subject: str) -> Grant:
     return Grant("", change.subject or subject, (change.value,), level, change.waives, org_id)  # type: ignore[arg-type]
 
 
-def _level_in(found: AccessExplanation) -> ToolLevel | None:
-    return _as_level(found.decision.level_required)
+def _get_level(explanation: AccessExplanation) -> ToolLevel | None:
+    return _as_level(explanation.decision.level_required)
 
 
 def _as_level(text: str) -> ToolLevel | None:

@@ -75,24 +75,24 @@ def build_report(
         each
         for each in view.roles
         if terms.role in (None, each)
-        and (each == terms.role or not tools.isdisjoint(view.tool_levels_of(each)))
+        and (each == terms.role or not tools.isdisjoint(view.get_tool_levels(each)))
     ]
-    use = count_tool_use(decisions, uses, org_id, partial(_roles_of, view))
+    use = count_tool_use(decisions, uses, org_id, partial(_list_roles, view))
     seasoned = [each for each in roles if terms.now - use.first_of.get(each, terms.now) >= terms.at_least]
-    found = [
-        *propose_narrowing(view, pins.servers, _served(view, pins), use, seasoned),
+    all_proposals = [
+        *propose_narrowing(view, pins.servers, _map_served_tools(view, pins), use, seasoned),
         *propose_asking(
             kernel, org_id, use, [each for each in view.roles if terms.role in (None, each)], terms.often
         ),
     ]
     # Whoever is refused could write a proposal to open something. It is in no diff that nobody asked for.
-    said = [
+    proposals = [
         each
         if terms.asks or each.by_hand or each.kind in NARROWING
         else msgspec.structs.replace(each, by_hand="it opens something; `--asks` puts it into the diff")
-        for each in found
+        for each in all_proposals
     ]
-    drafted = draft_diff(kernel, org_id, said, terms.folder)
+    drafted = draft_diff(kernel, org_id, proposals, terms.folder)
     days = 0.0 if use.first_at is None else (terms.now - use.first_at) / DAY
     return GatewayReport(
         org_id=org_id,
@@ -100,34 +100,34 @@ def build_report(
         days=round(days, 1),
         spared=count_spared(kernel, org_id, pins, roles),
         calls=tuple(
-            each for each in use.calls if terms.role is None or terms.role in _roles_of(view, each.subject)
+            each for each in use.calls if terms.role is None or terms.role in _list_roles(view, each.subject)
         ),
         proposals=drafted.proposals,
-        notes=tuple(_notes(view, pins, use, roles, seasoned, terms)),
+        notes=tuple(_list_notes(view, pins, use, roles, seasoned, terms)),
         findings=drafted.findings,
         diff=drafted.diff,
         folder=drafted.folder,
     )
 
 
-def _served(view: OrgView, pins: Pins) -> dict[str, list[str]]:
+def _map_served_tools(view: OrgView, pins: Pins) -> dict[str, list[str]]:
     """The names of tools on their servers, by the declared tool that stands for them."""
-    found: dict[str, list[str]] = {}
+    names_by_tool: dict[str, list[str]] = {}
     for server in pins.servers:
         definitions = pins.definitions(server)
         declared = tools_of(view, server)
         for name in definitions:
             for binding in bind(declared, server, name):
-                found.setdefault(binding.tool_id, []).append(name)
-    return found
+                names_by_tool.setdefault(binding.tool_id, []).append(name)
+    return names_by_tool
 
 
-def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
-    found = identify(view, subject)
-    return found.roles if found is not None and found.is_crew else ()
+def _list_roles(view: OrgView, subject: str) -> tuple[str, ...]:
+    identity = identify(view, subject)
+    return identity.roles if identity is not None and identity.is_crew else ()
 
 
-def _notes(
+def _list_notes(
     view: OrgView,
     pins: Pins,
     use: ObservedUse,
@@ -144,13 +144,13 @@ def _notes(
     idle = [each for each in roles if each not in use.first_of]
     short = [each for each in roles if each not in idle and each not in seasoned]
     if idle:
-        yield f"nobody in {_roles(idle)} has called anything, so nothing is proposed to take away"
+        yield f"nobody in {_format_roles(idle)} has called anything, so nothing is proposed to take away"
     days = terms.at_least / DAY
     if short and terms.now - terms.since < terms.at_least:
         yield f"`--since` leaves less than {days:g} days, so nothing is proposed to take away"
     elif short:
-        yield f"the calls of {_roles(short)} began less than {days:g} days ago, so nothing is proposed to take away"
+        yield f"the calls of {_format_roles(short)} began less than {days:g} days ago, so nothing is proposed to take away"
 
 
-def _roles(roles: Sequence[str]) -> str:
+def _format_roles(roles: Sequence[str]) -> str:
     return f"{'role' if len(roles) == 1 else 'roles'} {listing(roles)}"

@@ -27,7 +27,7 @@ from orgkernel.mcp.gateway.passing import (
 from orgkernel.mcp.gateway.refusals import ASKING
 from orgkernel.mcp.server import describe_tool
 from orgkernel.mcp.tools import BY_NAME
-from orgkernel.mcp.words import as_json, error_text, quoted
+from orgkernel.mcp.words import as_json, quoted, write_error
 
 if TYPE_CHECKING:
     from mcp import types
@@ -63,17 +63,17 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
     from mcp.shared.exceptions import MCPError
 
     def refused(error: OrgkernelError | UnknownTool, data: Any = None) -> MCPError:
-        text = error_text(error) if isinstance(error, OrgkernelError) else str(error)
+        text = write_error(error) if isinstance(error, OrgkernelError) else str(error)
         return MCPError(code=_INVALID_PARAMS, message=text, data=data)
 
-    async def answered(found: Awaitable[T], data: Any = None) -> T:
+    async def answered(awaitable: Awaitable[T], data: Any = None) -> T:
         try:
-            return await found
+            return await awaitable
         except OrgkernelError as error:
             raise refused(error, data) from None
 
-    async def listed(ctx: Any, field: str, found: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
-        return _in_era(ctx, {field: await answered(found)})
+    async def listed(ctx: Any, field: str, awaitable: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
+        return _adapt_to_protocol(ctx, {field: await answered(awaitable)})
 
     async def on_list_tools(ctx: Any, params: Any) -> Any:
         return await listed(ctx, "tools", _list_tools(gateway, find_caller(ctx)))
@@ -81,31 +81,33 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
     async def on_call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
         caller = find_caller(ctx)
         if params.name == ASKING:
-            return _in_era(ctx, await _request_access(caller, params.arguments))
+            return _adapt_to_protocol(ctx, await _request_access(caller, params.arguments))
         try:
             result = await call_tool(
                 gateway,
                 caller,
                 params.name,
                 params.arguments or {},
-                asked=_asking(ctx, params),
-                on_progress=_progress(ctx),
+                asked=_build_form_asker(ctx, params),
+                on_progress=_pass_progress_on(ctx),
             )
-            return _in_era(ctx, result)
+            return _adapt_to_protocol(ctx, result)
         except UnknownTool as error:
             raise refused(error) from None
         except _NeedsInput as form:
-            asked = types.ElicitRequest(
+            form_request = types.ElicitRequest(
                 params=types.ElicitRequestFormParams(message=form.message, requested_schema=_FORM)
             )
-            return types.InputRequiredResult(input_requests={_QUESTION: asked}, request_state=form.request_id)
+            return types.InputRequiredResult(
+                input_requests={_QUESTION: form_request}, request_state=form.request_id
+            )
 
     async def on_list_prompts(ctx: Any, params: Any) -> Any:
         return await listed(ctx, "prompts", list_prompts(gateway, find_caller(ctx)))
 
     async def on_get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
-        found = find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
-        return _in_era(ctx, await answered(found))
+        pending_prompt = find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
+        return _adapt_to_protocol(ctx, await answered(pending_prompt))
 
     async def on_list_resources(ctx: Any, params: Any) -> Any:
         return await listed(ctx, "resources", list_resources(gateway, find_caller(ctx)))
@@ -115,8 +117,8 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
 
     async def on_read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
         uri = str(params.uri)
-        found = find_resource(gateway, find_caller(ctx), uri)
-        return _in_era(ctx, await answered(found, {"uri": uri}))
+        pending_resource = find_resource(gateway, find_caller(ctx), uri)
+        return _adapt_to_protocol(ctx, await answered(pending_resource, {"uri": uri}))
 
     lists = CacheHint(_LIST_TTL, "private")
     return Server(
@@ -147,7 +149,7 @@ async def run_gateway_stdio(gateway: McpGateway, caller: LocalCaller) -> None:
     from mcp.server.stdio import stdio_server
 
     server = build_gateway_server(gateway, lambda _: caller)
-    _end_by_signals(gateway, caller)
+    _install_signal_handlers(gateway, caller)
     try:
         async with stdio_server() as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
@@ -155,7 +157,7 @@ async def run_gateway_stdio(gateway: McpGateway, caller: LocalCaller) -> None:
         await gateway.aclose()
 
 
-def _end_by_signals(gateway: McpGateway, caller: LocalCaller) -> None:
+def _install_signal_handlers(gateway: McpGateway, caller: LocalCaller) -> None:
     """End the servers too when a signal ends this process, because some stay when their input ends, and write down how the
     last calls ended.
 
@@ -199,12 +201,12 @@ async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | 
     try:
         answer, text = await tool.run(caller, read_arguments(tool.name, tool.arguments, arguments))
     except OrgkernelError as error:
-        return {"content": [{"type": "text", "text": error_text(error)}], "isError": True}
+        return {"content": [{"type": "text", "text": write_error(error)}], "isError": True}
     data = quoted(answer)
     return {"content": [{"type": "text", "text": text or as_json(data)}], "structuredContent": data}
 
 
-def _asking(ctx: Any, params: types.CallToolRequestParams) -> FormAsker:
+def _build_form_asker(ctx: Any, params: types.CallToolRequestParams) -> FormAsker:
     """How to ask whoever sits at the host."""
     from mcp.shared.exceptions import MCPError, NoBackChannelError
     from mcp.types import ClientCapabilities, ElicitationCapability
@@ -215,10 +217,10 @@ def _asking(ctx: Any, params: types.CallToolRequestParams) -> FormAsker:
         if not session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability())):
             return None
         if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            said = (params.input_responses or {}).get(_QUESTION)
-            if said is None or params.request_state != request_id:
+            input_response = (params.input_responses or {}).get(_QUESTION)
+            if input_response is None or params.request_state != request_id:
                 raise _NeedsInput(message, request_id)
-            action: FormAnswer | None = getattr(said, "action", None)
+            action: FormAnswer | None = getattr(input_response, "action", None)
             return action
         try:
             answer = await session.elicit_form(message, _FORM, related_request_id=ctx.request_id)
@@ -230,7 +232,7 @@ def _asking(ctx: Any, params: types.CallToolRequestParams) -> FormAsker:
     return ask
 
 
-def _in_era(ctx: Any, result: Mapping[str, Any]) -> dict[str, Any]:
+def _adapt_to_protocol(ctx: Any, result: Mapping[str, Any]) -> dict[str, Any]:
     """A result with what the era of a connection demands."""
     from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -238,7 +240,7 @@ def _in_era(ctx: Any, result: Mapping[str, Any]) -> dict[str, Any]:
     return {**result, "resultType": "complete"} if is_modern else dict(result)
 
 
-def _progress(ctx: Any) -> Any:
+def _pass_progress_on(ctx: Any) -> Any:
     """Pass progress on, if the client asked for it."""
     token = None if ctx.meta is None else ctx.meta.get("progress_token")
     if token is None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway.names import names_of
-from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, changed_fields, digest_of
+from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, digest_of, list_changed_fields
 from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
 
 _LONGEST_WORD = 80
@@ -81,7 +81,7 @@ class ReviewedServer:
         """
         self._pins.refresh()
 
-    async def tool_called(self, exposed: str) -> str | None:
+    async def get_tool_called(self, exposed: str) -> str | None:
         """The tool that is called so in front of a host. Raises `UpstreamError`."""
         name = self._names.get(exposed)
         if name is None:
@@ -93,7 +93,7 @@ class ReviewedServer:
             name = self._names.get(exposed)
         return name
 
-    def schema_called(self, exposed: str) -> Any:
+    def get_schema_called(self, exposed: str) -> Any:
         """The schema of the arguments of an accepted tool that is called so in front of a host, without asking the server."""
         accepted = self._pins.definitions(self.name)
         name = self._names.get(exposed) or names_of(self.name, accepted).get(exposed)
@@ -162,7 +162,7 @@ class ReviewedServer:
             if state == "accepted":
                 accepted[name] = definition
             else:
-                fields = changed_fields(known[name], definition) if name in known else ()
+                fields = list_changed_fields(known[name], definition) if name in known else ()
                 withheld[name] = Withheld(name, state, fields)
                 self._tell(withheld[name].sentence(self.name))
         return _Live(listed, accepted, withheld, self._pins.generation)
@@ -179,9 +179,9 @@ class ReviewedServer:
 def _command(server: str, name: str) -> str:
     """What somebody can paste into a shell: the server chooses the name, and it must stay one word."""
     if len(name) > _LONGEST_WORD or clean(name) != name or "`" in name:
-        return f"`orgkernel gateway accept {_word(server)}`"
-    return f"`orgkernel gateway accept {_word(server)} {_word(name)}`"
+        return f"`orgkernel gateway accept {_get_word(server)}`"
+    return f"`orgkernel gateway accept {_get_word(server)} {_get_word(name)}`"
 
 
-def _word(text: str) -> str:
+def _get_word(text: str) -> str:
     return f"-- {shlex.quote(text)}" if text.startswith("-") else shlex.quote(text)

@@ -14,9 +14,9 @@ import msgspec
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.bindings import tools_of
-from orgkernel.mcp.gateway.gateway import Offered, offers_of, visible
-from orgkernel.mcp.gateway.listing import shown_to, usable_by
-from orgkernel.mcp.gateway.names import exposed_name
+from orgkernel.mcp.gateway.gateway import Offered, make_visible, match_offers
+from orgkernel.mcp.gateway.listing import list_shown_tools, list_usable
+from orgkernel.mcp.gateway.names import build_exposed_name
 from orgkernel.mcp.gateway.pins import Pins
 
 SizeUnit = Literal["estimated_tokens"]
@@ -55,17 +55,18 @@ def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) 
     for server in pins.servers:
         definitions = pins.definitions(server)
         everything += [
-            {**visible(each), "name": exposed_name(server, name)} for name, each in definitions.items()
+            {**make_visible(each), "name": build_exposed_name(server, name)}
+            for name, each in definitions.items()
         ]
-        offers += offers_of(server, definitions, tools_of(view, server))[0]
+        offers += match_offers(server, definitions, tools_of(view, server))[0]
     size = sizes.of(everything)
-    found = []
+    spared_roles = []
     for role in roles:
         subject = f"role:{role}"
-        shown = shown_to(usable_by(kernel, org_id, subject, AccessRequest(subject, "", "")), offers)
+        shown = list_shown_tools(list_usable(kernel, org_id, subject, AccessRequest(subject, "", "")), offers)
         its = sizes.of(shown)
-        found.append(SparedRole(role, len(shown), its, max(0, size - its)))
-    return Spared("estimated_tokens", pins.servers, len(everything), size, tuple(found))
+        spared_roles.append(SparedRole(role, len(shown), its, max(0, size - its)))
+    return Spared("estimated_tokens", pins.servers, len(everything), size, tuple(spared_roles))
 
 
 def estimate_tokens(text: str) -> int:
@@ -77,7 +78,7 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text.encode()) // BYTES_PER_TOKEN)
 
 
-def prompt_text(definition: Mapping[str, Any]) -> str:
+def write_prompt_text(definition: Mapping[str, Any]) -> str:
     """A tool as a host puts it in front of a model.
 
     >>> prompt_text({"name": "files__read", "inputSchema": {"type": "object"}, "outputSchema": {}})
@@ -100,7 +101,7 @@ class _Sizes:
 
     def of(self, definitions: Iterable[Mapping[str, Any]]) -> int:
         total = 0
-        for text in map(prompt_text, definitions):
+        for text in map(write_prompt_text, definitions):
             if text not in self._known:
                 self._known[text] = self._count(text)
             total += self._known[text]

@@ -90,12 +90,12 @@ class Collector:
         handed_in: list[tuple[ReportFile, Ticket]] = []
         unfit: list[tuple[ReportFile, NotAReport]] = []
         for file in files:
-            found = read_file(self._folder, file)
-            if isinstance(found, NotAReport):
-                unfit.append((file, found))
-            elif found is not None:
+            report = read_file(self._folder, file)
+            if isinstance(report, NotAReport):
+                unfit.append((file, report))
+            elif report is not None:
                 try:
-                    handed_in.append((file, self._hand_in(found)))
+                    handed_in.append((file, self._hand_in(report)))
                 except Refused as error:
                     unfit.append((file, _refused(error)))
         for file, ticket in handed_in:

@@ -20,7 +20,7 @@ import msgspec
 from orgkernel.decisions.evidence.state_view import StoredReport
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead
-from orgkernel.runtime.regular_files import FileIdentity, identity_of
+from orgkernel.runtime.regular_files import FileIdentity, get_file_identity
 from orgkernel.runtime.report_files import ARCHIVE
 from orgkernel.runtime.salute_format import ReportError, read_report
 from orgkernel.runtime.utc import as_seconds
@@ -58,10 +58,10 @@ def list_reports(folder: str) -> list[ReportFile]:
     Raises `NothingToRead` if the folder does not exist.
     """
     with _opened(folder) as there:
-        found = list(_list(there, ""))
+        reports = list(_list(there, ""))
         with contextlib.suppress(OSError), _within(there, f"{ARCHIVE}/") as (archive, _):
-            found += _list(archive, f"{ARCHIVE}/")
-    return sorted(found, key=lambda file: (file.name.endswith(_LATEST), file.identity[2], file.name))
+            reports += _list(archive, f"{ARCHIVE}/")
+    return sorted(reports, key=lambda file: (file.name.endswith(_LATEST), file.identity[2], file.name))
 
 
 def list_latest(folder: str) -> list[ReportFile]:
@@ -79,7 +79,7 @@ def read_file(folder: str, file: ReportFile) -> dict[str, Any] | NotAReport | No
             # The content belongs to the listed file only if its identity is the same before and after reading.
             before = os.fstat(number)
             content = _read(number) if stat.S_ISREG(before.st_mode) else b""
-            is_same = identity_of(before) == identity_of(os.fstat(number)) == file.identity
+            is_same = get_file_identity(before) == get_file_identity(os.fstat(number)) == file.identity
         finally:
             os.close(number)
     except FileNotFoundError:
@@ -117,13 +117,13 @@ def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(REJECTED, dir_fd=there)
             with _within(there, f"{REJECTED}/") as (rejected, _):
-                if identity_of(os.stat(base, dir_fd=parent, follow_symlinks=False)) != file.identity:
+                if get_file_identity(os.stat(base, dir_fd=parent, follow_symlinks=False)) != file.identity:
                     return None
                 os.rename(base, moved, src_dir_fd=parent, dst_dir_fd=rejected)
-                found = os.stat(moved, dir_fd=rejected, follow_symlinks=False)
+                status = os.stat(moved, dir_fd=rejected, follow_symlinks=False)
     except OSError:
         return None
-    return ReportFile(f"{REJECTED}/{moved}", identity_of(found))
+    return ReportFile(f"{REJECTED}/{moved}", get_file_identity(status))
 
 
 @contextlib.contextmanager
@@ -161,9 +161,9 @@ def _list(there: int, prefix: str) -> Iterator[ReportFile]:
         for entry in entries:
             if entry.name.endswith(_SUFFIX) and not entry.name.startswith("."):
                 with contextlib.suppress(OSError):
-                    found = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
-                        yield ReportFile(f"{prefix}{entry.name}", identity_of(found))
+                    status = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
+                        yield ReportFile(f"{prefix}{entry.name}", get_file_identity(status))
 
 
 def _read(number: int) -> bytes:

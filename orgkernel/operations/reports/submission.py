@@ -65,7 +65,7 @@ def _require_reporter(kernel: Kernel, actor: Actor, org: str, role_id: str) -> s
     snapshot = kernel.organization(org_id).snapshot
     snapshot.require_role(role_id)
     if actor.agent_id:
-        fills = [edge.target for edge in snapshot.index.roles_filled_by(actor.agent_id)]
+        fills = [edge.target for edge in snapshot.index.list_roles_filled_by(actor.agent_id)]
         if role_id not in fills:
             raise Refused(
                 f"the credential belongs to agent {quote(actor.agent_id)}, which does not fill role {quote(role_id)}",

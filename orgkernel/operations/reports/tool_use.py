@@ -108,8 +108,8 @@ def count_tool_use(
         tuple(count.as_calls(*key) for key, count in sorted(by_tool.items())),
         first_at,
         first_of,
-        {key: frozenset(found) for key, found in actions.items()},
-        {key: frozenset(found) for key, found in names.items()},
+        {key: frozenset(members) for key, members in actions.items()},
+        {key: frozenset(members) for key, members in names.items()},
         {
             key: RefusedUse(count.refused.total(), _most_first(count.refused), _most_first(count.asked))
             for key, count in sorted(refused.items())
@@ -126,12 +126,12 @@ class _Count:
         self.asked: Counter[tuple[str, str]] = Counter()
         self.failed: Counter[str] = Counter()
 
-    def add(self, outcome: str, code: str, asked: tuple[str, str] | None, failure: str | None) -> None:
+    def add(self, outcome: str, code: str, question: tuple[str, str] | None, failure: str | None) -> None:
         self.outcomes[outcome] += 1
         if outcome == "deny":
             self.refused[code] += 1
-            if asked is not None:
-                self.asked[asked] += 1
+            if question is not None:
+                self.asked[question] += 1
         elif failure is not None:
             self.failed[failure] += 1
 
@@ -151,8 +151,8 @@ class _Count:
 
 def _called(detail: Mapping[str, object] | None) -> tuple[str, str]:
     """The server and the tool of a call through the gateway; empty for everything else."""
-    said = detail or {}
-    server, tool = said.get("server"), said.get("tool")
+    fields = detail or {}
+    server, tool = fields.get("server"), fields.get("tool")
     return (server, tool) if isinstance(server, str) and isinstance(tool, str) else ("", "")
 
 

@@ -25,10 +25,10 @@ def name_policy(role_id: str, tool_id: str, taken: Collection[str]) -> str:
     """
     name = f"ask-{role_id}-{tool_id}".replace(".", "-")[:_LONGEST]
     number = 2
-    found = name
-    while found in taken:
-        found, number = f"{name}-{number}", number + 1
-    return found
+    policy_id = name
+    while policy_id in taken:
+        policy_id, number = f"{name}-{number}", number + 1
+    return policy_id
 
 
 def policy_lines(policy_id: str, role_id: str, tool_id: str) -> list[str]:
@@ -57,10 +57,10 @@ def add_policy(source: SourceText, policy_id: str, lines: list[str]) -> SourceTe
         value = document.value
         if not (isinstance(value, dict) and value.get("_schema") == f"{PREFIX}access_policies"):
             continue
-        found = find_entry(nodes[number], "policies") if len(nodes) == len(documents) else None
-        if found is None or not isinstance(found[1], MappingNode) or found[1].flow_style:
+        entry = find_entry(nodes[number], "policies") if len(nodes) == len(documents) else None
+        if entry is None or not isinstance(entry[1], MappingNode) or entry[1].flow_style:
             break
-        edit = add_after_key(source.text, found[0], lines, found[1].start_mark.column)
+        edit = add_after_key(source.text, entry[0], lines, entry[1].start_mark.column)
         edited = replace(source, text=apply_edits(source.text, [edit]))
         after = parse_source(edited)
         was, now = value["policies"], after.documents[number].value if not after.refusals else None

@@ -119,9 +119,9 @@ def _limiting(tool_id: str, level: ToolLevel | None) -> Callable[[str, MappingNo
 
 
 def _removing(text: str, able: Node | None, name: str, item: Node) -> list[Edit]:
-    found = find_entry(able, name)
-    assert found is not None
-    key, items = found
+    entry = find_entry(able, name)
+    assert entry is not None
+    key, items = entry
     assert isinstance(items, SequenceNode)
     return remove_item(
         text, key, items, next(number for number, each in enumerate(items.value) if each is item)
@@ -149,11 +149,11 @@ def _adding(text: str, profile: MappingNode, tool_id: str, level: ToolLevel, com
         if able.flow_style:
             return add_entry(text, able, [f'"tools": [{item}]' if as_json else f"tools: [{item}]"])
         return add_entry(text, able, ["tools:", f"  - {item}{f'  {comment}' if comment else ''}"])
-    found = find_entry(profile, "role_id")
-    if able is not None or found is None or profile.flow_style:
+    entry = find_entry(profile, "role_id")
+    if able is not None or entry is None or profile.flow_style:
         raise CannotEdit("it has no place for a tool")
     return add_after_key(
-        text, found[0], ["capabilities:", "  tools:", f"    - {item}"], profile.start_mark.column
+        text, entry[0], ["capabilities:", "  tools:", f"    - {item}"], profile.start_mark.column
     )
 
 

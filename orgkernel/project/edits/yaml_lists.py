@@ -50,10 +50,10 @@ def find_entry(node: Node | None, key: str) -> tuple[ScalarNode, Node] | None:
 def find_value(node: Node | None, *keys: str) -> Node | None:
     """The value at the end of some keys."""
     for key in keys:
-        found = find_entry(node, key)
-        if found is None:
+        entry = find_entry(node, key)
+        if entry is None:
             return None
-        node = found[1]
+        node = entry[1]
     return node
 
 
@@ -109,8 +109,8 @@ def add_after_key(text: str, key: ScalarNode, lines: list[str], column: int) -> 
 def comment_behind(text: str, node: Node) -> str:
     """The comment on the line on which a node ends; empty if there is none."""
     at = _end_of(node)
-    found = _COMMENT.match(text, at, _line_end(text, at))
-    return found[1] if found else ""
+    match = _COMMENT.match(text, at, _line_end(text, at))
+    return match[1] if match else ""
 
 
 def replace_scalar(text: str, scalar: ScalarNode, value: str) -> Edit:
@@ -122,8 +122,8 @@ def replace_scalar(text: str, scalar: ScalarNode, value: str) -> Edit:
 
 def line_break(text: str) -> str:
     """How the lines of a text end."""
-    found = LINE_BREAK.search(text)
-    return found[0] if found else "\n"
+    match = LINE_BREAK.search(text)
+    return match[0] if match else "\n"
 
 
 def is_quoted(text: str, node: Node) -> bool:
@@ -178,8 +178,8 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _line_end(text: str, at: int) -> int:
-    found = LINE_BREAK.search(text, at)
-    return found.start() if found else len(text)
+    match = LINE_BREAK.search(text, at)
+    return match.start() if match else len(text)
 
 
 def _give_up(why: str) -> NoReturn:

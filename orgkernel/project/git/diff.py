@@ -115,12 +115,12 @@ def _is_manifest(path: str) -> bool:
 
 def read_blobs(folder: str, ids: Iterable[str], *, in_hook: bool = False) -> dict[str, bytes]:
     """The contents of objects, without those that are large. Raises `UsageError` if one is not there."""
-    asked = list(ids)
-    if not asked:
+    object_ids = list(ids)
+    if not object_ids:
         return {}
     what = "read the files of a revision"
     sizes = (
-        read_git(folder, "cat-file", "--batch-check", input=as_lines(asked), what=what, in_hook=in_hook)
+        read_git(folder, "cat-file", "--batch-check", input=as_lines(object_ids), what=what, in_hook=in_hook)
         .decode()
         .splitlines()
     )
@@ -133,14 +133,14 @@ def read_blobs(folder: str, ids: Iterable[str], *, in_hook: bool = False) -> dic
         if small
         else b""
     )
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     at = 0
     for id in small:
         end = raw.index(b"\n", at)
         size = int(raw[at:end].split()[2])
-        found[id] = raw[end + 1 : end + 1 + size]
+        contents[id] = raw[end + 1 : end + 1 + size]
         at = end + size + 2
-    return found
+    return contents
 
 
 def find_empty_tree(folder: str) -> str:

@@ -68,25 +68,26 @@ def read_range(path: str, base: str, head: str, branches: Sequence[str] = ()) ->
     return GitRange(folder, common[0], last, changed)
 
 
-def find_changed_rules(found: GitRange, documents: Sequence[str]) -> list[str]:
+def find_changed_rules(git_range: GitRange, documents: Sequence[str]) -> list[str]:
     """Documents in the repository that say what is sacred and are not as at the base: changed, new, or gone.
 
     `documents` are those that count now. If none of them lies in the repository, none there says so.
     """
     inside = [
-        os.path.relpath(each, found.folder).replace(os.sep, "/") for each in map(os.path.realpath, documents)
+        os.path.relpath(each, git_range.folder).replace(os.sep, "/")
+        for each in map(os.path.realpath, documents)
     ]
     if documents and all(each.startswith("../") for each in inside):
         return []
-    changed = [each for each in inside if not each.startswith("../") and _differs(found, each)]
+    changed = [each for each in inside if not each.startswith("../") and _differs(git_range, each)]
     gone = [
         path
-        for each in found.changed.files
+        for each in git_range.changed.files
         for path in each.touched
         if each.existed(path)
         and path not in changed
         and is_candidate(path)
-        and _MARK in _text_at(found, path)
+        and _MARK in _text_at(git_range, path)
     ]
     return [*changed, *gone]
 
@@ -94,24 +95,24 @@ def find_changed_rules(found: GitRange, documents: Sequence[str]) -> list[str]:
 _MARK: Final = b"orgkernel:governance"
 
 
-def _differs(found: GitRange, path: str) -> bool:
+def _differs(git_range: GitRange, path: str) -> bool:
     try:
-        with open(os.path.join(found.folder, path), "rb") as file:
+        with open(os.path.join(git_range.folder, path), "rb") as file:
             now = file.read()
     except OSError:
         return True
-    return now.replace(b"\r\n", b"\n") != _text_at(found, path).replace(b"\r\n", b"\n")
+    return now.replace(b"\r\n", b"\n") != _text_at(git_range, path).replace(b"\r\n", b"\n")
 
 
-def _text_at(found: GitRange, path: str) -> bytes:
+def _text_at(git_range: GitRange, path: str) -> bytes:
     """What a file contained at the base; empty if there was none."""
-    done = run_git(found.folder, "cat-file", "blob", f"{found.base}:{path}")
+    done = run_git(git_range.folder, "cat-file", "blob", f"{git_range.base}:{path}")
     return done.stdout if done.returncode == 0 else b""
 
 
 def _refuse_shallow(folder: str) -> None:
-    said = read_git(folder, "rev-parse", "--is-shallow-repository", what="read the repository")
-    if said.strip() != b"false":
+    output = read_git(folder, "rev-parse", "--is-shallow-repository", what="read the repository")
+    if output.strip() != b"false":
         raise UsageError(
             "the clone is shallow, so it cannot be told what changed since when",
             "run `git fetch --unshallow` first; in CI, check out the whole history",
@@ -183,14 +184,14 @@ def _touched(folder: str, heads: Sequence[Sequence[str]]) -> dict[str, set[str]]
             here.add(read_entry(word, words).path)
         else:
             here = differs[next(numbered)] = set()
-    found: dict[str, set[str]] = {}
+    paths_by_commit: dict[str, set[str]] = {}
     for commit, *parents in heads:
         if len(parents) < 2:
-            found[commit] = differs[commit, parents[0] if parents else ""]
+            paths_by_commit[commit] = differs[commit, parents[0] if parents else ""]
         else:
             sides = [differs[commit, each] for each in parents]
-            found[commit] = set.intersection(*sides).union(*_taken_back(folder, parents, sides))
-    return found
+            paths_by_commit[commit] = set.intersection(*sides).union(*_taken_back(folder, parents, sides))
+    return paths_by_commit
 
 
 def _taken_back(folder: str, parents: Sequence[str], sides: Sequence[set[str]]) -> Iterator[set[str]]:
@@ -223,10 +224,10 @@ def _branches_of(folder: str, first: str, tips: dict[str, str]) -> dict[str, lis
         )
         for branch, tip in tips.items()
     }
-    found: dict[str, list[str]] = {}
+    branches_by_commit: dict[str, list[str]] = {}
     for commit in frozenset().union(*inside.values()):
         on = [branch for branch in tips if commit in inside[branch]]
-        found[commit] = [
+        branches_by_commit[commit] = [
             branch
             for branch in on
             if not any(
@@ -235,4 +236,4 @@ def _branches_of(folder: str, first: str, tips: dict[str, str]) -> dict[str, lis
                 if other != branch
             )
         ]
-    return found
+    return branches_by_commit

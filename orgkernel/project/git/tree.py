@@ -121,8 +121,8 @@ def _entries(repository: Repository, tree: str) -> Iterator[_Entry]:
 
 def _write(repository: Repository, entries: list[_Entry], top: str, temporary: str) -> None:
     with open(os.path.join(temporary, "objects"), "w+b") as objects:
-        asked = b"".join(entry.object_id + b"\n" for entry in entries)
-        done = _git(repository.folder, "cat-file", "--batch", input=asked, output=objects)
+        request_lines = b"".join(entry.object_id + b"\n" for entry in entries)
+        done = _git(repository.folder, "cat-file", "--batch", input=request_lines, output=objects)
         if done.returncode != 0:
             raise UsageError("git cannot read the files of a revision", first_line(done.stderr))
         objects.seek(0)

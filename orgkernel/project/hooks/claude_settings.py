@@ -51,13 +51,13 @@ def role_hook(on_error: str) -> SettingsHook:
         f"{_ROLES} out of .claude/settings.json"
     )
     otherwise = f"{{ echo {shlex.quote(failed)} >&2; exit 2; }}" if on_error == "refuse" else "exit 0"
-    asked = f"{_python(_ROLES)} PreToolUse {on_error} || {otherwise}"
-    told = {event: f"{_python(_ROLES)} {event} {on_error} || exit 0" for event in _EVENTS[1:]}
+    decide_command = f"{_python(_ROLES)} PreToolUse {on_error} || {otherwise}"
+    event_commands = {event: f"{_python(_ROLES)} {event} {on_error} || exit 0" for event in _EVENTS[1:]}
     return SettingsHook(
         _ROLES,
         {
-            "PreToolUse": {"matcher": "*", "hooks": [_run(asked)]},
-            **{event: {"hooks": [_run(command)]} for event, command in told.items()},
+            "PreToolUse": {"matcher": "*", "hooks": [_run(decide_command)]},
+            **{event: {"hooks": [_run(command)]} for event, command in event_commands.items()},
         },
     )
 

@@ -61,10 +61,10 @@ def find_hooks_folder(path: str) -> str:
             "`core.hooksPath` is set for all repositories, so our hooks would be in all of them",
             "set it for this repository first: `git config core.hooksPath .git/hooks`",
         )
-    found = _ask(folder, "rev-parse", "--git-path", "hooks")
-    if not found:
+    hooks_path = _ask(folder, "rev-parse", "--git-path", "hooks")
+    if not hooks_path:
         raise UsageError(f"git does not say where the hooks of {quote(folder)} are")
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(found)))
+    return os.path.normpath(os.path.join(folder, os.path.expanduser(hooks_path)))
 
 
 def install_hooks(folder: str) -> tuple[str, ...]:

@@ -58,8 +58,8 @@ def read_tool_call(
     path = given.get(_PATH_OF.get(name, ""))
     if not isinstance(path, str) or not path or "\0" in path:
         raise UsageError(f"it cannot be told which file the tool `{name}` writes")
-    found, outside = _paths(os.path.join(folder, path), root)
-    files = tuple(_change(each, root, given) for each in found)
+    paths, outside = _paths(os.path.join(folder, path), root)
+    files = tuple(_change(each, root, given) for each in paths)
     return PlannedWrites(_changed(files), (path,) if outside else ())
 
 
@@ -89,10 +89,10 @@ def _read_command(
         if names is None:
             unseen.append(f"which file `{shown(path)}` is cannot be seen")
         for name in names or ():
-            found, is_outside = _paths(name, root)
+            paths, is_outside = _paths(name, root)
             if is_outside:
                 outside.append(name)
-            for each in found:
+            for each in paths:
                 is_folder = os.path.isdir(os.path.join(root, each))
                 at = f"{each}/{_ANY_NAME}" if is_folder else each
                 files[at] = _change(at, root, {})

@@ -41,15 +41,15 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference, undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import ids_of, unknown_to_all
+from orgkernel.rules.visibility import find_unknown_to_all, list_ids
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Departments that tools name and no organization has."""
     yield from undeclared(
-        unknown_to_all(assembly, _references),
+        find_unknown_to_all(assembly, _references),
         "department",
-        lambda word: did_you_mean(word, ids_of(assembly, _departments)),
+        lambda word: did_you_mean(word, list_ids(assembly, _departments)),
     )
 
 

@@ -40,22 +40,22 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference, undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import ids_of, knows_agent, knows_role, unknown_to_all
+from orgkernel.rules.visibility import does_know_agent, does_know_role, find_unknown_to_all, list_ids
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Ids in `restricted_to` that are neither a role nor an agent."""
 
     def help_for(word: str) -> str:
-        return did_you_mean(word, ids_of(assembly, lambda records: [*records.posts, *records.agents]))
+        return did_you_mean(word, list_ids(assembly, lambda records: [*records.posts, *records.agents]))
 
-    yield from undeclared(unknown_to_all(assembly, _references), "role or agent", help_for)
+    yield from undeclared(find_unknown_to_all(assembly, _references), "role or agent", help_for)
 
 
 def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
     for tool in records.tools.values():
         for number, word in enumerate(tool.record.restricted_to):
-            known = knows_role(records, word) or knows_agent(records, word)
+            known = does_know_role(records, word) or does_know_agent(records, word)
             place = tool.place("restricted_to", number)
             yield Reference(place, "tool", tool.id, "is restricted to", word), known
 

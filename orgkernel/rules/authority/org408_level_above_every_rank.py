@@ -50,7 +50,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         tool_id: row
         for tool_id, tool in view.records.tools.items()
         if not tool.record.essential
-        and (row := view.records.rank_row_of(tool_id)) is not None
+        and (row := view.records.get_rank_row(tool_id)) is not None
         and row.declared
         and all(rank_id in row.levels for rank_id in row.declared)
     }

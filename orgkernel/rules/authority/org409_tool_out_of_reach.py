@@ -50,9 +50,9 @@ def check(view: OrgView) -> Iterator[Finding]:
         departments, users = tool.record.departments, tool.record.restricted_to
         if not (departments or users):
             continue
-        for edge in view.holders_of(tool.id):
+        for edge in view.list_holders(tool.id):
             role_id = edge.source
-            if tool.id in view.essential_tools_of(role_id):
+            if tool.id in view.list_essential_tools(role_id):
                 continue
             about = f"role {quote(role_id)} is equipped with {quote(tool.id)}, which is"
             if departments and view.records.posts[role_id].profile.department not in departments:
@@ -63,7 +63,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     f"role:{role_id}",
                     (Related(tool.place("departments"), "limited here"),),
                 )
-            agents = (filling.source for filling in view.agents_in(role_id))
+            agents = (filling.source for filling in view.list_agents_in(role_id))
             if users and {role_id, *agents}.isdisjoint(users):
                 yield Finding(
                     edge.place,

@@ -47,14 +47,14 @@ from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.policy_matches import contradiction
+from orgkernel.rules.policy_matches import find_contradiction
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import wrong_for_all
+from orgkernel.rules.visibility import find_wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Matches that contradict themselves or the directory."""
-    yield from wrong_for_all(assembly, _contradictions)
+    yield from find_wrong_for_all(assembly, _contradictions)
 
 
 def _contradictions(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
@@ -64,7 +64,7 @@ def _contradictions(records: OrgRecords) -> Iterator[tuple[Place, Finding | None
         if not policy.record.enabled:
             continue
         place = policy.place("match")
-        why = contradiction(policy.record.match, records)
+        why = find_contradiction(policy.record.match, records)
         message = f"policy {quote(policy.id)} can never match: {why}"
         yield place, Finding(place, message, "", f"policy:{policy.id}") if why else None
 

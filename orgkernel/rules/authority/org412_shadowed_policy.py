@@ -53,21 +53,21 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import DATA_TIERS, STAR, Modifiers, Policy, Session
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import Definition, OrgRecords
-from orgkernel.rules.policy_matches import contradiction, covers
+from orgkernel.rules.policy_matches import covers, find_contradiction
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import wrong_for_all
+from orgkernel.rules.visibility import find_wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Policies that another policy makes ineffective."""
-    yield from wrong_for_all(assembly, _shadowed)
+    yield from find_wrong_for_all(assembly, _shadowed)
 
 
 def _shadowed(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
     live = [
         each
         for each in records.policies.values()
-        if each.record.enabled and not contradiction(each.record.match, records)
+        if each.record.enabled and not find_contradiction(each.record.match, records)
     ]
     for number, policy in enumerate(live):
         if policy.document.format:

@@ -50,7 +50,7 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference, undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import ids_of, knows_agent, knows_role, unknown_to_all
+from orgkernel.rules.visibility import does_know_agent, does_know_role, find_unknown_to_all, list_ids
 
 _WORDS = {
     "person_id": "person",
@@ -64,12 +64,12 @@ _WORDS = {
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Principals that nothing declares."""
     for field, what in _WORDS.items():
-        unknown = unknown_to_all(assembly, partial(_references, field=field))
+        unknown = find_unknown_to_all(assembly, partial(_references, field=field))
         yield from undeclared(unknown, what, partial(_suggestion, assembly, field))
 
 
 def _suggestion(assembly: Assembly, field: str, word: str) -> str:
-    return did_you_mean(word, ids_of(assembly, partial(_declared, field=field)))
+    return did_you_mean(word, list_ids(assembly, partial(_declared, field=field)))
 
 
 def _references(records: OrgRecords, field: str) -> Iterator[tuple[Reference, bool]]:
@@ -83,9 +83,9 @@ def _references(records: OrgRecords, field: str) -> Iterator[tuple[Reference, bo
 
 def _knows(records: OrgRecords, field: str, word: str) -> bool:
     if field == "role":
-        return knows_role(records, word)
+        return does_know_role(records, word)
     if field == "agent":
-        return knows_agent(records, word)
+        return does_know_agent(records, word)
     return "directory" in records.incomplete or word in _declared(records, field)
 
 

@@ -53,7 +53,7 @@ from itertools import combinations
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.policy_matches import can_meet, contradiction
+from orgkernel.rules.policy_matches import can_meet, find_contradiction
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -66,7 +66,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if policy.record.enabled
         and policy.record.session.pin
         and policy.record.effect != "deny"
-        and not contradiction(policy.record.match, records)
+        and not find_contradiction(policy.record.match, records)
     ]
     for first, second in combinations(pinned, 2):
         one, other = first.record, second.record

@@ -47,8 +47,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     for post in view.posts:
         if not post.profile.may_grant:
             continue
-        held = dict(view.tool_levels_of(post.role_id))
-        held |= dict.fromkeys(view.essential_tools_of(post.role_id), LEVELS[-1])
+        held = dict(view.get_tool_levels(post.role_id))
+        held |= dict.fromkeys(view.list_essential_tools(post.role_id), LEVELS[-1])
         for number, use in enumerate(post.profile.may_grant):
             has = held.get(use.tool, "none")
             if LEVELS.index(use.level) <= LEVELS.index(has):

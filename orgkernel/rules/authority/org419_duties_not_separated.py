@@ -76,7 +76,7 @@ def _two(view: OrgView, role_id: str, separation: Separation) -> list[Edge]:
 def _agents(view: OrgView, name: str, separation: Separation, kept_apart: Related) -> Iterator[Finding]:
     for agent_id in view.records.agents:
         subject = f"agent:{agent_id}"
-        filled = view.roles_filled_by(agent_id)
+        filled = view.list_roles_filled_by(agent_id)
         roles = [edge for edge in filled if edge.target in separation.roles]
         if len(roles) > 1:
             yield _finding(f"agent {quote(agent_id)} fills", roles, name, subject, kept_apart)

@@ -68,9 +68,11 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _receivers(view: OrgView, post: RolePost) -> Iterator[tuple[str, Place]]:
-    receivers = {edge.target: edge.place for edge in view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id)}
+    receivers = {
+        edge.target: edge.place for edge in view.list_edges_from(EdgeKind.MAY_DISPATCH, post.role_id)
+    }
     if post.profile.can_delegate:
-        for edge in view.subordinates_of(post.role_id):
+        for edge in view.list_subordinates(post.role_id):
             receivers.setdefault(edge.source, edge.place)
     yield from receivers.items()
 

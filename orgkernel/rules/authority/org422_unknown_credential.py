@@ -44,16 +44,16 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import ids_of, unknown_to_all
+from orgkernel.rules.visibility import find_unknown_to_all, list_ids
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Credentials that no tool and no role uses."""
-    for reference in unknown_to_all(assembly, _references):
+    for reference in find_unknown_to_all(assembly, _references):
         yield Finding(
             reference.place,
             f"{reference}, a credential that no tool or role uses",
-            did_you_mean(reference.target, ids_of(assembly, _used))
+            did_you_mean(reference.target, list_ids(assembly, _used))
             or f"list {quote(reference.target)} under `credentials` of the tool that uses it",
             f"policy:{reference.source}",
         )

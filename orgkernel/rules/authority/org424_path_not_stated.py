@@ -57,12 +57,12 @@ def check(view: OrgView) -> Iterator[Finding]:
         if tool.record.path_arguments is not None or not tool.record.opens_files:
             continue
         needed = {action: LEVELS.index(level) for action, level in tool.record.required_levels.items()}
-        for edge in view.holders_of(tool.id):
+        for edge in view.list_holders(tool.id):
             role_id = edge.source
             post = view.records.posts[role_id]
-            if not post.profile.file_scope or tool.id in view.essential_tools_of(role_id):
+            if not post.profile.file_scope or tool.id in view.list_essential_tools(role_id):
                 continue
-            level = LEVELS.index(view.tool_levels_of(role_id).get(tool.id, "none"))
+            level = LEVELS.index(view.get_tool_levels(role_id).get(tool.id, "none"))
             refused = [action for action, least in needed.items() if _WRITE <= least <= level]
             if refused:
                 yield Finding(

@@ -50,12 +50,12 @@ from orgkernel.documents.records import STAR, Policy, ToolRules
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import wrong_for_all
+from orgkernel.rules.visibility import find_wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """What policies say without anything coming of it."""
-    yield from wrong_for_all(assembly, _idle)
+    yield from find_wrong_for_all(assembly, _idle)
 
 
 def _idle(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:

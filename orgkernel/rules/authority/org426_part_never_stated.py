@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _covered(view: OrgView, policy: Definition[Policy]) -> Iterator[Definition[Tool]]:
-    for edge in view.tools_covered_by(policy.id):
+    for edge in view.list_tools_covered_by(policy.id):
         tool = view.records.tools.get(edge.target)
         if tool is not None:
             yield tool

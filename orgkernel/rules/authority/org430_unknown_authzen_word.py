@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from orgkernel.decisions.access.resource import DISPATCH, ESCALATE, LOCK, WHOLE, named_credentials
+from orgkernel.decisions.access.resource import DISPATCH, ESCALATE, LOCK, WHOLE, find_named_credentials
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.documents.records import BUILT_IN_ORIGINS, DATA_TIERS, USER
@@ -66,32 +66,32 @@ def check(view: OrgView) -> Iterator[Finding]:
     for kind, references in _references(records).items():
         if _CATALOG.get(kind) in records.incomplete:
             continue
-        found = (each for each in references if each.target not in known[kind])
+        unknown_references = (each for each in references if each.target not in known[kind])
 
         def help_for(word: str, kind: str = kind) -> str:
             return did_you_mean(word, tuple(known[kind]))
 
-        yield from undeclared(found, kind, help_for)
+        yield from undeclared(unknown_references, kind, help_for)
 
 
 def _references(records: OrgRecords) -> dict[str, list[Reference]]:
     types, document = records.organization.authzen.types, records.document
-    found: dict[str, list[Reference]] = {kind: [] for kind in _DECLARED}
+    references_by_kind: dict[str, list[Reference]] = {kind: [] for kind in _DECLARED}
     for section, named in (("subjects", types.subjects), ("resources", types.resources)):
         for name, foreign in named.items():
             route = ("authzen", "types", section, name)
             for foreign_id, own in foreign.ids.items():
                 place = document.place(*route, "ids", foreign_id)
-                found[foreign.kind].append(Reference(place, "type", name, _STANDS_FOR, own))
+                references_by_kind[foreign.kind].append(Reference(place, "type", name, _STANDS_FOR, own))
     for name, resource in types.resources.items():
         if resource.tool is not None:
             place = document.place("authzen", "types", "resources", name, "tool")
-            found["tool"].append(Reference(place, "type", name, _STANDS_FOR, resource.tool))
+            references_by_kind["tool"].append(Reference(place, "type", name, _STANDS_FOR, resource.tool))
     for name, meanings in types.actions.items():
         for number, meaning in enumerate(meanings):
             place = document.place("authzen", "types", "actions", name, number, "action")
-            found[_ACTION].append(Reference(place, _ACTION, name, _STANDS_FOR, meaning.action))
-    return found
+            references_by_kind[_ACTION].append(Reference(place, _ACTION, name, _STANDS_FOR, meaning.action))
+    return references_by_kind
 
 
 def _roles(records: OrgRecords) -> Collection[str]:
@@ -116,7 +116,7 @@ _DECLARED: dict[str, Callable[[OrgRecords], Collection[str]]] = {
     "system": lambda records: (*BUILT_IN_ORIGINS, *records.system_origins),
     "webhook": lambda records: records.webhooks,
     "tool": lambda records: records.tools,
-    "credential": named_credentials,
+    "credential": find_named_credentials,
     "data": _data,
     _ACTION: _actions,
 }

@@ -44,9 +44,9 @@ def bill_of(document: SourceDocument) -> WrittenBill | None:
 def bills_of(view: OrgView) -> Iterator[WrittenBill]:
     """The bills that an organization sees."""
     for document in view.records.bills.values():
-        found = bill_of(document)
-        if found is not None:
-            yield found
+        bill = bill_of(document)
+        if bill is not None:
+            yield bill
 
 
 def is_declared(view: OrgView, wanted: BillRole) -> bool:
@@ -69,6 +69,6 @@ def known_departments(view: OrgView) -> frozenset[str]:
 
 def roles_for(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
     """The roles whose holders can take a bill role; none where it names what nobody declares."""
-    from orgkernel.decisions.work.bills.fitness import fitting_roles  # most organizations have no bills
+    from orgkernel.decisions.work.bills.fitness import find_fitting_roles  # most organizations have no bills
 
-    return fitting_roles(view, wanted) if is_declared(view, wanted) else ()
+    return find_fitting_roles(view, wanted) if is_declared(view, wanted) else ()

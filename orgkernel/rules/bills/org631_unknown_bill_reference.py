@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for written in bills_of(view):
         for named in _names(view, written):
             excused = named.catalog in view.records.incomplete or (
-                named.catalog == "role_profile" and view.names_role(str(named.name))
+                named.catalog == "role_profile" and view.does_name_role(str(named.name))
             )
             if named.name is None or named.name in named.known or excused:
                 continue

@@ -75,7 +75,7 @@ def crew_of(view: OrgView) -> tuple[str, ...]:
     """The agents that fill roles here; none where a roster cannot be read."""
     if "crew_roster" in view.records.incomplete:
         return ()
-    return tuple(agent for agent in sorted(view.records.agents) if view.roles_filled_by(agent))
+    return tuple(agent for agent in sorted(view.records.agents) if view.list_roles_filled_by(agent))
 
 
 def able_for(view: OrgView, written: WrittenBill, bill_role: str, crew: tuple[str, ...]) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 def _circles_of_steps(written: WrittenBill) -> Iterator[Finding]:
     flow = Flow(written.bill)
-    pairs = flow.pairs()
+    pairs = flow.list_ways()
     for group in find_circles(pairs):
         circle = find_shortest_circle(pairs, group)
         number = flow.numbers[circle[0]]

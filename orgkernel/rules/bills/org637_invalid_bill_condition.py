@@ -43,8 +43,8 @@ from collections.abc import Iterator
 from orgkernel.decisions.work.bills.conditions import (
     ConditionProblem,
     OutputName,
-    comparisons_of,
     describe_misfit,
+    list_comparisons,
     parse_condition,
 )
 from orgkernel.decisions.work.bills.flow import ACTIVATION, Flow
@@ -98,7 +98,7 @@ def _condition(
         message = f"has a condition that is not valid: {condition.message}"
         yield written.in_step(number, message, condition.help, *route)
         return
-    for comparison in comparisons_of(condition):
+    for comparison in list_comparisons(condition):
         name = ".".join(comparison.name)
         if comparison.name not in known:
             message = f"has a condition on {quote(name)}, which no step before it yields"

@@ -49,7 +49,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """A superior that nothing declares."""
     for post in view.posts:
         superior = post.profile.chain_of_command.reports_to
-        if superior is None or superior in view.external or view.names_role(superior):
+        if superior is None or superior in view.external or view.does_name_role(superior):
             continue
         if superior in view.records.elsewhere or _is_only_a_default(view, post, superior):
             continue

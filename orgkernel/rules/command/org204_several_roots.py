@@ -63,7 +63,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     roots = [
         role
         for role in view.roots()
-        if view.subordinates_of(role) and (not posts[role].document.format or own.has("hierarchy", role))
+        if view.list_subordinates(role) and (not posts[role].document.format or own.has("hierarchy", role))
     ]
     if len(roots) < 2:
         return

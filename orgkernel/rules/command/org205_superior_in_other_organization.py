@@ -49,7 +49,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """A superior that only other organizations include."""
     for post in view.posts:
         superior = post.profile.chain_of_command.reports_to
-        if superior is None or superior in view.external or view.names_role(superior):
+        if superior is None or superior in view.external or view.does_name_role(superior):
             continue
         others = view.records.elsewhere.get(superior)
         if not others or (post.shared_profile and is_placed(view, post.role_id)):

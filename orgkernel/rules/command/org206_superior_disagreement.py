@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             continue
         if post.shared_profile or not is_placed(view, role_id):
             continue
-        superiors = {edge.target: edge for edge in view.edges_from(EdgeKind.REPORTS_TO, role_id)}
+        superiors = {edge.target: edge for edge in view.list_edges_from(EdgeKind.REPORTS_TO, role_id)}
         if len(superiors) > 1 or not _is_declared(view, written):
             continue
         ((superior, edge),) = superiors.items()

@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(view: OrgView) -> Iterator[Finding]:
     """All the ways in which a specialist delegates, in one finding."""
-    dispatching = {source for source, _ in view.ends_of(EdgeKind.MAY_DISPATCH)}
+    dispatching = {source for source, _ in view.list_ends_of_kind(EdgeKind.MAY_DISPATCH)}
     for post in view.posts:
         is_assumed = post.document.format and not post.document.has("role_type")
         if post.profile.role_type != "specialist" or is_assumed:
@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if post.role_id in view.subordinates:
             ways += _commands(view, post)
         if post.role_id in dispatching:
-            dispatched = view.edges_from(EdgeKind.MAY_DISPATCH, post.role_id)
+            dispatched = view.list_edges_from(EdgeKind.MAY_DISPATCH, post.role_id)
             ways.append((dispatched[0].place, f"may dispatch {listing(edge.target for edge in dispatched)}"))
         if ways:
             (place, text), *others = ways
@@ -75,7 +75,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _commands(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
-    below = [edge for edge in view.subordinates_of(post.role_id) if edge.source not in view.circling]
+    below = [edge for edge in view.list_subordinates(post.role_id) if edge.source not in view.circling]
     if below:
         yield below[0].place, f"commands {listing(edge.source for edge in below)}"
 

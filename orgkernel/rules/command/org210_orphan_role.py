@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         role_id
         for role_id, post in view.records.posts.items()
         if role_id not in touched
-        and not view.edges_to(EdgeKind.REPORTS_TO, role_id)
+        and not view.list_edges_to(EdgeKind.REPORTS_TO, role_id)
         and post.profile.crew_tier == "crew"
     ]
     if len(orphans) == len(roles):

@@ -97,7 +97,7 @@ def _nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
     tops: list[Edge] = []
     pending = list(ends)
     for role_id in pending:
-        for edge in view.subordinates_of(role_id):
+        for edge in view.list_subordinates(role_id):
             if edge.source in view.circling:
                 continue
             if view.is_role(edge.source):

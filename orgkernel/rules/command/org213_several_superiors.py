@@ -53,10 +53,10 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Roles with more than one superior."""
-    if len(view.ends_of(EdgeKind.REPORTS_TO)) == len(view.superiors):
+    if len(view.list_ends_of_kind(EdgeKind.REPORTS_TO)) == len(view.superiors):
         return
     for role_id in (*view.roles, *view.records.without_profile):
-        edges = view.edges_from(EdgeKind.REPORTS_TO, role_id)
+        edges = view.list_edges_from(EdgeKind.REPORTS_TO, role_id)
         if len(edges) < 2:
             continue
         superiors = {edge.target: edge for edge in reversed(edges)}

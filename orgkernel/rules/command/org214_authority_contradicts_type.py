@@ -72,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 def _is_reported_with_others(view: OrgView, post: RolePost) -> bool:
     """Whether ORG207 reports the role, as a superior or as a subordinate."""
-    superior = view.records.posts.get(view.superior_of(post.role_id) or "")
+    superior = view.records.posts.get(view.get_superior(post.role_id) or "")
     return bool(not_outranked(view, post)) or (
         superior is not None and is_not_outranked(view, superior, post)
     )

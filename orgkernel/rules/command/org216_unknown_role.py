@@ -78,24 +78,24 @@ def _by_organization(view: OrgView) -> Iterator[_Reference]:
     for channel_id, channel in organization.communication_channels.items():
         for number, pair in enumerate(channel.allowed_pairs):
             for side, role_id in enumerate(pair):
-                if not (view.names_role(role_id) or role_id in view.external):
+                if not (view.does_name_role(role_id) or role_id in view.external):
                     place = document.place(
                         "communication_channels", channel_id, "allowed_pairs", number, side
                     )
                     yield _Reference(role_id, place, f"channel {quote(channel_id)} names role", subject)
     for domain_id, role_ids in organization.domain_routing.items():
         for number, role_id in enumerate(role_ids):
-            if not view.names_role(role_id):
+            if not view.does_name_role(role_id):
                 place = document.place("domain_routing", domain_id, number)
                 text = f"`domain_routing` of {quote(domain_id)} names role"
                 yield _Reference(role_id, place, text, f"domain:{domain_id}")
     for name, separation in organization.separations.items():
         for number, role_id in enumerate(separation.roles):
-            if not view.names_role(role_id):
+            if not view.does_name_role(role_id):
                 place = document.place("separations", name, "roles", number)
                 yield _Reference(role_id, place, f"separation {quote(name)} names role", subject)
     for role_id in organization.overrides:
-        if not view.names_role(role_id):
+        if not view.does_name_role(role_id):
             yield _Reference(
                 role_id, document.place("overrides", role_id, key=True), "`overrides` names role", subject
             )
@@ -106,7 +106,7 @@ def _by_profiles(view: OrgView) -> Iterator[_Reference]:
         for field, verb in (("may_to", "may dispatch"), ("may_from", "may be dispatched by")):
             for number, role_id in enumerate(getattr(post.profile.dispatch, field)):
                 is_of_a_sharer = post.shared_profile and role_id in view.records.elsewhere
-                if not (view.names_role(role_id) or role_id in view.external or is_of_a_sharer):
+                if not (view.does_name_role(role_id) or role_id in view.external or is_of_a_sharer):
                     text = f"role {quote(post.role_id)} {verb}"
                     yield _Reference(
                         role_id, post.place("dispatch", field, number), text, f"role:{post.role_id}"

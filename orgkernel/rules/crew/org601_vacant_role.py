@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Roles that no agent fills."""
-    filled = frozenset(view.targets_of(EdgeKind.FILLS))
+    filled = frozenset(view.list_targets_of_kind(EdgeKind.FILLS))
     if not filled or "crew_roster" in view.records.incomplete:
         return
     governance = read_governance(view.records.governance)

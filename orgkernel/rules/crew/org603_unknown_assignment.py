@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import ids_of, knows_role, roster_of, wrong_for_all
+from orgkernel.rules.visibility import does_know_role, find_roster, find_wrong_for_all, list_ids
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
     def assignments(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
         for agent in records.agents.values():
-            roster = roster_of(records, agent.id)
+            roster = find_roster(records, agent.id)
             for number, assignment in enumerate(agent.record.assignments):
                 org_id = assignment.org or roster.org
                 if org_id is not None and org_id not in organizations:
@@ -68,13 +68,13 @@ def check(assembly: Assembly) -> Iterator[Finding]:
                     continue
                 home = records if org_id is None else organizations[org_id]
                 place = agent.place("assignments", number, "role")
-                if knows_role(home, assignment.role):
+                if does_know_role(home, assignment.role):
                     yield place, None
                     continue
                 of = (
                     "no organization has" if org_id is None else f"organization {quote(org_id)} does not have"
                 )
-                roles = ids_of(assembly, lambda each: each.posts) if org_id is None else tuple(home.posts)
+                roles = list_ids(assembly, lambda each: each.posts) if org_id is None else tuple(home.posts)
                 yield (
                     place,
                     Finding(
@@ -85,7 +85,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
                     ),
                 )
 
-    yield from wrong_for_all(assembly, assignments)
+    yield from find_wrong_for_all(assembly, assignments)
 
 
 RULE = Rule("ORG603", "unknown-assignment", Severity.ERROR, RuleTarget.TREE, check)

@@ -59,7 +59,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
     """Grants that sleep, and grants to somebody who is not declared; one for all organizations is told once."""
     from orgkernel.decisions.access.vanished import find_vanished  # few checks compare with a store
 
-    told: set[str] = set()
+    grant_ids: set[str] = set()
     for view in views:
         state = states[view.org_id]
         asleep, awake = (
@@ -67,11 +67,11 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                 grant
                 for _, stored in sorted(by_subject.items())
                 for grant in stored
-                if grant.org_id in (view.org_id, ALL_ORGANIZATIONS) and grant.grant_id not in told
+                if grant.org_id in (view.org_id, ALL_ORGANIZATIONS) and grant.grant_id not in grant_ids
             ]
             for by_subject in (state.asleep, state.grants)
         )
-        told.update(grant.grant_id for grant in (*asleep, *awake))
+        grant_ids.update(grant.grant_id for grant in (*asleep, *awake))
         yield from (_asleep(view, grant) for grant in asleep)
         yield from (_missing(view, grant) for grant in find_vanished(views, awake))
 

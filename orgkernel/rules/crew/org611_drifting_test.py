@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orgkernel.decisions.evidence.qualifications import decide_drift, valid_runs
+from orgkernel.decisions.evidence.qualifications import decide_drift, find_valid_results
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
@@ -65,7 +65,10 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             if agent is None:
                 continue
             for name in dict.fromkeys(each.qualification for each in results):
-                drift, test = decide_drift(valid_runs(results, name)), view.records.qualifications.get(name)
+                drift, test = (
+                    decide_drift(find_valid_results(results, name)),
+                    view.records.qualifications.get(name),
+                )
                 if test is None or drift is None or drift.outcome not in ("alarm", "critical"):
                     continue
                 yield Finding(

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.evidence.role_skills import skills_of_roles, universal_skills
+from orgkernel.decisions.evidence.role_skills import find_skills_of_roles, list_universal_skills
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
@@ -49,12 +49,12 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Required skills that commissioning leaves out."""
     if "skill_catalog" in view.records.incomplete:
         return
-    universal = universal_skills(view)
+    universal = list_universal_skills(view)
     for role_id in view.roles:
-        asked = skills_of_roles(view, [role_id])
-        given = {*universal, *(each.skill for each in asked.values() if not each.optional)}
-        for each in asked.values():
-            for edge in view.edges_from(EdgeKind.PRESUPPOSES, each.skill) if each.skill in given else ():
+        role_skills = find_skills_of_roles(view, [role_id])
+        given = {*universal, *(each.skill for each in role_skills.values() if not each.optional)}
+        for each in role_skills.values():
+            for edge in view.list_edges_from(EdgeKind.PRESUPPOSES, each.skill) if each.skill in given else ():
                 if edge.target in given or edge.target not in view.records.skills:
                     continue
                 yield Finding(

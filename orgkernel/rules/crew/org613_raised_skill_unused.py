@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.evidence.role_skills import universal_skills
+from orgkernel.decisions.evidence.role_skills import list_universal_skills
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
@@ -57,10 +57,13 @@ def check(view: OrgView) -> Iterator[Finding]:
     own = [each.id for each in records.qualifications.values() if each.own and each.record.raises]
     if not own:
         return
-    used = {*universal_skills(view), *(edge.target for role in view.roles for edge in view.skills_of(role))}
+    used = {
+        *list_universal_skills(view),
+        *(edge.target for role in view.roles for edge in view.skills_of(role)),
+    }
     used |= {each for skill in records.skills.values() for each in skill.record.prerequisite_levels}
     for name in own:
-        for edge in view.edges_from(EdgeKind.RAISES, name):
+        for edge in view.list_edges_from(EdgeKind.RAISES, name):
             if edge.target in records.skills and edge.target not in used:
                 yield Finding(
                     edge.place,

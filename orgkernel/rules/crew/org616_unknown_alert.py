@@ -49,13 +49,13 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.rules.policy_matches import find_status_words
 from orgkernel.rules.references import undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import ids_of, unknown_to_all
+from orgkernel.rules.visibility import find_unknown_to_all, list_ids
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Alerts that no organization declares."""
-    known = ids_of(assembly, lambda records: records.organization.alerts)
-    unknown = unknown_to_all(assembly, partial(find_status_words, field="alert"))
+    known = list_ids(assembly, lambda records: records.organization.alerts)
+    unknown = find_unknown_to_all(assembly, partial(find_status_words, field="alert"))
     yield from undeclared(unknown, "alert", lambda word: did_you_mean(word, known))
 
 

@@ -45,23 +45,23 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.policy_matches import find_status_words
 from orgkernel.rules.references import Reference, undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.rules.visibility import ids_of, roster_of, unknown_to_all
+from orgkernel.rules.visibility import find_roster, find_unknown_to_all, list_ids
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Watches that no organization declares."""
-    known = ids_of(assembly, lambda records: records.organization.watches)
+    known = list_ids(assembly, lambda records: records.organization.watches)
 
     def help_for(word: str) -> str:
         return did_you_mean(word, known) or f"use one of {listing(known)}"
 
     for find in (partial(find_status_words, field="watch"), _assigned):
-        yield from undeclared(unknown_to_all(assembly, find), "watch", help_for)
+        yield from undeclared(find_unknown_to_all(assembly, find), "watch", help_for)
 
 
 def _assigned(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
     for agent in records.agents.values():
-        roster = roster_of(records, agent.id)
+        roster = find_roster(records, agent.id)
         for number, assignment in enumerate(agent.record.assignments):
             if (assignment.org or roster.org) not in (None, records.org_id):
                 continue

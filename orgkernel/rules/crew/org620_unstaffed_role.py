@@ -50,10 +50,10 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
     """Roles all of whose agents are away."""
     # Few checks compare with a store.
     from orgkernel.decisions.access.layers.identity import is_at_work
-    from orgkernel.decisions.access.tables import tables_of
+    from orgkernel.decisions.access.tables import get_access_tables
 
     for view in views:
-        state, tables = states[view.org_id], tables_of(view)
+        state, tables = states[view.org_id], get_access_tables(view)
         away = set()
         for agent_id in state.agents:
             subject = tables.subject(f"agent:{agent_id}")
@@ -62,10 +62,10 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
         if not away:
             continue
         roles = dict.fromkeys(
-            edge.target for agent_id in sorted(away) for edge in view.roles_filled_by(agent_id)
+            edge.target for agent_id in sorted(away) for edge in view.list_roles_filled_by(agent_id)
         )
         for role_id in roles:
-            holders = [edge.source for edge in view.agents_in(role_id)]
+            holders = [edge.source for edge in view.list_agents_in(role_id)]
             if away.issuperset(holders):
                 yield Finding(
                     view.place_of(role_id),

@@ -47,11 +47,11 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     """Where a skill differs from the standard."""
     record = document.record
     if isinstance(record, CognitiveSkill):
-        for found in find_violations(record, document.path):
+        for violation in find_violations(record, document.path):
             yield Finding(
-                document.place(*found.route),
-                f"skill {quote(record.name)} {found.text}",
-                found.help,
+                document.place(*violation.route),
+                f"skill {quote(record.name)} {violation.text}",
+                violation.help,
                 f"cognitive_skill:{record.name}",
             )
 

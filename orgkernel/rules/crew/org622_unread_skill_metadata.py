@@ -47,11 +47,11 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     """What the metadata of a skill says and nobody can read."""
     record = document.record
     if isinstance(record, CognitiveSkill):
-        for found in read_gates(record).problems:
+        for problem in read_gates(record).problems:
             yield Finding(
-                document.place(*found.route),
-                f"skill {quote(record.name)} {found.text}",
-                found.help,
+                document.place(*problem.route),
+                f"skill {quote(record.name)} {problem.text}",
+                problem.help,
                 f"cognitive_skill:{record.name}",
             )
 

@@ -45,15 +45,15 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Names that no organization that sees the skill declares."""
-    found: dict[int, tuple[Definition[CognitiveSkill], dict[SkillProblem, None]]] = {}
+    problems_by_key: dict[int, tuple[Definition[CognitiveSkill], dict[SkillProblem, None]]] = {}
     for records in assembly.organizations:
         for definition in records.cognitive_skills.values():
             gates = read_gates(definition.record)
             problems = () if records.incomplete else find_unknown_names(records, definition, gates)
             key = id(definition.document)
-            _, known = found.setdefault(key, (definition, dict.fromkeys(problems)))
-            found[key] = (definition, {each: None for each in known if _is_among(each, problems)})
-    for definition, left in found.values():
+            _, known = problems_by_key.setdefault(key, (definition, dict.fromkeys(problems)))
+            problems_by_key[key] = (definition, {each: None for each in known if _is_among(each, problems)})
+    for definition, left in problems_by_key.values():
         for problem in left:
             yield Finding(
                 definition.place(*problem.route),

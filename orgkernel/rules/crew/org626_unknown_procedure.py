@@ -51,7 +51,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         for post in view.posts
         for procedure, place in zip(
             post.profile.capabilities.procedures,
-            post.item_places("capabilities", "procedures"),
+            post.locate_items("capabilities", "procedures"),
             strict=True,
         )
     )

@@ -47,17 +47,19 @@ def check(view: OrgView) -> Iterator[Finding]:
         name = procedure.record.falls_back_to
         if name is None:
             continue
-        said = f"procedure {quote(procedure.id)} falls back to the skill {quote(name)}"
+        sentence = f"procedure {quote(procedure.id)} falls back to the skill {quote(name)}"
         subject, place = f"procedure:{procedure.id}", procedure.place("falls_back_to")
         if name not in skills:
-            yield Finding(place, f"{said}, which no SKILL.md declares", did_you_mean(name, skills), subject)
+            yield Finding(
+                place, f"{sentence}, which no SKILL.md declares", did_you_mean(name, skills), subject
+            )
             continue
-        having = set(view.sources_to(EdgeKind.KNOWS, name))
+        having = set(view.list_sources_to(EdgeKind.KNOWS, name))
         lacking = dict.fromkeys(
-            role for role in view.sources_to(EdgeKind.PERFORMS, procedure.id) if role not in having
+            role for role in view.list_sources_to(EdgeKind.PERFORMS, procedure.id) if role not in having
         )
         if lacking:
-            text = f"{said}, which roles that perform it do not have: {listing(lacking)}"
+            text = f"{sentence}, which roles that perform it do not have: {listing(lacking)}"
             help = "add their department to the skill, and its `skill-id` to the skills that they require"
             yield Finding(place, text, help, subject)
 

@@ -50,14 +50,14 @@ def check(view: OrgView) -> Iterator[Finding]:
     for procedure in view.records.procedures.values():
         yield from _unknown_actions(view, procedure)
         called: dict[str, Edge] = {}
-        for edge in view.edges_from(EdgeKind.CALLS, procedure.id):
+        for edge in view.list_edges_from(EdgeKind.CALLS, procedure.id):
             if edge.target in tools:
                 called.setdefault(edge.target, edge)
-        holders = {tool: view.holder_levels_of(tool).keys() for tool in called}
-        performing = {edge.source: edge for edge in view.edges_to(EdgeKind.PERFORMS, procedure.id)}
+        holders = {tool: view.get_holder_levels(tool).keys() for tool in called}
+        performing = {edge.source: edge for edge in view.list_edges_to(EdgeKind.PERFORMS, procedure.id)}
         for role_id, edge in performing.items():
             lacked = [tool for tool in called if role_id not in holders[tool]]
-            always = view.essential_tools_of(role_id) if lacked else ()
+            always = view.list_essential_tools(role_id) if lacked else ()
             missing = [called[tool] for tool in lacked if tool not in always]
             if missing:
                 yield Finding(

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
-from orgkernel.graph.cognitive_skills import required_skills
+from orgkernel.graph.cognitive_skills import list_required_skills
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -69,7 +69,7 @@ def _performed(records: OrgRecords) -> set[str]:
     required: set[str] = set()
     listed: set[str] = set()
     for post in records.posts.values():
-        required |= required_skills(post.profile)
+        required |= list_required_skills(post.profile)
         listed.update(post.profile.capabilities.procedures)
     return listed | {each.id for each in records.procedures.values() if each.record.skill in required}
 

@@ -67,11 +67,11 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Triggers, or parts of them, that can never be true or are always true."""
     for post, trigger in find_triggers(posts):
         limit = post.profile.doctrine.max_turns_without_progress
-        for found in _find_constants(trigger.text, limit):
+        for constant in _find_constants(trigger.text, limit):
             yield Finding(
-                trigger.place(post, found.offset),
-                f"{trigger.name_in(post)} {found.what}",
-                found.help,
+                trigger.place(post, constant.offset),
+                f"{trigger.name_in(post)} {constant.what}",
+                constant.help,
                 f"role:{post.role_id}",
             )
 
@@ -90,10 +90,10 @@ def _find_constants(text: str, limit: int) -> tuple[_Constant, ...]:
     return tuple(
         _Constant(
             _find_offset(text, part),
-            f"has a part that {_OUTCOME[found.outcome]}: {quote(render_trigger(part))}",
+            f"has a part that {_OUTCOME[vacuity.outcome]}: {quote(render_trigger(part))}",
             _bounds(dict.fromkeys(find_names(part)), limit),
         )
-        for part, found in _constant_parts(tree, limit)
+        for part, vacuity in _constant_parts(tree, limit)
     )
 
 
@@ -102,9 +102,9 @@ def _constant_parts(tree: TriggerTree, limit: int) -> Iterator[tuple[TriggerTree
     if tree[0] not in ("or", "and", "not"):
         return
     for part in tree[1:]:
-        found = find_vacuous(part, limit)
-        if found is not None:
-            yield part, found
+        vacuity = find_vacuous(part, limit)
+        if vacuity is not None:
+            yield part, vacuity
         else:
             yield from _constant_parts(part, limit)
 
@@ -112,8 +112,8 @@ def _constant_parts(tree: TriggerTree, limit: int) -> Iterator[tuple[TriggerTree
 def _find_offset(text: str, part: TriggerTree) -> int:
     """The offset of a part in the text; 0 if the part is written differently from how it is rendered."""
     words = r"\s*".join(map(re.escape, render_trigger(part).split()))
-    found = re.search(rf"(?<![\w.]){words}(?![\w.])", text, re.IGNORECASE)
-    return found.start() if found else 0
+    match = re.search(rf"(?<![\w.]){words}(?![\w.])", text, re.IGNORECASE)
+    return match.start() if match else 0
 
 
 def _bounds(names: dict[str, None], limit: int) -> str:

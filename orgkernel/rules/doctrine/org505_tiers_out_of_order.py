@@ -49,8 +49,8 @@ from typing import NamedTuple
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.doctrine.tier_triggers import REMEMBERED, find_constant, read_trigger, tier_triggers
-from orgkernel.rules.doctrine.trigger_ranges import is_implied, thresholds
+from orgkernel.rules.doctrine.tier_triggers import REMEMBERED, find_constant, list_tier_triggers, read_trigger
+from orgkernel.rules.doctrine.trigger_ranges import find_thresholds, is_implied
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.triggers import TriggerTree, find_names, render_number
 
@@ -69,14 +69,14 @@ class _Disorder(NamedTuple):
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Tiers that trip before a lower one, and tiers that are never entered because of a higher one."""
     for post in posts:
-        triggers = tier_triggers(post)
+        triggers = list_tier_triggers(post)
         limit = post.profile.doctrine.max_turns_without_progress
-        for found in _find_disorder(tuple(trigger.text for trigger in triggers), limit):
-            trigger, other = triggers[found.at], triggers[found.other]
-            if found.name:
+        for disorder in _find_disorder(tuple(trigger.text for trigger in triggers), limit):
+            trigger, other = triggers[disorder.at], triggers[disorder.other]
+            if disorder.name:
                 message = (
-                    f"{trigger.name_in(post)} trips at {quote(found.name)} {_number(found.here)}, "
-                    f"before the {other.tier} trigger at {_number(found.there)}"
+                    f"{trigger.name_in(post)} trips at {quote(disorder.name)} {_number(disorder.here)}, "
+                    f"before the {other.tier} trigger at {_number(disorder.there)}"
                 )
                 help = f"give the {trigger.tier} tier the higher limit"
             else:
@@ -92,7 +92,9 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
 
 
 def _find_disorder(texts: tuple[str, ...], limit: int) -> Iterator[_Disorder]:
-    read = {number: found for number, text in enumerate(texts) if (found := _read(text, limit)) is not None}
+    read = {
+        number: reading for number, text in enumerate(texts) if (reading := _read(text, limit)) is not None
+    }
     overtaken = set()
     for higher, theirs in read.items():
         for name, here in theirs.limits.items():
@@ -124,7 +126,7 @@ def _read(text: str, limit: int) -> _Reading | None:
     # ORG504 reports a trigger with a constant value.
     if tree is None or find_constant(text, limit) is not None:
         return None
-    limits = thresholds(tree, limit)
+    limits = find_thresholds(tree, limit)
     parts = tree[1:] if tree[0] == "or" else [tree]
     flags = [part for part in parts if part[0] == "flag"]
     return _Reading(tree, limits, len(parts) == len(limits) + len(flags), frozenset(find_names(tree)))

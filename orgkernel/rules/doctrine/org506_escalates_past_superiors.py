@@ -53,16 +53,16 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Tiers that escalate to a role that is not a superior."""
-    for edge in view.edges_of(EdgeKind.ESCALATES_TO):
+    for edge in view.list_edges_of_kind(EdgeKind.ESCALATES_TO):
         role_id, target = edge.source, edge.target
         if target == view.superiors.get(role_id) or view.is_excused(target):
             continue
-        superiors = view.superiors_above(role_id)
+        superiors = view.list_superiors_above(role_id)
         if target in superiors:
             continue
         top = superiors[-1] if superiors else role_id
         says = f"{edge.attribute} tier of role {quote(role_id)} escalates to {quote(target)}"
-        if not view.names_role(target) and target not in view.external:
+        if not view.does_name_role(target) and target not in view.external:
             others = view.records.elsewhere.get(target)
             what = f"a role of organization {quote(others[0])}" if others else "which is not declared"
             help = did_you_mean(target, (*superiors, *view.roles))

@@ -40,7 +40,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.doctrine.tier_triggers import tiers_of
+from orgkernel.rules.doctrine.tier_triggers import list_tiers
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.tiers import PRIMARY
 
@@ -48,7 +48,7 @@ from orgkernel.runtime.tiers import PRIMARY
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Tiers that cannot be entered, and triggers that are not read."""
     for post in posts:
-        for name, tier in tiers_of(post.profile):
+        for name, tier in list_tiers(post.profile):
             if name == PRIMARY and tier.trigger is not None:
                 yield Finding(
                     post.place("pace_plan", "primary", "trigger", key=True),

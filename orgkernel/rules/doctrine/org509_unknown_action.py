@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.doctrine.tier_triggers import tiers_of
+from orgkernel.rules.doctrine.tier_triggers import list_tiers
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.tiers import ACTIONS, ESCALATE
 
@@ -53,7 +53,7 @@ from orgkernel.runtime.tiers import ACTIONS, ESCALATE
 def check(view: OrgView) -> Iterator[Finding]:
     """Tiers with an unknown action, and escalations to nobody."""
     for post in view.posts:
-        for name, tier in tiers_of(post.profile):
+        for name, tier in list_tiers(post.profile):
             if not tier.action:
                 continue
             if tier.action not in ACTIONS:
@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             elif tier.action == ESCALATE and tier.escalate_to is None:
                 superior = view.superiors.get(post.role_id)
                 # ORG202 reports a superior that nothing declares.
-                if superior is None or not (view.names_role(superior) or superior in view.external):
+                if superior is None or not (view.does_name_role(superior) or superior in view.external):
                     continue
                 help = f"add `escalate_to: {superior}`"
                 message = "escalates but names no role to escalate to"

@@ -31,14 +31,14 @@ class TierTrigger(NamedTuple):
 
     def place(self, post: RolePost, offset: int = 0) -> Place:
         """Where a character of the trigger is written."""
-        return post.place_within(offset, "pace_plan", self.tier, "trigger")
+        return post.locate_within(offset, "pace_plan", self.tier, "trigger")
 
     def name_in(self, post: RolePost) -> str:
         """The trigger's name in messages."""
         return f"{self.tier} trigger of role {quote(post.role_id)}"
 
 
-def tiers_of(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
+def list_tiers(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
     """The tiers that a profile writes, with their names, lowest first."""
     plan = profile.pace_plan
     if plan is None:
@@ -48,18 +48,18 @@ def tiers_of(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
 
 
 @lru_cache(maxsize=1)  # rules ask the same post, one after the other
-def tier_triggers(post: RolePost) -> tuple[TierTrigger, ...]:
+def list_tier_triggers(post: RolePost) -> tuple[TierTrigger, ...]:
     """The triggers of the tiers above primary, lowest tier first."""
     return tuple(
         TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
-        for name, tier in tiers_of(post.profile)
+        for name, tier in list_tiers(post.profile)
         if tier.trigger is not None and name != PRIMARY
     )
 
 
 def find_triggers(posts: Iterable[RolePost]) -> Iterator[tuple[RolePost, TierTrigger]]:
     """The triggers of several posts, each with its post."""
-    return ((post, trigger) for post in posts for trigger in tier_triggers(post))
+    return ((post, trigger) for post in posts for trigger in list_tier_triggers(post))
 
 
 @lru_cache(maxsize=REMEMBERED)

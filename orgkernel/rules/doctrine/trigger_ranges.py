@@ -67,24 +67,24 @@ def find_interval(tree: TriggerTree, max_turns: int | None) -> Interval | None:
     if kind == "neg":
         return Interval(-left.high, -left.low)
     if kind == "+":
-        return _span([left.low + right.low, left.high + right.high])
+        return _get_span([left.low + right.low, left.high + right.high])
     if kind == "-":
-        return _span([left.low - right.high, left.high - right.low])
+        return _get_span([left.low - right.high, left.high - right.low])
     if kind == "*":
-        return _span([_times(a, b) for a in (left.low, left.high) for b in (right.low, right.high)])
+        return _get_span([_multiply(a, b) for a in (left.low, left.high) for b in (right.low, right.high)])
     if right.low == right.high == 0:
         return None
     if right.low <= 0 <= right.high:
         return EVERYTHING
-    return _span([a / b for a in (left.low, left.high) for b in (right.low, right.high)])
+    return _get_span([a / b for a in (left.low, left.high) for b in (right.low, right.high)])
 
 
-def _times(left: float, right: float) -> float:
+def _multiply(left: float, right: float) -> float:
     # An infinite bound is never reached, so zero times it stays zero.
     return 0.0 if 0 in (left, right) else left * right
 
 
-def _span(corners: list[float]) -> Interval:
+def _get_span(corners: list[float]) -> Interval:
     known = [corner for corner in corners if not math.isnan(corner)]
     # A corner without a value (infinity minus or over infinity) tells nothing; the others may not enclose it.
     return Interval(min(known), max(known)) if len(known) == len(corners) else EVERYTHING
@@ -192,22 +192,22 @@ def is_implied(tree: TriggerTree, by: TriggerTree, max_turns: int | None = None)
     return _prove_impossible(["and", by, ["not", tree]], True, (), max_turns) is not None
 
 
-def thresholds(tree: TriggerTree, max_turns: int | None = None) -> dict[str, float]:
+def find_thresholds(tree: TriggerTree, max_turns: int | None = None) -> dict[str, float]:
     """For each name, the lowest value at which a comparison of that name alone makes the trigger true.
 
     Only branches of the outermost OR that say "at least" or "more than" a constant count, since for the others lower
     is not milder. For whole numbers the value itself trips (`> 5` gives 6); for fractions and times a strict limit is
     returned as it stands (`> 0.85` gives 0.85, and anything above it trips). Names are sorted.
     """
-    found: dict[str, float] = {}
+    values_by_name: dict[str, float] = {}
     for literal in _split(tree, True, "or", max_turns):
         limit = literal.limit if isinstance(literal, _Literal) else None
         if limit is None or limit.sign not in (">=", ">") or literal.tree[0] == "flag":
             continue
         lowest = find_lowest([limit], max_turns)
         if lowest is not None:
-            found[limit.name] = min(lowest, found.get(limit.name, lowest))
-    return dict(sorted(found.items()))
+            values_by_name[limit.name] = min(lowest, values_by_name.get(limit.name, lowest))
+    return dict(sorted(values_by_name.items()))
 
 
 def _split(

@@ -49,10 +49,10 @@ def check(view: OrgView) -> Iterator[Finding]:
     for route in routes:
         section, *rest = route
         if document.has(*route) and records.declaring(section, *rest) is not document:
-            said = quote(".".join(route))
+            field_name = quote(".".join(route))
             yield Finding(
                 document.place(*route, key=True),
-                f"organization {quote(view.org_id)} declares {said}, which its governance document replaces",
+                f"organization {quote(view.org_id)} declares {field_name}, which its governance document replaces",
                 "keep it in the governance document only",
                 f"organization:{view.org_id}",
             )

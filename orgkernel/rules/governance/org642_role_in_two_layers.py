@@ -56,7 +56,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         for number, role_id in enumerate(layer.roles):
             place = document.place("layers", layer_id, "roles", number)
             if role_id in first:
-                yield _twice(role_id, layer_id, place, *first[role_id])
+                yield _build_finding(role_id, layer_id, place, *first[role_id])
             else:
                 first[role_id] = layer_id, place
     for role_id, (layer_id, place) in first.items():
@@ -66,12 +66,12 @@ def check(view: OrgView) -> Iterator[Finding]:
         override = records.organization.overrides.get(role_id)
         if override is not None and override.layer not in (None, layer_id):
             here = records.document.place("overrides", role_id, "layer")
-            yield _twice(role_id, str(override.layer), here, layer_id, place)
+            yield _build_finding(role_id, str(override.layer), here, layer_id, place)
         elif (own := post.written_layer) not in (None, layer_id):
-            yield _twice(role_id, str(own), post.document.place("layer"), layer_id, place)
+            yield _build_finding(role_id, str(own), post.document.place("layer"), layer_id, place)
 
 
-def _twice(role_id: str, layer: str, place: Place, other: str, first: Place) -> Finding:
+def _build_finding(role_id: str, layer: str, place: Place, other: str, first: Place) -> Finding:
     return Finding(
         place,
         f"role {quote(role_id)} is in layer {quote(layer)} and in layer {quote(other)}",

@@ -67,9 +67,9 @@ def _roles(view: OrgView, layer: str) -> list[str]:
 
 
 def _has_right(view: OrgView, sender: str, receiver: str) -> bool:
-    if any(edge.target == receiver for edge in view.edges_from(EdgeKind.MAY_DISPATCH, sender)):
+    if any(edge.target == receiver for edge in view.list_edges_from(EdgeKind.MAY_DISPATCH, sender)):
         return True
-    commands = any(edge.target == sender for edge in view.chain_above(receiver)) and sender != receiver
+    commands = any(edge.target == sender for edge in view.list_chain_above(receiver)) and sender != receiver
     return commands and view.records.posts[sender].profile.can_delegate
 
 

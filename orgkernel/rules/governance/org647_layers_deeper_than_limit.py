@@ -51,7 +51,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         before.setdefault(edge.source, set())
         before.setdefault(edge.target, set()).add(edge.source)
     try:
-        way = _longest_way(before)
+        way = _find_longest_way(before)
     except CycleError:
         return
     limit = records.organization.limits.max_spawn_depth
@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-def _longest_way(before: Mapping[str, set[str]]) -> tuple[str, ...]:
+def _find_longest_way(before: Mapping[str, set[str]]) -> tuple[str, ...]:
     """Raises `CycleError` where the edges form a cycle."""
     longest: dict[str, tuple[str, ...]] = {}
     for layer in TopologicalSorter(before).static_order():

@@ -53,7 +53,8 @@ def check(view: OrgView) -> Iterator[Finding]:
             continue
         for role_id in (each for each, layer in layers.items() if layer == edge.source):
             above = next(
-                (each for each in view.chain_above(role_id) if layers.get(each.target) == edge.target), None
+                (each for each in view.list_chain_above(role_id) if layers.get(each.target) == edge.target),
+                None,
             )
             if above is not None:
                 yield Finding(

@@ -50,7 +50,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     governance, document = read_governance(view.records.governance), view.records.governance
     if governance is None or document is None:
         return
-    for word, route in _gates(governance):
+    for word, route in _iterate_gates(governance):
         if word not in governance.quality_gates:
             help = did_you_mean(word, governance.quality_gates) or "declare it under `quality_gates`"
             message = f"gate {quote(word)} is not declared"
@@ -69,7 +69,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(place, message, help, f"organization:{view.org_id}")
 
 
-def _gates(governance: Governance) -> Iterator[tuple[str, tuple[RouteStep, ...]]]:
+def _iterate_gates(governance: Governance) -> Iterator[tuple[str, tuple[RouteStep, ...]]]:
     """Each gate that is named, and where."""
     for number, edge in enumerate(governance.dispatch_edges):
         for place, gate in enumerate(edge.gates):

@@ -41,7 +41,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.runtime.paths import ANYWHERE, glob_is_inside
+from orgkernel.runtime.paths import ANYWHERE, is_glob_inside
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -55,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             place = document.place("sacred_scopes", scope_id, key=True)
             yield Finding(place, f"sacred scope {quote(scope_id)} has no path", "write `paths`", subject)
         for number, path in enumerate(scope.paths):
-            if not glob_is_inside(path, ANYWHERE, root):
+            if not is_glob_inside(path, ANYWHERE, root):
                 yield Finding(
                     document.place("sacred_scopes", scope_id, "paths", number),
                     f"path {quote(path)} of sacred scope {quote(scope_id)} cannot be compared with other paths",

@@ -10,8 +10,8 @@ from orgkernel.documents.records import StandingOrder
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
 from orgkernel.loading.formats.lookups import MISSING
-from orgkernel.loading.formats.references import TextReference, references_of
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.references import TextReference, get_references
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.sources import SourceDocument
 
 CLAUDE_CODE = "claude-code"
@@ -69,7 +69,7 @@ def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:
             yield post
 
 
-def documents_of(
+def list_documents_of_kind(
     view: OrgView, kind: str, *formats: str
 ) -> Iterator[tuple[SourceDocument, Mapping[str, Sequence[str]]]]:
     """The catalogs of one kind that files of others became, perhaps of some formats, each with the words of its file."""
@@ -77,12 +77,12 @@ def documents_of(
         if document.kind != kind or not document.format or document.context:
             continue
         if not formats or document.format in formats:
-            yield document, words_in(document)
+            yield document, get_list_words(document)
 
 
 def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:
     """Field to the words of its list, for the lists that the file of an agent writes."""
-    return words_in(post.document)
+    return get_list_words(post.document)
 
 
 def is_chosen_by_description(post: RolePost) -> bool:
@@ -90,30 +90,30 @@ def is_chosen_by_description(post: RolePost) -> bool:
     return post.document.format in _CHOOSING
 
 
-def texts_of(
+def list_texts(
     view: OrgView, post: RolePost
 ) -> Iterator[tuple[Definition[StandingOrder], Sequence[TextReference]]]:
     """The texts of an agent, each with what it refers to."""
     for order in view.records.orders.get(("role", post.role_id), ()):
         if order.document.format:
-            yield order, references_of(order.document)
+            yield order, get_references(order.document)
 
 
-def missing_in(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequence[TextReference]]]:
+def find_missing(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequence[TextReference]]]:
     """Texts that refer to what is not there: the document, whose text it is, its subject, and these references."""
     for post in agents_of(view):
         for order in view.records.orders.get(("role", post.role_id), ()):
-            if found := _missing(order.document):
-                yield order.document, f"agent {quote(post.profile.name)}", f"role:{post.role_id}", found
+            if references := _missing(order.document):
+                yield order.document, f"agent {quote(post.profile.name)}", f"role:{post.role_id}", references
     for name, skill in view.records.cognitive_skills.items():
-        if found := _missing(skill.document):
-            yield skill.document, f"skill {quote(name)}", f"cognitive_skill:{name}", found
+        if references := _missing(skill.document):
+            yield skill.document, f"skill {quote(name)}", f"cognitive_skill:{name}", references
 
 
 def _missing(document: SourceDocument) -> list[TextReference]:
     if not document.format:
         return []
-    kept: Sequence[Any] = words_in(document).get(MISSING, ())
+    kept: Sequence[Any] = get_list_words(document).get(MISSING, ())
     return [TextReference(*each) for each in kept]
 
 
@@ -127,7 +127,7 @@ def has_tool(post: RolePost, tool: str) -> bool:
     return bool(plain & {tool, other}) or tool in post.profile.capabilities.tools_primary
 
 
-def delegates_of(post: RolePost) -> Delegates:
+def get_delegates(post: RolePost) -> Delegates:
     """Whom an agent may hand tasks to by its `agents`, and by `Agent(NAME)` among its tools."""
     words = words_of(post)
     if "agents" not in words and not any(

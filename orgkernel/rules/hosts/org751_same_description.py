@@ -76,8 +76,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     for post, those in words:
         if not those:
             continue
-        rarest = _rarest(those, count)
-        other = exact.get(those) or _nearly(those, rarest, by_word)
+        rarest = _find_rarest(those, count)
+        other = exact.get(those) or _find_nearly_same(those, rarest, by_word)
         if other is not None:
             how = "the same" if exact.get(those) else "nearly the same"
             yield Finding(
@@ -96,7 +96,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             by_word[word].append((post, those))
 
 
-def _nearly(
+def _find_nearly_same(
     those: frozenset[str], rarest: list[str], by_word: dict[str, list[tuple[RolePost, frozenset[str]]]]
 ) -> RolePost | None:
     if len(those) < _FEWEST:
@@ -108,7 +108,7 @@ def _nearly(
     return None
 
 
-def _rarest(those: frozenset[str], count: Counter[str]) -> list[str]:
+def _find_rarest(those: frozenset[str], count: Counter[str]) -> list[str]:
     """So many of the rarest words that two descriptions which share enough words share one of these."""
     ordered = sorted(those, key=lambda word: (count[word], word))
     return ordered[: len(ordered) - int(_SHARED * len(ordered)) + 1]

@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.names import MCP, server_of
+from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
 from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -59,15 +59,20 @@ def check(view: OrgView) -> Iterator[Finding]:
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return
-    servers = {each.removeprefix(MCP) for each in tools if server_of(each) == each}
+    servers = {each.removeprefix(MCP) for each in tools if get_server_tool_id_of(each) == each}
     for post in agents_of(view, CLAUDE_CODE):
-        words, said = words_of(post), set()
+        words, server_names = words_of(post), set()
         for field in ("tools", "disallowedTools"):
             for number, word in enumerate(words.get(field, ())):
-                server = server_of(word)
-                if server is None or server in tools or server in said or server.startswith(_OF_PLUGINS):
+                server = get_server_tool_id_of(word)
+                if (
+                    server is None
+                    or server in tools
+                    or server in server_names
+                    or server.startswith(_OF_PLUGINS)
+                ):
                     continue
-                said.add(server)
+                server_names.add(server)
                 name = server.removeprefix(MCP)
                 yield Finding(
                     post.document.place(field, number),

@@ -65,10 +65,10 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 tool, has_argument, _ = word.partition("(")
                 is_kept = field == "tools" and tool in post.profile.capabilities.tools_primary
                 if has_argument and tool not in words[field] and not is_kept:
-                    said = says.format(tool=quote(tool.strip()))
+                    clause = says.format(tool=quote(tool.strip()))
                     yield Finding(
                         post.document.place(field, number),
-                        f"agent {quote(post.profile.name)} {said}",
+                        f"agent {quote(post.profile.name)} {clause}",
                         f"list {quote(tool.strip())} if the whole tool is meant",
                         f"role:{post.role_id}",
                     )

@@ -41,7 +41,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, ALMOST, CALL
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, texts_of
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -52,16 +52,16 @@ def check(view: OrgView) -> Iterator[Finding]:
     posts = list(agents_of(view))
     known = {name for post in posts for name in (post.profile.name, post.role_id)} | BUILT_IN_AGENTS
     for post in posts:
-        for order, references in texts_of(view, post):
-            said: set[str] = set()
+        for order, references in list_texts(view, post):
+            names: set[str] = set()
             for kind, offset, name in references:
-                if kind not in (AGENT, CALL, ALMOST) or name in known or name in said or ":" in name:
+                if kind not in (AGENT, CALL, ALMOST) or name in known or name in names or ":" in name:
                     continue
                 if kind == ALMOST and suggest(name, known) is None:
                     continue
-                said.add(name)
+                names.add(name)
                 yield Finding(
-                    order.document.place_within(offset, "body"),
+                    order.document.locate_within(offset, "body"),
                     f"the text of agent {quote(post.profile.name)} refers to the agent {quote(name)}, which does not exist",
                     did_you_mean(name, known) or "name an existing agent, or remove the reference",
                     f"role:{post.role_id}",

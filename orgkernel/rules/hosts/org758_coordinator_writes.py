@@ -52,7 +52,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of, texts_of, words_of
+from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates, list_texts, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -79,8 +79,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         if not _COORDINATES.search(f"{post.profile.name} {post.profile.description}"):
             continue
         words = words_of(post)
-        below = _below(view, post, posts)
-        if not below or ("tools" not in words and not _never_writes(view, post)):
+        below = _list_workers_below(view, post, posts)
+        if not below or ("tools" not in words and not _does_never_write(view, post)):
             continue
         own = [tool for tool in writing if tool in post.profile.capabilities.tools_primary]
         for other in below:
@@ -98,13 +98,13 @@ def check(view: OrgView) -> Iterator[Finding]:
                 break
 
 
-def _below(view: OrgView, post: RolePost, posts: list[RolePost]) -> list[RolePost]:
+def _list_workers_below(view: OrgView, post: RolePost, posts: list[RolePost]) -> list[RolePost]:
     """The agents that it may hand work to, which are no coordinators themselves."""
-    delegates = delegates_of(post)
+    delegates = get_delegates(post)
     names = {name for _, _, name in delegates.named}
-    subordinates = {edge.source for edge in view.subordinates_of(post.role_id)}
+    subordinates = {edge.source for edge in view.list_subordinates(post.role_id)}
     anyone = delegates.anyone or "tools" not in words_of(post)
-    found = [
+    agents = [
         each
         for each in posts
         if each is not post
@@ -112,11 +112,11 @@ def _below(view: OrgView, post: RolePost, posts: list[RolePost]) -> list[RolePos
         and not _COORDINATES.search(f"{each.profile.name} {each.profile.description}")
     ]
     # One that lists its tools shows best what is meant.
-    return sorted(found, key=lambda each: "tools" not in words_of(each))
+    return sorted(agents, key=lambda each: "tools" not in words_of(each))
 
 
-def _never_writes(view: OrgView, post: RolePost) -> bool:
-    return any(_NEVER_WRITES.search(order.record.body) for order, _ in texts_of(view, post))
+def _does_never_write(view: OrgView, post: RolePost) -> bool:
+    return any(_NEVER_WRITES.search(order.record.body) for order, _ in list_texts(view, post))
 
 
 RULE = Rule("ORG758", "coordinator-writes", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, delegates_of
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, get_delegates
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -58,7 +58,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     posts = list(agents_of(view))
     known = {post.profile.name for post in posts} | {post.role_id for post in posts}
     for post in posts:
-        delegates = delegates_of(post)
+        delegates = get_delegates(post)
         for field, number, name in (*delegates.named, *delegates.taken):
             if name not in known and name not in BUILT_IN_AGENTS and ":" not in name:
                 verb = "takes away" if field == "disallowedTools" else "allows"

@@ -52,7 +52,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, CALL, is_denied
-from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of, texts_of
+from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -61,21 +61,21 @@ def check(view: OrgView) -> Iterator[Finding]:
     posts = list(agents_of(view))
     known = {post.profile.name for post in posts}
     for post in posts:
-        delegates = delegates_of(post)
+        delegates = get_delegates(post)
         if not (delegates.is_limited or delegates.taken):
             continue
         allowed = {name for _, _, name in delegates.named}
         taken = {name for _, _, name in delegates.taken}
-        for order, references in texts_of(view, post):
-            said = {post.profile.name}
+        for order, references in list_texts(view, post):
+            names = {post.profile.name}
             for kind, offset, name in references:
-                if kind not in (AGENT, CALL) or name not in known or name in said:
+                if kind not in (AGENT, CALL) or name not in known or name in names:
                     continue
                 forbidden = name in taken or (delegates.is_limited and name not in allowed)
                 if forbidden and not is_denied(order.record.body, offset):
-                    said.add(name)
+                    names.add(name)
                     yield Finding(
-                        order.document.place_within(offset, "body"),
+                        order.document.locate_within(offset, "body"),
                         f"the text of agent {quote(post.profile.name)} refers to the agent {quote(name)}, which it may not start",
                         f"allow {quote(name)} in the agent's list of agents that it may start, or remove the reference",
                         f"role:{post.role_id}",

@@ -56,7 +56,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.structure import find_circles, find_shortest_circle
-from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of
+from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     at = {
         (own, name): (field, number)
         for own, post in posts.items()
-        for field, number, name in delegates_of(post).named
+        for field, number, name in get_delegates(post).named
         if name in posts
     }
     for group in find_circles(tuple(at)) if at else ():

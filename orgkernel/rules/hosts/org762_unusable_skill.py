@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.rules.hosts.foreign_agents import agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -60,8 +60,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         name: each
         for name, each in view.records.cognitive_skills.items()
         if each.document.format
-        and words_in(each.document).get("disable-model-invocation") == ["true"]
-        and words_in(each.document).get("user-invocable") == ["false"]
+        and get_list_words(each.document).get("disable-model-invocation") == ["true"]
+        and get_list_words(each.document).get("user-invocable") == ["false"]
     }
     loaded = {word for post in agents_of(view) for word in words_of(post).get("skills", ())} if closed else ()
     for name, each in closed.items():

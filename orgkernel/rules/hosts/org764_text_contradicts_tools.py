@@ -52,7 +52,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import TOOL
-from orgkernel.rules.hosts.foreign_agents import agents_of, has_tool, texts_of, words_of
+from orgkernel.rules.hosts.foreign_agents import agents_of, has_tool, list_texts, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CHANGE = {True: "list {} under `tools`", False: "take {} out of `disallowedTools`"}
@@ -62,14 +62,14 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Tools in texts of agents, each once for each text."""
     known = view.records.tools
     for post in agents_of(view):
-        for order, references in texts_of(view, post):
-            said: set[str] = set()
+        for order, references in list_texts(view, post):
+            names: set[str] = set()
             for kind, offset, name in references:
-                if kind != TOOL or name not in known or name in said or has_tool(post, name):
+                if kind != TOOL or name not in known or name in names or has_tool(post, name):
                     continue
-                said.add(name)
+                names.add(name)
                 yield Finding(
-                    order.document.place_within(offset, "body"),
+                    order.document.locate_within(offset, "body"),
                     f"the text of agent {quote(post.profile.name)} says to use the tool {quote(name)}, which it does not have",
                     f"{_CHANGE['tools' in words_of(post)].format(quote(name))}, or change the text",
                     f"role:{post.role_id}",

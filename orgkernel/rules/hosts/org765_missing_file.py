@@ -44,19 +44,19 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import COMMAND
-from orgkernel.rules.hosts.foreign_agents import missing_in
+from orgkernel.rules.hosts.foreign_agents import find_missing
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Files, each once for each text."""
-    for document, whose, subject, references in missing_in(view):
-        said: set[str] = set()
+    for document, whose, subject, references in find_missing(view):
+        names: set[str] = set()
         for kind, offset, name in references:
-            if kind != COMMAND and name not in said:
-                said.add(name)
+            if kind != COMMAND and name not in names:
+                names.add(name)
                 yield Finding(
-                    document.place_within(offset, "body"),
+                    document.locate_within(offset, "body"),
                     f"the text of {whose} refers to the file {quote(name)}, which does not exist",
                     "correct the path, or remove the reference",
                     subject,

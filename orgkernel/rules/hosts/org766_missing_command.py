@@ -39,7 +39,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import COMMAND
-from orgkernel.rules.hosts.foreign_agents import missing_in
+from orgkernel.rules.hosts.foreign_agents import find_missing
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _BROUGHT_ALONG = (
@@ -55,13 +55,13 @@ _BUILT_IN = frozenset(_BROUGHT_ALONG.split())
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Commands, each once for each text."""
-    for document, whose, subject, references in missing_in(view):
-        said: set[str] = set()
+    for document, whose, subject, references in find_missing(view):
+        names: set[str] = set()
         for kind, offset, name in references:
-            if kind == COMMAND and name not in said and name not in _BUILT_IN:
-                said.add(name)
+            if kind == COMMAND and name not in names and name not in _BUILT_IN:
+                names.add(name)
                 yield Finding(
-                    document.place_within(offset, "body"),
+                    document.locate_within(offset, "body"),
                     f"the text of {whose} refers to the command {quote('/' + name)}, which does not exist",
                     "name an existing command, or remove the reference",
                     subject,

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import agents_of, texts_of
+from orgkernel.rules.hosts.foreign_agents import agents_of, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _MOST_OF_AGENT = 30_000
@@ -57,12 +57,12 @@ _HELP = "move parts into files that the agent reads when it needs them"
 def check(view: OrgView) -> Iterator[Finding]:
     """Texts beyond these sizes."""
     for post in agents_of(view):
-        for order, _ in texts_of(view, post):
+        for order, _ in list_texts(view, post):
             length = len(order.record.body)
             if length > _MOST_OF_AGENT:
                 yield Finding(
                     order.place("body"),
-                    f"the text of agent {quote(post.profile.name)} has {_size(length)}; hosts recommend at most {_MOST_OF_AGENT:,} characters",
+                    f"the text of agent {quote(post.profile.name)} has {_format_size(length)}; hosts recommend at most {_MOST_OF_AGENT:,} characters",
                     _HELP,
                     f"role:{post.role_id}",
                 )
@@ -71,13 +71,13 @@ def check(view: OrgView) -> Iterator[Finding]:
         if length > _MOST_OF_SKILL:
             yield Finding(
                 skill.place("body"),
-                f"the text of skill {quote(name)} has {_size(length)}; hosts recommend at most {_MOST_OF_SKILL:,} characters",
+                f"the text of skill {quote(name)} has {_format_size(length)}; hosts recommend at most {_MOST_OF_SKILL:,} characters",
                 _HELP,
                 f"cognitive_skill:{name}",
             )
 
 
-def _size(length: int) -> str:
+def _format_size(length: int) -> str:
     return f"{length:,} characters, about {length // _PER_TOKEN:,} tokens"
 
 

@@ -48,7 +48,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import id_of
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.hosts.foreign_agents import CREWAI, documents_of
+from orgkernel.rules.hosts.foreign_agents import CREWAI, list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -56,7 +56,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Names of agents that there are not."""
     if view.records.excused:
         return
-    for document, words in documents_of(view, "procedure_catalog", CREWAI):
+    for document, words in list_documents_of_kind(view, "procedure_catalog", CREWAI):
         for what, name, route in _named(words):
             if id_of(name) not in view.records.posts:
                 yield _finding(view, document, what, name, route)

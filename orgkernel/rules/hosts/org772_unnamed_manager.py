@@ -48,15 +48,15 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import CREWAI, documents_of
+from orgkernel.rules.hosts.foreign_agents import CREWAI, list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A hierarchical crew without a manager that is an agent."""
     for document, words in (
-        *documents_of(view, "procedure_catalog", CREWAI),
-        *documents_of(view, "tool_catalog", CREWAI),
+        *list_documents_of_kind(view, "procedure_catalog", CREWAI),
+        *list_documents_of_kind(view, "tool_catalog", CREWAI),
     ):
         if words.get("process") == ["hierarchical"] and not words.get("manager"):
             field = next((each for each in ("manager_llm", "manager_agent") if document.has(each)), "process")

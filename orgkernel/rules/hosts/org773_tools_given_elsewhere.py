@@ -46,7 +46,7 @@ from typing import Any
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import CREWAI, documents_of
+from orgkernel.rules.hosts.foreign_agents import CREWAI, list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _HELP = "list them under `tools` of the agent if they are to be decided about"
@@ -54,14 +54,14 @@ _HELP = "list them under `tools` of the agent if they are to be decided about"
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Tools of tasks, and agents that Python equips."""
-    for document, words in documents_of(view, "procedure_catalog", CREWAI):
+    for document, words in list_documents_of_kind(view, "procedure_catalog", CREWAI):
         given: Any = words.get("task_tools", {})
         for task, tools in given.items():
             text = (
                 f"task {quote(task)} has the tools {listing(tools)}, which its agent has for this task only"
             )
             yield Finding(document.place("procedures", task, "tools"), text, _HELP, f"procedure:{task}")
-    for document, words in documents_of(view, "tool_catalog", CREWAI):
+    for document, words in list_documents_of_kind(view, "tool_catalog", CREWAI):
         for number, name in enumerate(words.get("agent_tools", ())):
             text = f"agent {quote(name)} is given tools by Python that its file does not list"
             yield Finding(document.place("agent_tools", number), text, _HELP, f"role:{name}")

@@ -41,7 +41,7 @@ from typing import Any
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, documents_of
+from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -49,7 +49,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Edges of teams that end at nothing."""
     if view.records.excused:
         return
-    for document, words in documents_of(view, "tool_catalog", AGENT_SPEC):
+    for document, words in list_documents_of_kind(view, "tool_catalog", AGENT_SPEC):
         edges: Any = words.get("edges", ())
         for number in words.get("unresolved", ()):
             _, *ends = edges[int(number)]

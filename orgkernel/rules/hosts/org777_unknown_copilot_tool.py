@@ -46,8 +46,8 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.copilot.words import EVERY, SETS, name_of_tool, tool_of
-from orgkernel.loading.formats.names import server_of
+from orgkernel.loading.formats.copilot.words import EVERY, SETS, get_tool_name, tool_of
+from orgkernel.loading.formats.names import get_server_tool_id_of
 from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -57,11 +57,11 @@ def check(view: OrgView) -> Iterator[Finding]:
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return
-    known = (*SETS, *(name_of_tool(tool) for tool in tools if tool.partition(".")[0] in SETS))
+    known = (*SETS, *(get_tool_name(tool) for tool in tools if tool.partition(".")[0] in SETS))
     for post in agents_of(view, COPILOT):
         for number, word in enumerate(words_of(post).get("tools", ())):
             tool = tool_of(word)
-            if tool in tools or word == EVERY or server_of(tool) in tools:
+            if tool in tools or word == EVERY or get_server_tool_id_of(tool) in tools:
                 continue
             yield Finding(
                 post.document.place("tools", number),

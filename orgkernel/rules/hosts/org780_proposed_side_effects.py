@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.listed_tools import proposed_in
+from orgkernel.loading.formats.listed_tools import map_proposed_side_effects
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -47,15 +47,15 @@ def check(view: OrgView) -> Iterator[Finding]:
     proposals: dict[str, dict[str, list[str]]] = {}
     for tool_id, tool in view.records.tools.items():
         if tool.document.format:
-            side_effects = proposed_in(tool.document).get(tool_id, tool.record.side_effects)
+            side_effects = map_proposed_side_effects(tool.document).get(tool_id, tool.record.side_effects)
             if side_effects != tool.record.side_effects:
                 proposals.setdefault(tool.record.provider, {}).setdefault(side_effects, []).append(tool_id)
     for server, by_effect in proposals.items():
         first = next(iter(by_effect.values()))[0]
-        said = " and ".join(f"{effect} with {listing(tools)}" for effect, tools in by_effect.items())
+        clause = " and ".join(f"{effect} with {listing(tools)}" for effect, tools in by_effect.items())
         yield Finding(
             view.records.tools[first].place(),
-            f"server {quote(server)} reports side effects of some of its tools: {said}",
+            f"server {quote(server)} reports side effects of some of its tools: {clause}",
             "declare them in a tool catalog if you know that they are true; until then the tools are treated as destructive",
             f"tool:{first}",
         )

@@ -42,10 +42,10 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.claude_code.parts import COMMAND_TOOL, FILE_TOOLS, part_of
+from orgkernel.loading.formats.claude_code.parts import COMMAND_TOOL, FILE_TOOLS, parse_tool_part
 from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, tools_of
 from orgkernel.loading.formats.names import MCP
-from orgkernel.rules.hosts.foreign_agents import documents_of
+from orgkernel.rules.hosts.foreign_agents import list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _PART = {
@@ -59,18 +59,18 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Rules that are taken for more, or for nothing."""
     tools = view.records.tools
     known = [tool for tool in tools if not tool.startswith(MCP)]
-    for document, words in documents_of(view, KIND):
+    for document, words in list_documents_of_kind(view, KIND):
         for effect in EFFECTS:
             for number, word in enumerate(words.get(effect, ())):
                 tool, has_argument, _ = word.partition("(")
                 named = list(tools_of(word))
                 if not any(each == "*" or each.removesuffix("__*") in tools for each in named):
-                    said, help = (
+                    clause, help = (
                         f"{_UNKNOWN[effect]} a tool that is not declared here",
                         did_you_mean(tool, known),
                     )
-                elif has_argument and tool not in words[effect] and part_of(word) is None:
-                    said = _PART[effect].format(tool=quote(tool.strip()))
+                elif has_argument and tool not in words[effect] and parse_tool_part(word) is None:
+                    clause = _PART[effect].format(tool=quote(tool.strip()))
                     help = f"name {quote(tool.strip())} as a whole if that is meant"
                     if tool.strip() in FILE_TOOLS:
                         help += f", or files of the project, such as `{tool.strip()}(./secrets/**)`"
@@ -81,7 +81,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 else:
                     continue
                 place = document.place(effect, number)
-                yield Finding(place, f"the rule {quote(word)} {said}", help, f"tool:{tool.strip()}")
+                yield Finding(place, f"the rule {quote(word)} {clause}", help, f"tool:{tool.strip()}")
 
 
 RULE = Rule("ORG781", "rule-not-kept", Severity.INFO, RuleTarget.ORGANIZATION, check)

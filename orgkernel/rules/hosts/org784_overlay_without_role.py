@@ -57,20 +57,20 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     """Overlays that are laid over nothing."""
     for overlay in assembly.stray_overlays if assembly.strays_are_known else ():
         assert isinstance(overlay.record, RoleProfile)
-        role_id, organization = overlay.record.role_id, _organization_of(overlay, assembly)
+        role_id, organization = overlay.record.role_id, _find_organization(overlay, assembly)
         if organization is None or role_id in organization.excused:
             continue
         roles = [each for each, post in organization.posts.items() if post.document.format]
         if role_id in roles:
-            said = f"role {quote(role_id)} has another overlay, which takes precedence"
+            message = f"role {quote(role_id)} has another overlay, which takes precedence"
             help = "keep one of them"
         else:
-            said = f"no source of organization {quote(organization.org_id)} has the role {quote(role_id)}"
+            message = f"no source of organization {quote(organization.org_id)} has the role {quote(role_id)}"
             help = did_you_mean(role_id, roles) or "name the source under `sources`, or leave `overlay` out"
-        yield Finding(overlay.place("role_id"), said, help, f"role:{role_id}")
+        yield Finding(overlay.place("role_id"), message, help, f"role:{role_id}")
 
 
-def _organization_of(overlay: SourceDocument, assembly: Assembly) -> OrgRecords | None:
+def _find_organization(overlay: SourceDocument, assembly: Assembly) -> OrgRecords | None:
     """The nearest organization above an overlay, or any, so that none is passed over."""
     folder = os.path.dirname(overlay.path)
     above = [

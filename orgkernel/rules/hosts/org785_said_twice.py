@@ -51,8 +51,8 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.overlays import said_twice
-from orgkernel.loading.marks import route_text
+from orgkernel.loading.formats.overlays import find_repeated_values
+from orgkernel.loading.marks import format_route
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -63,10 +63,10 @@ def check(view: OrgView) -> Iterator[Finding]:
         if len(parts) < 2:
             continue
         role, overlay = parts
-        for route, first in said_twice(role, overlay):
+        for route, first in find_repeated_values(role, overlay):
             yield Finding(
                 overlay.place(*route, key=True),
-                f"the overlay of role {quote(post.role_id)} sets {quote(route_text(route))}, which its source already sets",
+                f"the overlay of role {quote(post.role_id)} sets {quote(format_route(route))}, which its source already sets",
                 f"remove it here, or change it in {quote(role.name)}",
                 f"role:{post.role_id}",
                 (Related(role.place(*first), "the source sets it here"),),
@@ -74,14 +74,14 @@ def check(view: OrgView) -> Iterator[Finding]:
     own, *others = view.records.document.parts
     for role_id in view.records.organization.hierarchy if others else ():
         route = ("hierarchy", role_id, "subordinates")
-        said = next((each for each in others if each.has(*route)), None)
-        if own.has(*route) and said is not None:
+        source_document = next((each for each in others if each.has(*route)), None)
+        if own.has(*route) and source_document is not None:
             yield Finding(
                 own.place(*route, key=True),
                 f"the hierarchy sets the subordinates of role {quote(role_id)}, which its source already sets",
-                f"remove it here, or change it in {quote(said.name)}",
+                f"remove it here, or change it in {quote(source_document.name)}",
                 f"role:{role_id}",
-                (Related(said.place(*route), "the source sets it here"),),
+                (Related(source_document.place(*route), "the source sets it here"),),
             )
 
 

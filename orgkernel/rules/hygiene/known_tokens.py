@@ -56,15 +56,15 @@ def find_known_tokens(text: str) -> Iterator[FoundSecret]:
 def find_every_known_token(text: str) -> Iterator[FoundSecret]:
     """The tokens of a text that the library finds, without a quick test before it."""
     # Its rules want a token to end in a space or a quote, and sentences end in a stop.
-    encoded = _END_OF_WORD.sub(lambda found: " " * len(found[0]), text).encode("utf-8", "replace")
-    for found in _scanner().scan(encoded):
-        if found.visible and found.rule_id not in _LEFT_TO_US:
-            place = found.location
+    encoded = _END_OF_WORD.sub(lambda match: " " * len(match[0]), text).encode("utf-8", "replace")
+    for match in _get_scanner().scan(encoded):
+        if match.visible and match.rule_id not in _LEFT_TO_US:
+            place = match.location
             start, end = (
                 len(encoded[: place[each]].decode("utf-8", "replace"))
                 for each in ("start_offset", "end_offset")
             )
-            yield FoundSecret(start, end, f"a secret (`{found.rule_id.rpartition('.')[2]}`)", "…")
+            yield FoundSecret(start, end, f"a secret (`{match.rule_id.rpartition('.')[2]}`)", "…")
 
 
 @cache
@@ -74,7 +74,7 @@ def is_installed() -> bool:
 
 
 @cache
-def _scanner() -> Any:
+def _get_scanner() -> Any:
     import kingfisher_sdk  # it takes a second, and most trees do not need it
 
     policy = kingfisher_sdk.DetectionPolicy(inline_ignores=False)

@@ -58,7 +58,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     }
     if not unused or not assembly.strays_are_known:
         return
-    astray = {tool for document in assembly.stray_profiles for tool in _equipment(document.record)}
+    astray = {tool for document in assembly.stray_profiles for tool in _iterate_equipment(document.record)}
     for records in assembly.organizations:
         unsure = records.without_profile or records.excused or records.incomplete
         for tool_id in list(records.tools) if unsure else _uses(records) | astray:
@@ -75,7 +75,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
 def _uses(records: OrgRecords) -> set[str]:
     """The tools that an organization refers to."""
-    used = {tool for post in records.posts.values() for tool in _equipment(post.profile)}
+    used = {tool for post in records.posts.values() for tool in _iterate_equipment(post.profile)}
     for plan in records.plans.values():
         used.update(plan.record.tools)
         used.update(tool for step in plan.record.steps if isinstance(step, PlanStep) for tool in step.tools)
@@ -91,7 +91,7 @@ def _uses(records: OrgRecords) -> set[str]:
     return used
 
 
-def _equipment(profile: object) -> Iterator[str]:
+def _iterate_equipment(profile: object) -> Iterator[str]:
     if isinstance(profile, RoleProfile):
         able = profile.capabilities
         yield from able.tools_primary

@@ -57,7 +57,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     def nearest(folder: str) -> OrgRecords:
         return max(
             assembly.organizations,
-            key=lambda records: _shared(folder, os.path.dirname(records.document.path)),
+            key=lambda records: _count_shared_folders(folder, os.path.dirname(records.document.path)),
         )
 
     for document in assembly.stray_profiles:
@@ -71,7 +71,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             )
 
 
-def _shared(one: str, other: str) -> int:
+def _count_shared_folders(one: str, other: str) -> int:
     """How many folders two paths have in common."""
     return len(os.path.commonpath([one, other]).split(os.sep))
 

@@ -53,7 +53,7 @@ from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.hygiene.known_tokens import find_known_tokens, is_installed, may_hold_token
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets, without_overlaps
+from orgkernel.runtime.secret_shapes import drop_overlaps, find_secrets, mask_secrets, may_hold_secrets
 
 _SHORT: Final = 200
 """Characters of a text whose answer is kept."""
@@ -65,9 +65,9 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     # The last key counts as well: `password: …` is told by it.
     if not _may_hold_one([document.record, *({str(route[-1]): value} for route, value in unknown)]):
         return
-    yield from _secrets_in(document, msgspec.to_builtins(document.record), ())
+    yield from _find_secrets(document, msgspec.to_builtins(document.record), ())
     for route, value in unknown:
-        yield from _secrets_in(document, value, route)
+        yield from _find_secrets(document, value, route)
 
 
 def _may_hold_one(value: Any) -> bool:
@@ -76,17 +76,17 @@ def _may_hold_one(value: Any) -> bool:
     return may_hold_secrets(whole) or (is_installed() and may_hold_token(whole))
 
 
-def _secrets_in(document: SourceDocument, value: Any, route: tuple[RouteStep, ...]) -> Iterator[Finding]:
-    for at, text, is_key in _texts(value, route):
+def _find_secrets(document: SourceDocument, value: Any, route: tuple[RouteStep, ...]) -> Iterator[Finding]:
+    for at, text, is_key in _iterate_texts(value, route):
         name = "" if is_key else str(at[-1])
         shaped = () if len(text) <= _SHORT and _is_clean(text, name) else find_secrets(text, name)
         known = () if is_key else find_known_tokens(text)
-        for found in without_overlaps((*shaped, *known)):
+        for secret in drop_overlaps((*shaped, *known)):
             where = mask_secrets(".".join(map(str, at)))
-            place = document.place(*at, key=True) if is_key else document.place_within(found.start, *at)
+            place = document.place(*at, key=True) if is_key else document.locate_within(secret.start, *at)
             yield Finding(
                 place,
-                f"{quote(where)} {'is' if is_key else 'contains'} {quote(found.masked)}, which looks like {found.what}",
+                f"{quote(where)} {'is' if is_key else 'contains'} {quote(secret.masked)}, which looks like {secret.what}",
                 "revoke the secret, and write the name of a credential instead",
                 f"field:{where}",
             )
@@ -100,17 +100,19 @@ def _is_clean(text: str, name: str) -> bool:
     return next(find_secrets(text, name), None) is None
 
 
-def _texts(value: Any, route: tuple[RouteStep, ...]) -> Iterator[tuple[tuple[RouteStep, ...], str, bool]]:
+def _iterate_texts(
+    value: Any, route: tuple[RouteStep, ...]
+) -> Iterator[tuple[tuple[RouteStep, ...], str, bool]]:
     """The texts of a value, and the keys of its tables."""
     if isinstance(value, str):
         yield route, value, False
     elif isinstance(value, dict):
         for key, item in value.items():
             yield (*route, key), str(key), True
-            yield from _texts(item, (*route, key))
+            yield from _iterate_texts(item, (*route, key))
     elif isinstance(value, tuple | list):
         for number, item in enumerate(value):
-            yield from _texts(item, (*route, number))
+            yield from _iterate_texts(item, (*route, number))
 
 
 RULE = Rule("ORG704", "secret-shaped-string", Severity.ERROR, RuleTarget.DOCUMENT, check)

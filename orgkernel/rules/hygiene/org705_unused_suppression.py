@@ -56,7 +56,7 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
     accepting = set()
     for number in [*(number for number in range(len(entries)) if number not in ours), *sorted(ours)]:
         entry = entries[number]
-        if number in used or number in accepting or entry.rule in _of_a_store():
+        if number in used or number in accepting or entry.rule in _list_store_rules():
             continue
         subject = f"rule:{entry.rule}"
         accepted_by = {each for each in ours if entries[each].subject in (None, subject)}
@@ -76,7 +76,7 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
         yield Finding(document.place("suppressions", number, "rule"), message, help, subject)
 
 
-def _of_a_store() -> frozenset[str]:
+def _list_store_rules() -> frozenset[str]:
     """Rules that run only with a store, so nothing shows that a suppression of them is unused."""
     return frozenset(rule.code for rule in rules_of(RuleTarget.STATE))
 

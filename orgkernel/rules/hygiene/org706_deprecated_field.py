@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Deprecated fields that a document writes."""
     for pattern, advice in DEPRECATED.get(document.kind, ()):
-        for route in _written(document.marks, pattern):
+        for route in _find_written(document.marks, pattern):
             where = ".".join(map(str, route))
             yield Finding(
                 document.place(*route, key=True),
@@ -57,7 +57,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-def _written(marks: Marks, pattern: tuple[str | None, ...]) -> Iterator[tuple[RouteStep, ...]]:
+def _find_written(marks: Marks, pattern: tuple[str | None, ...]) -> Iterator[tuple[RouteStep, ...]]:
     """The routes of a document that match a pattern."""
     if not pattern:
         yield ()
@@ -69,7 +69,7 @@ def _written(marks: Marks, pattern: tuple[str | None, ...]) -> Iterator[tuple[Ro
     else:
         below = list(enumerate(children)) if step is EACH else []
     for key, child in below:
-        yield from ((key, *route) for route in _written(child, tuple(rest)))
+        yield from ((key, *route) for route in _find_written(child, tuple(rest)))
 
 
 RULE = Rule("ORG706", "deprecated-field", Severity.WARNING, RuleTarget.DOCUMENT, check)

@@ -57,18 +57,18 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     of_catalogs = find_undeclared(
         view, EdgeKind.HANDLES, EdgeKind.SERVES, EdgeKind.NARROWER_THAN,
-        known=records.domains, also=_of_entries(records),
+        known=records.domains, also=_iterate_entry_references(records),
     )  # fmt: skip
-    yield from undeclared(of_catalogs, "domain", lambda word: _help(view, word, records.domains))
+    yield from undeclared(of_catalogs, "domain", lambda word: _suggest_domain(view, word, records.domains))
     words = {
         *records.domains,
         *(alias for alias, meant in records.aliases.items() if meant.target is not None),
     }
-    of_organization = find_undeclared(view, known=words, also=_of_organization(records))
-    yield from undeclared(of_organization, "domain", lambda word: _help(view, word, words))
+    of_organization = find_undeclared(view, known=words, also=_iterate_organization_references(records))
+    yield from undeclared(of_organization, "domain", lambda word: _suggest_domain(view, word, words))
 
 
-def meant_domain(view: OrgView, word: str) -> str | None:
+def guess_domain(view: OrgView, word: str) -> str | None:
     """The domain that an id appears to mean: itself, the target of the alias, or the domain it misspells.
 
     Other rules use this, so that a misspelled domain is not also reported as a domain without a role.
@@ -79,10 +79,10 @@ def meant_domain(view: OrgView, word: str) -> str | None:
 
 def is_unsure(view: OrgView, role_id: str) -> bool:
     """Whether the role handles an undeclared id, so that its domains are not those its author meant."""
-    return any(edge.target not in view.records.domains for edge in view.domains_of(role_id))
+    return any(edge.target not in view.records.domains for edge in view.list_domains(role_id))
 
 
-def _help(view: OrgView, word: str, known: Collection[str]) -> str:
+def _suggest_domain(view: OrgView, word: str, known: Collection[str]) -> str:
     alias = view.records.aliases.get(word)
     if alias is None or (alias.target is not None and alias.target not in view.records.domains):
         return did_you_mean(word, known)
@@ -91,7 +91,7 @@ def _help(view: OrgView, word: str, known: Collection[str]) -> str:
     return f"write {quote(alias.target)}, the domain it is an alias of"
 
 
-def _of_entries(records: OrgRecords) -> Iterator[Reference]:
+def _iterate_entry_references(records: OrgRecords) -> Iterator[Reference]:
     for alias, meant in records.aliases.items():
         if meant.target is not None:
             yield Reference(meant.place, "alias", alias, "means", meant.target)
@@ -100,7 +100,7 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
             yield Reference(skill.place("domain"), "skill", skill.id, "belongs to", skill.record.domain)
 
 
-def _of_organization(records: OrgRecords) -> Iterator[Reference]:
+def _iterate_organization_references(records: OrgRecords) -> Iterator[Reference]:
     for number, word in enumerate(records.organization.domains):
         place = records.document.place("domains", number)
         yield Reference(place, "organization", records.org_id, "is responsible for", word)

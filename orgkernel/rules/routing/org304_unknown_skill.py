@@ -59,7 +59,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         EdgeKind.PRESUPPOSES,
         EdgeKind.RAISES,
         known=skills,
-        also=_of_procedures(view.records),
+        also=_iterate_procedure_references(view.records),
     )
     yield from undeclared(unknown, "skill", lambda word: did_you_mean(word, skills))
     categories = view.records.skill_categories
@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from undeclared(uncategorized, "skill category", lambda word: did_you_mean(word, categories))
 
 
-def _of_procedures(records: OrgRecords) -> Iterator[Reference]:
+def _iterate_procedure_references(records: OrgRecords) -> Iterator[Reference]:
     for procedure in records.procedures.values():
         if procedure.record.skill is not None:
             yield Reference(

@@ -44,7 +44,7 @@ from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.routing.org301_unknown_domain import meant_domain
+from orgkernel.rules.routing.org301_unknown_domain import guess_domain
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -52,9 +52,9 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Domains the organization is responsible for and that dispatch can give to no role."""
     if not view.roles or view.records.without_profile or "domain_catalog" in view.records.incomplete:
         return
-    answered = answered_domains(view)
+    answered = map_answered_domains(view)
     uncovered = [domain for domain in answered if not _has_candidate(view, domain)]
-    meant = _misspelled(view) if uncovered else frozenset()
+    meant = _find_misspelled(view) if uncovered else frozenset()
     for domain in uncovered:
         if domain in meant:
             continue
@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-def answered_domains(view: OrgView) -> Mapping[str, Place]:
+def map_answered_domains(view: OrgView) -> Mapping[str, Place]:
     """The domains that a role must handle, and where the organization first says so."""
     own = (each for each in view.records.domains.values() if each.own and not each.record.passthrough)
     return {**{each.id: each.place() for each in own}, **_listed(view)}
@@ -85,13 +85,13 @@ def _listed(view: OrgView) -> dict[str, Place]:
 
 def _has_candidate(view: OrgView, domain: str) -> bool:
     """Whether dispatch has a role to choose."""
-    return any(view.handlers_of(near) for near in view.domain_and_broader(domain))
+    return any(view.list_handlers(near) for near in view.list_domain_and_broader(domain))
 
 
-def _misspelled(view: OrgView) -> frozenset[str]:
+def _find_misspelled(view: OrgView) -> frozenset[str]:
     """Domains that roles appear to mean by undeclared ids."""
-    words = set(view.targets_of(EdgeKind.HANDLES)) - view.records.domains.keys()
-    return frozenset(meant for word in words if (meant := meant_domain(view, word)) is not None)
+    words = set(view.list_targets_of_kind(EdgeKind.HANDLES)) - view.records.domains.keys()
+    return frozenset(meant for word in words if (meant := guess_domain(view, word)) is not None)
 
 
 RULE = Rule("ORG305", "uncovered-domain", Severity.ERROR, RuleTarget.ORGANIZATION, check)

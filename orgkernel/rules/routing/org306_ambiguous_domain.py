@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.dispatch.order import find_tied, handling, rank_handlers
+from orgkernel.decisions.dispatch.order import find_tied, get_handling_edge, rank_handlers
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
@@ -55,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for _, ranked in rank_handlers(view):
         tied = find_tied(ranked)[:2]
         if len(tied) == 2:
-            chosen, other = (handling(view, each) for each in tied)
+            chosen, other = (get_handling_edge(view, each) for each in tied)
             ties.setdefault((chosen.source, other.source), []).append((chosen, other))
     for (first, second), edges in ties.items():
         chosen, other = edges[0]

@@ -43,7 +43,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.routing.org301_unknown_domain import is_unsure
-from orgkernel.rules.routing.org305_uncovered_domain import answered_domains
+from orgkernel.rules.routing.org305_uncovered_domain import map_answered_domains
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -51,17 +51,19 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Roles that are named first and that dispatch does not choose."""
     if "domain_catalog" in view.records.incomplete:
         return
-    answered = answered_domains(view)
+    answered = map_answered_domains(view)
     for word, roles in view.records.organization.domain_routing.items():
         domain = view.resolve_domain(word)
-        number, first = next(((at, role) for at, role in enumerate(roles) if view.names_role(role)), (0, ""))
+        number, first = next(
+            ((at, role) for at, role in enumerate(roles) if view.does_name_role(role)), (0, "")
+        )
         if domain is None or domain not in view.records.domains or not view.is_role(first):
             continue
         decision = decide_dispatch(view, domain, all_considered=True)
         is_uncovered = decision.role_id is None and domain in answered
         if decision.role_id == first or is_uncovered or is_unsure(view, first):
             continue
-        related = tuple(_passed_over(view, decision, first))
+        related = tuple(_explain_passed_over(view, decision, first))
         but = "which it does not handle"
         help = "add the domain to `bst_domains` of the role, or name another role first"
         if related:
@@ -78,12 +80,12 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-def _passed_over(view: OrgView, decision: DispatchDecision, role_id: str) -> Iterator[Related]:
+def _explain_passed_over(view: OrgView, decision: DispatchDecision, role_id: str) -> Iterator[Related]:
     """Why the role was not chosen, at the line that made dispatch choose the other; nothing for a role that was no candidate."""
-    line = view.domain_and_broader(str(decision.domain))
+    line = view.list_domain_and_broader(str(decision.domain))
     for passed in decision.considered:
         if passed.role_id == role_id and decision.role_id is not None:
-            handled = [edge for edge in view.domains_of(decision.role_id) if edge.target in line]
+            handled = [edge for edge in view.list_domains(decision.role_id) if edge.target in line]
             yield Related(min(handled, key=lambda edge: line.index(edge.target)).place, passed.text)
 
 

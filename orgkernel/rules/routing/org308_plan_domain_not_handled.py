@@ -50,13 +50,13 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Plans for work that the role does not get."""
     if "domain_catalog" in view.records.incomplete:
         return
-    for plan in view.targets_of(EdgeKind.FOLLOWS):
-        served = [edge.target for edge in view.domains_served_by(plan)]
+    for plan in view.list_targets_of_kind(EdgeKind.FOLLOWS):
+        served = [edge.target for edge in view.list_domains_served_by(plan)]
         if not served or any(domain not in view.records.domains for domain in served):
             continue
-        chosen_for = {each for domain in served for each in view.domain_and_broader(domain)}
-        chosen = {role for domain in chosen_for for role in view.sources_to(EdgeKind.HANDLES, domain)}
-        for edge in view.followers_of(plan):
+        chosen_for = {each for domain in served for each in view.list_domain_and_broader(domain)}
+        chosen = {role for domain in chosen_for for role in view.list_sources_to(EdgeKind.HANDLES, domain)}
+        for edge in view.list_followers(plan):
             if edge.source in chosen or is_unsure(view, edge.source):
                 continue
             yield Finding(

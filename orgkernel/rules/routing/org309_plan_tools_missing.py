@@ -48,13 +48,13 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 def check(view: OrgView) -> Iterator[Finding]:
     """Plans that the role cannot finish."""
     tools = view.records.tools
-    for plan in view.targets_of(EdgeKind.FOLLOWS):
-        needed = [need for need in view.tools_needed_by(plan) if need.target in tools]
-        holders = [view.holder_levels_of(need.target).keys() for need in needed]
-        for edge in view.followers_of(plan):
+    for plan in view.list_targets_of_kind(EdgeKind.FOLLOWS):
+        needed = [need for need in view.list_tools_needed_by(plan) if need.target in tools]
+        holders = [view.get_holder_levels(need.target).keys() for need in needed]
+        for edge in view.list_followers(plan):
             role_id = edge.source
             lacked = [need for need, held_by in zip(needed, holders, strict=True) if role_id not in held_by]
-            missing = list(_truly_missing(view, role_id, lacked)) if lacked else ()
+            missing = list(_find_truly_missing(view, role_id, lacked)) if lacked else ()
             if missing:
                 yield Finding(
                     edge.place,
@@ -66,9 +66,9 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-def _truly_missing(view: OrgView, role_id: str, lacked: list[Edge]) -> Iterator[Edge]:
+def _find_truly_missing(view: OrgView, role_id: str, lacked: list[Edge]) -> Iterator[Edge]:
     """Of the tools that the role does not list, those that it neither always has nor lists under a misspelled id."""
-    tools, always = view.records.tools, view.essential_tools_of(role_id)
+    tools, always = view.records.tools, view.list_essential_tools(role_id)
     meant = {suggest(each.target, tools) for each in view.tools_of(role_id) if each.target not in tools}
     return (need for need in lacked if need.target not in always and need.target not in meant)
 

@@ -51,10 +51,10 @@ def check(view: OrgView) -> Iterator[Finding]:
     plans = view.records.plans
     if view.records.without_profile:
         return
-    unfollowed = [plan for plan in plans.values() if plan.own and not view.followers_of(plan.id)]
+    unfollowed = [plan for plan in plans.values() if plan.own and not view.list_followers(plan.id)]
     if not unfollowed:
         return
-    words = set(view.targets_of(EdgeKind.FOLLOWS)) - plans.keys()
+    words = set(view.list_targets_of_kind(EdgeKind.FOLLOWS)) - plans.keys()
     meant = {suggest(word, plans) for word in words}
     for plan in unfollowed:
         if plan.id not in meant:

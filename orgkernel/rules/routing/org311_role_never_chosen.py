@@ -46,7 +46,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgkernel.decisions.dispatch.by_domain import explain_loss
-from orgkernel.decisions.dispatch.order import Candidate, find_tied, handling, rank_handlers, routing_order
+from orgkernel.decisions.dispatch.order import (
+    Candidate,
+    find_tied,
+    get_handling_edge,
+    get_routing_order,
+    rank_handlers,
+)
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
@@ -62,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     lost: dict[str, list[tuple[Candidate, Candidate]]] = {}
     for domain, ranked in rank_handlers(view):
         tied = find_tied(ranked)
-        settled.update(routing_order(view, domain), (each.role_id for each in tied))
+        settled.update(get_routing_order(view, domain), (each.role_id for each in tied))
         for candidate in ranked[len(tied) :]:
             lost.setdefault(candidate.role_id, []).append((ranked[0], candidate))
     commanding = frozenset(view.superiors.values())
@@ -74,14 +80,14 @@ def check(view: OrgView) -> Iterator[Finding]:
             continue
         related = tuple(
             Related(
-                handling(view, chosen).place,
+                get_handling_edge(view, chosen).place,
                 f"{quote(chosen.domain)}: {explain_loss(view, chosen, candidate).text}",
             )
             for chosen, candidate in losses[:_SHOWN]
         )
         domains = listing(candidate.domain for _, candidate in losses)
         yield Finding(
-            view.domains_of(role_id)[0].place,
+            view.list_domains(role_id)[0].place,
             f"role {quote(role_id)} is never chosen for the domains it handles: {domains}",
             "remove the domains from one of the roles, or write the order you want under `domain_routing`",
             f"role:{role_id}",

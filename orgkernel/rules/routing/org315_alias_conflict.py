@@ -56,9 +56,11 @@ _OWN, _BETWEEN, _SHARED = range(3)
 def check(view: OrgView) -> Iterator[Finding]:
     """Ids that are declared with two meanings."""
     domains = view.records.domains
-    distances = {each.document.name: _distance(each) for each in domains.values()}
+    distances = {each.document.name: _measure_distance(each) for each in domains.values()}
     for word, meant in view.records.aliases.items():
-        if word not in domains or _distance(domains[word]) < distances.get(meant.place.file, _BETWEEN):
+        if word not in domains or _measure_distance(domains[word]) < distances.get(
+            meant.place.file, _BETWEEN
+        ):
             continue
         listed = "listed under `unmapped`" if meant.target is None else f"an alias of {quote(meant.target)}"
         yield Finding(
@@ -68,10 +70,10 @@ def check(view: OrgView) -> Iterator[Finding]:
             f"alias:{word}",
             (Related(domains[word].place(), f"domain {quote(word)} is declared"),),
         )
-    yield from _unmapped_aliases(view.records)
+    yield from _find_unmapped_aliases(view.records)
 
 
-def _unmapped_aliases(records: OrgRecords) -> Iterator[Finding]:
+def _find_unmapped_aliases(records: OrgRecords) -> Iterator[Finding]:
     for document in records.catalogs:
         if not isinstance(document.record, DomainCatalog):
             continue
@@ -86,7 +88,7 @@ def _unmapped_aliases(records: OrgRecords) -> Iterator[Finding]:
                 )
 
 
-def _distance(definition: Definition[Domain]) -> int:
+def _measure_distance(definition: Definition[Domain]) -> int:
     if definition.own:
         return _OWN
     return _SHARED if definition.document.shared else _BETWEEN

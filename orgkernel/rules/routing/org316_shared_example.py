@@ -56,13 +56,13 @@ def check(view: OrgView) -> Iterator[Finding]:
     first: dict[tuple[str, ...], tuple[str, Place]] = {}
     if sum(bool(post.profile.examples) for post in view.records.posts.values()) < 2:
         return
-    from orgkernel.runtime.text_index import content_of  # few organizations have examples
+    from orgkernel.runtime.text_index import extract_content  # few organizations have examples
 
     for role_id, post in view.records.posts.items():
         examples = post.profile.examples
-        places = post.item_places("examples") if examples else []
+        places = post.locate_items("examples") if examples else []
         for text, place in zip(examples, places, strict=True):
-            other, where = first.setdefault(content_of(text), (role_id, place))
+            other, where = first.setdefault(extract_content(text), (role_id, place))
             if other != role_id:
                 yield Finding(
                     place,

@@ -296,14 +296,14 @@ def _find(call: ProgramCall) -> str:
         is_negated = False
     if len(roots) > MOST_ROOTS:
         roots = [*roots[:MOST_ROOTS], call.word.but(UNKNOWN)]
-    found = [
+    paths = [
         each for root in roots for each in _found_by(root, filters, is_narrowed=is_narrowed or only_empty)
     ]
     if is_deleting and not only_empty:
-        for each in found:
+        for each in paths:
             delete_tree(call, each)
     for name, words in actions:
-        for each in found:
+        for each in paths:
             replaced = [word.but(word.text.replace("{}", each.text)) for word in words]
             if (
                 not any("{}" in word.text for word in words)
@@ -313,7 +313,7 @@ def _find(call: ProgramCall) -> str:
             ):
                 replaced = [*words]
             call.run(replaced, through=f"{call.name} {name}")
-    return "".join(f"{each.text}\n" for each in found)
+    return "".join(f"{each.text}\n" for each in paths)
 
 
 def _found_by(root: ShellWord, filters: Sequence[str], *, is_narrowed: bool) -> list[ShellWord]:
@@ -348,14 +348,14 @@ def _fd(call: ProgramCall) -> str:
         and call.owner(options.operands[0]) != "own"
     ):
         folders = options.operands
-    found = [folder.but(f"{folder.text.rstrip('/')}/x{GLOB}") for folder in folders]
+    paths = [folder.but(f"{folder.text.rstrip('/')}/x{GLOB}") for folder in folders]
     words = list(call.args[at + 1 :])
-    for each in found if words else ():
+    for each in paths if words else ():
         if any("{" in word.text for word in words):
             call.run([word.but(word.text.replace("{}", each.text)) for word in words], through=call.name)
         else:
             call.run([*words, each], through=call.name)
-    return "".join(f"{each.text}\n" for each in found)
+    return "".join(f"{each.text}\n" for each in paths)
 
 
 def _mktemp(call: ProgramCall) -> str:

@@ -17,7 +17,7 @@ from sqlalchemy.dialects import sqlite
 
 from orgkernel.state.database import below
 from orgkernel.state.tables import AuditValues, audit
-from orgkernel.state.use_counts import CountedCall, adding, sum_up
+from orgkernel.state.use_counts import CountedCall, build_add_statement, sum_up
 
 _COLUMNS = tuple(column.name for column in audit.columns)
 _MOST_ROWS = 64
@@ -88,4 +88,4 @@ def _insert_many(rows: int) -> str:
 
 @cache
 def _adding() -> str:
-    return str(adding("sqlite").compile(dialect=sqlite.dialect(paramstyle="named")))
+    return str(build_add_statement("sqlite").compile(dialect=sqlite.dialect(paramstyle="named")))

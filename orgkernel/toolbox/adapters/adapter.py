@@ -72,14 +72,14 @@ class Adapter(ABC):
         """Call the tool."""
 
 
-def chosen(table: Any, action: str, is_sole_action: bool) -> Any:
+def choose_entry(table: Any, action: str, is_sole_action: bool) -> Any:
     """The entry for an action in a table, or the only entry for a tool with one action. None if there is none."""
     if isinstance(table, Mapping):
         return table.get(action)
     return table if is_sole_action else None
 
 
-def not_served(tool_id: str, action: str) -> Reply:
+def reply_not_served(tool_id: str, action: str) -> Reply:
     """The reply if this action of a tool is not configured."""
     return Reply("unavailable", error=f"nothing serves the action `{action}` of `{tool_id}`")
 
@@ -89,16 +89,18 @@ def describe_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def headers_for(provider: HttpApi | McpServer, credentials: Mapping[str, str]) -> tuple[dict[str, str], str]:
+def build_headers(
+    provider: HttpApi | McpServer, credentials: Mapping[str, str]
+) -> tuple[dict[str, str], str]:
     """The headers of a call, and the name of a missing credential."""
     headers = dict(provider.headers)
     for header, (name, before) in provider.credential_headers.items():
         if name not in credentials:
-            return {}, missing(name)
+            return {}, reply_missing(name)
         headers[header] = before + credentials[name]
     return headers, ""
 
 
-def missing(name: str) -> str:
+def reply_missing(name: str) -> str:
     """The reply if a credential was not supplied or not found."""
     return f"the credential `{name}` is missing"

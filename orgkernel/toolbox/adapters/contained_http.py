@@ -30,7 +30,7 @@ from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from orgkernel.toolbox.adapters.limited_http import LimitedTransport
-from orgkernel.toolbox.adapters.tls import tls_context
+from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 
 _VERSION: Final = "mcp-protocol-version"
@@ -72,7 +72,7 @@ class ContainedTransport(AsyncBaseTransport):
             max_keepalive_connections=limits.most_calls_at_once + 8,
         )
         self._transport = LimitedTransport(
-            limits.max_bytes, AsyncHTTPTransport(verify=tls_context(), limits=connections)
+            limits.max_bytes, AsyncHTTPTransport(verify=build_tls_context(), limits=connections)
         )
         self._limits = limits
         self._breakage = breakage
@@ -81,7 +81,7 @@ class ContainedTransport(AsyncBaseTransport):
 
     async def handle_async_request(self, request: Request) -> Response:
         """The answer of the server, or one in its place."""
-        awaits_answer = request.method == "POST" and _asks(request.content)
+        awaits_answer = request.method == "POST" and _is_request(request.content)
         is_brief = request.method != "GET" and not awaits_answer
         # A version with a handshake leaves the request open when its call is given up. Later ones end it.
         is_left_open = awaits_answer and request.headers.get(_VERSION) not in MODERN_PROTOCOL_VERSIONS
@@ -140,7 +140,7 @@ def _answer(request: Request, code: int, message: str, data: Any) -> Response:
     return Response(502, headers={"content-type": "application/json"}, content=body, request=request)
 
 
-def _asks(body: bytes) -> bool:
+def _is_request(body: bytes) -> bool:
     """Whether a message is a request, and no notification or answer."""
     message = json.loads(body)
     return "id" in message and "method" in message

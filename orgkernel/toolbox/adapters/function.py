@@ -16,9 +16,9 @@ from orgkernel.toolbox.adapters.adapter import (
     Call,
     Redeem,
     Reply,
-    chosen,
+    choose_entry,
     describe_error,
-    not_served,
+    reply_not_served,
 )
 from orgkernel.toolbox.providers import PythonFunction
 
@@ -37,9 +37,9 @@ class FunctionAdapter(Adapter):
         self._credentials_as = provider.credentials_as
 
     async def _call(self, call: Call) -> Reply:
-        function = chosen(self._functions, call.action, call.is_sole_action)
+        function = choose_entry(self._functions, call.action, call.is_sole_action)
         if function is None:
-            return not_served(self.tool_id, call.action)
+            return reply_not_served(self.tool_id, call.action)
         arguments = call.arguments
         if self._credentials_as is not None:
             arguments[self._credentials_as] = dict(call.credentials)
@@ -53,7 +53,7 @@ class FunctionAdapter(Adapter):
             if inspect.iscoroutinefunction(function):
                 output = await function(**arguments)
             else:
-                output = await _in_thread(call, function, arguments)
+                output = await _run_in_thread(call, function, arguments)
                 if inspect.isawaitable(output):
                     output = await output
         except asyncio.CancelledError:
@@ -66,7 +66,7 @@ class FunctionAdapter(Adapter):
         return Reply("done", output)
 
 
-async def _in_thread(call: Call, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+async def _run_in_thread(call: Call, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Run a function in a daemon thread, so that a function that hangs does not keep the process from ending."""
     ended: Future[Any] = Future()
     ended.set_running_or_notify_cancel()

@@ -8,8 +8,16 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from orgkernel.errors import BadToolbox
-from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply, chosen, headers_for, not_served
-from orgkernel.toolbox.adapters.tls import tls_context
+from orgkernel.toolbox.adapters.adapter import (
+    Adapter,
+    Call,
+    Redeem,
+    Reply,
+    build_headers,
+    choose_entry,
+    reply_not_served,
+)
+from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.providers import HttpApi
 
 METHODS = ("GET", "HEAD", "DELETE", "POST", "PUT", "PATCH")
@@ -47,16 +55,18 @@ class HttpAdapter(Adapter):
         self._http = httpx2
 
     async def _call(self, call: Call) -> Reply:
-        route = chosen(self._provider.routes, call.action, call.is_sole_action)
+        route = choose_entry(self._provider.routes, call.action, call.is_sole_action)
         if route is None:
-            return not_served(self.tool_id, call.action)
-        headers, missing = headers_for(self._provider, call.credentials)
+            return reply_not_served(self.tool_id, call.action)
+        headers, missing = build_headers(self._provider, call.credentials)
         if missing:
             return Reply("unavailable", error=missing)
         method, _, path = route.partition(" ")
         arguments = call.arguments
         try:
-            url = self._provider.url.rstrip("/") + _FIELD.sub(lambda found: _part(arguments, found[1]), path)
+            url = self._provider.url.rstrip("/") + _FIELD.sub(
+                lambda match: _encode_segment(arguments, match[1]), path
+            )
         except ValueError as error:
             return Reply("failed", error=str(error))
         try:
@@ -68,12 +78,16 @@ class HttpAdapter(Adapter):
             return Reply("unavailable", error=text, is_uncertain=True)
 
     async def _send(self, method: str, url: str, headers: dict[str, str], arguments: dict[str, Any]) -> Reply:
-        body: dict[str, Any] = {"params": _flat(arguments)} if method in WITHOUT_BODY else {"json": arguments}
+        body: dict[str, Any] = (
+            {"params": _flatten(arguments)} if method in WITHOUT_BODY else {"json": arguments}
+        )
         if not arguments:
             body = {}
         async with (
             # The time is limited by whoever calls; the library would give up on its own after five seconds.
-            self._http.AsyncClient(verify=tls_context(), timeout=None, follow_redirects=False) as client,
+            self._http.AsyncClient(
+                verify=build_tls_context(), timeout=None, follow_redirects=False
+            ) as client,
             client.stream(method, url, headers=headers, **body) as response,
         ):
             content = bytearray()
@@ -87,7 +101,7 @@ class HttpAdapter(Adapter):
             return _reply(response.status_code, response.headers.get("content-type", ""), bytes(content))
 
 
-def _part(arguments: dict[str, Any], name: str) -> str:
+def _encode_segment(arguments: dict[str, Any], name: str) -> str:
     """An argument as one segment of a path. Raises `ValueError` if it would lead to another path."""
     value = arguments.pop(name, None)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
@@ -97,7 +111,7 @@ def _part(arguments: dict[str, Any], name: str) -> str:
     return quote(str(value), safe="")
 
 
-def _flat(arguments: dict[str, Any]) -> dict[str, Any]:
+def _flatten(arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments as a query. Values other than texts, numbers and lists of them are written as JSON."""
     return {
         name: value if isinstance(value, str | int | float | list) and _is_plain(value) else json.dumps(value)
@@ -127,8 +141,8 @@ def _reply(status: int, kind: str, content: bytes) -> Reply:
                 metadata=metadata,
                 is_uncertain=True,
             )
-    said = content.decode("utf-8", "replace")[:SHOWN].strip()
-    error = f"it answered {status}" + (f": {said}" if said else "")
+    body_text = content.decode("utf-8", "replace")[:SHOWN].strip()
+    error = f"it answered {status}" + (f": {body_text}" if body_text else "")
     if status in NOT_NOW:
         return Reply("unavailable", error=error, metadata=metadata)
     if status >= 500:

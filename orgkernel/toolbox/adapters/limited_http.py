@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from httpx2 import AsyncBaseTransport, AsyncByteStream, AsyncHTTPTransport, DecodingError, Request, Response
 
-from orgkernel.toolbox.adapters.tls import tls_context
+from orgkernel.toolbox.adapters.tls import build_tls_context
 
 
 class LimitedTransport(AsyncBaseTransport):
@@ -14,7 +14,7 @@ class LimitedTransport(AsyncBaseTransport):
 
     def __init__(self, limit: int, transport: AsyncBaseTransport | None = None) -> None:
         self._limit = limit
-        self._transport = transport or AsyncHTTPTransport(verify=tls_context())
+        self._transport = transport or AsyncHTTPTransport(verify=build_tls_context())
 
     async def handle_async_request(self, request: Request) -> Response:
         """The answer. Reading its body beyond the limit raises `DecodingError`."""

@@ -91,7 +91,7 @@ class _Reader:
         try:
             return SessionMessage(parse_message(line))
         except ValueError as error:
-            id = _id_of(line)
+            id = _read_id(line)
             if id is None:
                 return error
             unreadable = ErrorData(code=PARSE_ERROR, message="its answer cannot be read")
@@ -100,7 +100,7 @@ class _Reader:
     async def _note_exit(self) -> None:
         transport = self._process.transport
         assert transport is not None
-        await _until_exit(transport, _EXIT_SECONDS)
+        await _wait_until_exit(transport, _EXIT_SECONDS)
         code = transport.get_returncode()
         self._process.ending.come("it closed its output" if code is None else describe_exit(code))
 
@@ -128,7 +128,7 @@ class _Writer:
             self._stdin.write(line)
         except (OSError, RuntimeError):
             transport = self._process.transport
-            await _until_exit(transport, _EXIT_SECONDS)
+            await _wait_until_exit(transport, _EXIT_SECONDS)
             code = transport.get_returncode() if transport is not None else None
             self._process.ending.come("it closed its input" if code is None else describe_exit(code))
             raise anyio.BrokenResourceError from None
@@ -138,7 +138,7 @@ class _Writer:
 
 
 @asynccontextmanager
-async def limited_stdio(
+async def open_limited_stdio(
     command: Sequence[str],
     environment: Mapping[str, str],
     limit: int,
@@ -175,13 +175,13 @@ async def _end(process: _Process, transport: asyncio.SubprocessTransport) -> Non
     assert process.stdin is not None
     group = transport.get_pid()
     process.stdin.close()
-    await _until_exit(transport, LEAVES_SECONDS)
+    await _wait_until_exit(transport, LEAVES_SECONDS)
     if transport.get_returncode() is None:
         _signal(group, signal.SIGTERM)
-        await _until_exit(transport, LEAVES_SECONDS)
+        await _wait_until_exit(transport, LEAVES_SECONDS)
     # Children of a process that has left may still run.
     _signal(group, signal.SIGKILL)
-    await _until_exit(transport, LEAVES_SECONDS)
+    await _wait_until_exit(transport, LEAVES_SECONDS)
     with suppress(PermissionError):
         transport.close()
     await asyncio.sleep(0)
@@ -192,7 +192,7 @@ def _signal(group: int, number: int) -> None:
         os.killpg(group, number)
 
 
-async def _until_exit(transport: asyncio.SubprocessTransport | None, seconds: float) -> None:
+async def _wait_until_exit(transport: asyncio.SubprocessTransport | None, seconds: float) -> None:
     """Wait until a process has exited. `wait` of a process would also wait for children that hold its pipes."""
     deadline = asyncio.get_running_loop().time() + seconds
     while transport is not None and transport.get_returncode() is None:
@@ -226,7 +226,7 @@ def parse_message(line: bytes) -> JSONRPCMessage:
     return message
 
 
-def _id_of(line: bytes) -> int | None:
+def _read_id(line: bytes) -> int | None:
     """The id of an answer that cannot be read, so that its call fails at once. It is read by a parser that takes more."""
     try:
         value = json.loads(line)

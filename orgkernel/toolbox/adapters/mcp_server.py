@@ -17,11 +17,11 @@ from orgkernel.toolbox.adapters.adapter import (
     Call,
     Redeem,
     Reply,
-    chosen,
+    build_headers,
+    choose_entry,
     describe_error,
-    headers_for,
-    missing,
-    not_served,
+    reply_missing,
+    reply_not_served,
 )
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.providers import McpServer
@@ -47,9 +47,9 @@ class McpAdapter(Adapter):
         self._provider = provider
 
     async def _call(self, call: Call) -> Reply:
-        name = chosen(self._provider.tools or None, call.action, call.is_sole_action)
+        name = choose_entry(self._provider.tools or None, call.action, call.is_sole_action)
         if name is None and self._provider.tools:
-            return not_served(self.tool_id, call.action)
+            return reply_not_served(self.tool_id, call.action)
         name = name or (self.tool_id if call.is_sole_action else call.action)
         connected = False
         reply: Reply | None = None
@@ -84,7 +84,7 @@ async def connect(
 
         from orgkernel.toolbox.adapters.limited_http import LimitedTransport
 
-        headers, lacks = headers_for(provider, credentials)
+        headers, lacks = build_headers(provider, credentials)
         if lacks:
             return Reply("unavailable", error=lacks)
         limited = LimitedTransport(provider.max_bytes)
@@ -93,18 +93,18 @@ async def connect(
             provider.server, http_client=http, max_sse_event_size=provider.max_bytes
         )
     else:
-        from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
+        from orgkernel.toolbox.adapters.limited_stdio import open_limited_stdio
         from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
-        from orgkernel.toolbox.adapters.watched_streams import watched
+        from orgkernel.toolbox.adapters.watched_streams import watch_transport
 
         environment = dict(provider.environment)
         for variable, credential in provider.credential_environment.items():
             if credential not in credentials:
-                return Reply("unavailable", error=missing(credential))
+                return Reply("unavailable", error=reply_missing(credential))
             environment[variable] = credentials[credential]
         limits = UpstreamLimits(max_bytes=provider.max_bytes)
-        process = limited_stdio(provider.server, environment, provider.max_bytes, ending)
-        transport = watched(process, limits, ending)
+        process = open_limited_stdio(provider.server, environment, provider.max_bytes, ending)
+        transport = watch_transport(process, limits, ending)
     return await stack.enter_async_context(Client(transport))
 
 
@@ -116,31 +116,31 @@ async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, A
     except MCPError as error:
         if ending.has_come:
             return Reply("failed", error=ending.reason, is_uncertain=True)
-        if await _lists(client, name):
+        if await _does_list(client, name):
             return Reply("failed", error=f"{error.message} ({error.code})", metadata={"mcp_code": error.code})
         return Reply("unavailable", error=f"the server has no tool `{name}`")
     texts = [getattr(block, "text", None) for block in result.content]
-    said = "\n".join(text for text in texts if text is not None)
+    answer_text = "\n".join(text for text in texts if text is not None)
     if result.is_error:
-        if not await _lists(client, name):
+        if not await _does_list(client, name):
             return Reply("unavailable", error=f"the server has no tool `{name}`")
-        return Reply("failed", error=said or "the tool failed", is_uncertain=True)
+        return Reply("failed", error=answer_text or "the tool failed", is_uncertain=True)
     if result.structured_content is not None:
         return Reply("done", result.structured_content)
     if None in texts:
         return Reply("done", [block.model_dump(mode="json", exclude_none=True) for block in result.content])
-    return Reply("done", said)
+    return Reply("done", answer_text)
 
 
 def _within(reply: Reply, limit: int) -> Reply:
     """A reply, or an error if it is too long. The output of a process is measured after the SDK has read it."""
-    said = json.dumps([reply.output, reply.error], ensure_ascii=False)
-    if len(said) <= limit // 4 or len(said.encode("utf-8", "surrogatepass")) <= limit:
+    reply_json = json.dumps([reply.output, reply.error], ensure_ascii=False)
+    if len(reply_json) <= limit // 4 or len(reply_json.encode("utf-8", "surrogatepass")) <= limit:
         return reply
     return Reply("failed", error=f"the answer is longer than {limit} bytes", is_uncertain=True)
 
 
-async def _lists(client: Client, name: str) -> bool:
+async def _does_list(client: Client, name: str) -> bool:
     """Whether a server has a tool. Servers give the same answer for an unknown tool and a failing one."""
     try:
         listed = await client.list_tools()

@@ -38,7 +38,7 @@ class ServerGuard:
     def add(self, group: int) -> None:
         """End a group with this process. Its leader has just been started."""
         with self._lock:
-            self._groups[group] = started_at(group)
+            self._groups[group] = read_start_time(group)
             self._say([group])
 
     def remove(self, group: int) -> None:
@@ -100,7 +100,7 @@ def _start() -> subprocess.Popen[bytes] | None:
     return process
 
 
-def started_at(process: int) -> str:
+def read_start_time(process: int) -> str:
     """When a process started, which tells it from a later one with the same number. Empty if it is not there."""
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
@@ -112,11 +112,11 @@ def started_at(process: int) -> str:
     import subprocess
 
     with suppress(OSError):
-        asked = ["ps", "-o", "lstart=", "-p", str(process)]
-        said = subprocess.run(
-            asked, capture_output=True, check=False, env={"LC_ALL": "C", "PATH": os.defpath}
+        command = ["ps", "-o", "lstart=", "-p", str(process)]
+        completed_process = subprocess.run(
+            command, capture_output=True, check=False, env={"LC_ALL": "C", "PATH": os.defpath}
         )
-        return "_".join(said.stdout.decode(errors="replace").split())
+        return "_".join(completed_process.stdout.decode(errors="replace").split())
     return ""
 
 
@@ -145,7 +145,7 @@ def send_to(groups: dict[int, str], number: int) -> None:
     for group, started in list(groups.items()):
         # The number of a group is not given to a new process while the group has members. So either its leader is still
         # the same, or it has left and its children are there, or everything is gone.
-        if started_at(group) not in ("", started):
+        if read_start_time(group) not in ("", started):
             del groups[group]
             continue
         try:

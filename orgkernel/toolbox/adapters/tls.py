@@ -7,7 +7,7 @@ from functools import cache
 
 
 @cache
-def tls_context() -> ssl.SSLContext:
+def build_tls_context() -> ssl.SSLContext:
     """The authorities that httpx2 trusts."""
     from httpx2 import create_ssl_context
 

@@ -23,15 +23,15 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from orgkernel import __version__
 from orgkernel.engines import is_on
-from orgkernel.toolbox.adapters.adapter import describe_error, headers_for, missing
+from orgkernel.toolbox.adapters.adapter import build_headers, describe_error, reply_missing
 from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
 from orgkernel.toolbox.adapters.ending import Ending
-from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
+from orgkernel.toolbox.adapters.limited_stdio import open_limited_stdio
 from orgkernel.toolbox.adapters.server_guard import ServerGuard
-from orgkernel.toolbox.adapters.tls import tls_context
+from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import ListKind
-from orgkernel.toolbox.adapters.watched_streams import watched
+from orgkernel.toolbox.adapters.watched_streams import watch_transport
 from orgkernel.toolbox.engine.connection_pool import BrokenOff, NotReached
 from orgkernel.toolbox.engine.http_client import HttpToolClient
 from orgkernel.toolbox.providers import McpServer
@@ -123,7 +123,7 @@ class UpstreamConnection:
         if self._is_retired and not self.calls:
             self.ending.come("it was closed")
 
-    def on_gone(self, call: Callable[[UpstreamConnection], object]) -> None:
+    def call_when_gone(self, call: Callable[[UpstreamConnection], object]) -> None:
         """Call something when nothing of it is left, such as a process."""
         self._task.add_done_callback(lambda _: call(self))
 
@@ -140,7 +140,7 @@ class UpstreamConnection:
                 async with self._starts, asyncio.timeout(self._limits.start_seconds):
                     transport = await self._transport(stack)
                     client = Client(
-                        watched(transport, self._limits, self.ending),
+                        watch_transport(transport, self._limits, self.ending),
                         cache=None,
                         message_handler=self._receive,
                         client_info=Implementation(name="orgkernel", version=__version__),
@@ -171,10 +171,10 @@ class UpstreamConnection:
         provider, limits = self._provider, self._limits
         if not (is_on("http_client") and self.is_modern and isinstance(provider.server, str)):
             return None
-        headers, _ = headers_for(provider, self._credentials)
+        headers, _ = build_headers(provider, self._credentials)
         try:
             client = HttpToolClient(
-                provider.server, headers, tls_context(),
+                provider.server, headers, build_tls_context(),
                 max_bytes=limits.max_bytes, connect_seconds=limits.start_seconds,
             )  # fmt: skip
         except ValueError:
@@ -183,19 +183,19 @@ class UpstreamConnection:
         return client
 
     def _describe(self, error: BaseException) -> str:
-        error = first_cause(error)
+        error = find_first_cause(error)
         if isinstance(error, _NotSetUp):
             return str(error)
         if self.breakage.kind_of(error) is not None:
             return str(error)
-        said = error.message if isinstance(error, MCPError) else describe_error(error)
-        return said if self.has_started else f"it could not be started: {said}"
+        description = error.message if isinstance(error, MCPError) else describe_error(error)
+        return description if self.has_started else f"it could not be started: {description}"
 
     async def _transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         provider = self._provider
         limit = self._limits.max_bytes
         if isinstance(provider.server, str):
-            headers, lacks = headers_for(provider, self._credentials)
+            headers, lacks = build_headers(provider, self._credentials)
             if lacks:
                 raise _NotSetUp(lacks)
             transport = ContainedTransport(self._limits, self.breakage)
@@ -205,9 +205,9 @@ class UpstreamConnection:
         environment = dict(provider.environment)
         for variable, credential in provider.credential_environment.items():
             if credential not in self._credentials:
-                raise _NotSetUp(missing(credential))
+                raise _NotSetUp(reply_missing(credential))
             environment[variable] = self._credentials[credential]
-        return limited_stdio(provider.server, environment, limit, self.ending, _GUARD)
+        return open_limited_stdio(provider.server, environment, limit, self.ending, _GUARD)
 
     async def _receive(self, message: IncomingMessage) -> None:
         for notification, kinds in _KINDS:
@@ -243,7 +243,7 @@ class _NotSetUp(Exception):
     """A connection cannot be made as its provider is set up."""
 
 
-def first_cause(error: BaseException) -> BaseException:
+def find_first_cause(error: BaseException) -> BaseException:
     """The first error of a group, because the SDK bundles errors in groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

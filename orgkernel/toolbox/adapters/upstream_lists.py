@@ -43,8 +43,8 @@ async def read_list(client: Client, kind: ListKind, limits: UpstreamLimits) -> R
     size, cursor = 0, None
     for _ in range(limits.most_pages):
         page = await ask(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
-        found = page.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        new = found["resourceTemplates" if kind == "resource_templates" else kind]
+        page_fields = page.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        new = page_fields["resourceTemplates" if kind == "resource_templates" else kind]
         size += len(to_json(new))
         if size > limits.max_bytes:
             raise UpstreamError(f"its list has more than {limits.max_bytes} bytes", "protocol")

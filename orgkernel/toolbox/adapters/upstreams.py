@@ -28,10 +28,10 @@ from mcp_types import (
 )
 from pydantic_core import ValidationError
 
-from orgkernel.runtime.own_text import one_line
+from orgkernel.runtime.own_text import fold_to_one_line
 from orgkernel.toolbox.adapters.progress import OnProgress, ProgressQueue
 from orgkernel.toolbox.adapters.upstream_answers import UpstreamError, UpstreamReply, UpstreamStatus
-from orgkernel.toolbox.adapters.upstream_connection import UpstreamConnection, first_cause
+from orgkernel.toolbox.adapters.upstream_connection import UpstreamConnection, find_first_cause
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import LIST_KINDS, Definitions, KeptLists, ListKind, read_list
 from orgkernel.toolbox.masking import Masker, TooDeep
@@ -101,7 +101,7 @@ class Upstream:
             return UpstreamStatus("running" if self._connection.has_started else "starting", self._reason)
         if not self._reason:
             return UpstreamStatus("not_started")
-        return UpstreamStatus("waiting", self._reason, self._seconds_to_wait())
+        return UpstreamStatus("waiting", self._reason, self._compute_wait())
 
     @property
     def era(self) -> str:
@@ -128,12 +128,12 @@ class Upstream:
     async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
         """A prompt. Raises `UpstreamError`."""
         params = GetPromptRequestParams(name=name, arguments=dict(arguments) if arguments else None)
-        return await self._ask(self._sending(GetPromptRequest(params=params)))
+        return await self._ask(self._build_sender(GetPromptRequest(params=params)))
 
     async def read_resource(self, uri: str) -> dict[str, Any]:
         """What a resource holds. Raises `UpstreamError`."""
         params = ReadResourceRequestParams(uri=uri)
-        return await self._ask(self._sending(ReadResourceRequest(params=params)))
+        return await self._ask(self._build_sender(ReadResourceRequest(params=params)))
 
     async def call(
         self,
@@ -150,9 +150,9 @@ class Upstream:
         started again or told of a change, nothing is called, and the reply is `changed`.
         """
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
-        progress = None if on_progress is None else ProgressQueue(self._masked_progress(on_progress))
+        progress = None if on_progress is None else ProgressQueue(self._mask_progress(on_progress))
         try:
-            return UpstreamReply(await self._ask(self._sending(request, seconds, progress), listed))
+            return UpstreamReply(await self._ask(self._build_sender(request, seconds, progress), listed))
         except UpstreamError as error:
             return UpstreamReply(None, error.error, error.kind, error.is_uncertain)
         finally:
@@ -164,13 +164,13 @@ class Upstream:
         self._is_closed = True
         await asyncio.gather(*(each.aclose() for each in tuple(self._open)))
 
-    async def _connected(self) -> UpstreamConnection:
+    async def _ensure_connected(self) -> UpstreamConnection:
         """The connection, started if there is none. Raises `UpstreamError`."""
         if self._is_closed:
             raise UpstreamError("it was closed")
         connection = self._connection
         if connection is None:
-            wait = self._seconds_to_wait()
+            wait = self._compute_wait()
             if wait > 0:
                 raise UpstreamError(f"{self._reason}; it can be tried again in {wait:.1f} seconds")
             connection = self._start()
@@ -186,12 +186,12 @@ class Upstream:
         )
         self._connection = connection
         self._open.add(connection)
-        connection.on_gone(self._open.discard)
+        connection.call_when_gone(self._open.discard)
         for kind in LIST_KINDS:
             self._note_change(kind)
         return connection
 
-    def _seconds_to_wait(self) -> float:
+    def _compute_wait(self) -> float:
         return max(0.0, self._retry_at - asyncio.get_running_loop().time())
 
     def _retire(self, connection: UpstreamConnection, reason: str) -> None:
@@ -225,7 +225,7 @@ class Upstream:
         """What a use of the connection returns, while it has the tools that are `listed`. Raises `UpstreamError`."""
         is_again = False
         while True:
-            connection = await self._connected()
+            connection = await self._ensure_connected()
             if listed is not None and self._lists.held("tools") is not listed:
                 raise UpstreamError("its tools may be others now", "changed")
             connection.calls += 1
@@ -234,21 +234,21 @@ class Upstream:
             except UpstreamError:
                 raise
             except Exception as error:
-                cause = first_cause(error)
+                cause = find_first_cause(error)
                 breakage = connection.breakage.kind_of(cause)
                 if breakage is None:
-                    raise self._explained(connection, cause) from None
-                said = self._clean(str(cause))
-                self._retire(connection, said)
+                    raise self._explain_failure(connection, cause) from None
+                message = self._clean(str(cause))
+                self._retire(connection, message)
                 # A server that does not know the session has not begun with the call.
                 if breakage != "forgotten" or is_again:
-                    raise UpstreamError(said, is_uncertain=breakage == "broken") from None
+                    raise UpstreamError(message, is_uncertain=breakage == "broken") from None
                 is_again = True
             finally:
                 connection.calls -= 1
                 connection.let_go()
 
-    def _sending(
+    def _build_sender(
         self, request: Request[Any, Any], seconds: float | None = None, progress: ProgressQueue | None = None
     ) -> Callable[[UpstreamConnection], Awaitable[dict[str, Any]]]:
         """A use of a connection: to send a request."""
@@ -263,23 +263,23 @@ class Upstream:
                 async with asyncio.timeout(limit), self._free:
                     was_sent = True
                     try:
-                        found = await _send_plain(connection, request, put)
-                        if found is None:
-                            found = await session.send_request(request, _RAW, progress_callback=put)
+                        answer = await _send_plain(connection, request, put)
+                        if answer is None:
+                            answer = await session.send_request(request, _RAW, progress_callback=put)
                     except MCPError as error:
                         if error.code != HEADER_MISMATCH or not connection.is_modern:
                             raise
                         # The server wants arguments in headers. The SDK knows which ones when it has read the list.
                         await asyncio.shield(self._read("tools"))
-                        found = await session.send_request(request, _RAW, progress_callback=put)
+                        answer = await session.send_request(request, _RAW, progress_callback=put)
             except TimeoutError:
-                said = f"it did not answer within {limit:g} seconds"
-                raise UpstreamError(said, "timeout", is_uncertain=was_sent) from None
-            return self._checked(found)
+                message = f"it did not answer within {limit:g} seconds"
+                raise UpstreamError(message, "timeout", is_uncertain=was_sent) from None
+            return self._check_result(answer)
 
         return send
 
-    def _checked(self, result: dict[str, Any]) -> dict[str, Any]:
+    def _check_result(self, result: dict[str, Any]) -> dict[str, Any]:
         kind = result.pop("resultType", "complete")
         if kind == "input_required":
             raise UpstreamError("it asks for input, which is not given", "protocol", is_uncertain=True)
@@ -288,7 +288,7 @@ class Upstream:
         masked: dict[str, Any] = self._mask(result)
         return masked
 
-    def _explained(self, connection: UpstreamConnection, error: BaseException) -> UpstreamError:
+    def _explain_failure(self, connection: UpstreamConnection, error: BaseException) -> UpstreamError:
         """Why a request failed, and whether it may have had an effect."""
         if isinstance(error, ValidationError):
             return UpstreamError("its answer has a wrong form", "protocol", is_uncertain=True)
@@ -296,11 +296,11 @@ class Upstream:
             return UpstreamError(self._clean(f"{type(error).__name__}: {error}"), is_uncertain=True)
         if connection.ending.has_come and error.code == CONNECTION_CLOSED:
             return UpstreamError(self._clean(connection.ending.reason), is_uncertain=True)
-        said = f"{self._clean(error.message)} ({error.code})"
-        return UpstreamError(said, "failed", is_uncertain=error.code not in _NOT_RUN)
+        message = f"{self._clean(error.message)} ({error.code})"
+        return UpstreamError(message, "failed", is_uncertain=error.code not in _NOT_RUN)
 
     async def _list(self, kind: ListKind) -> Definitions:
-        connection = await self._connected()
+        connection = await self._ensure_connected()
         now = asyncio.get_running_loop().time()
         kept = self._lists.find(kind, now, connection.tells_of_changes)
         if kept is not None:
@@ -314,25 +314,25 @@ class Upstream:
         """The one reading of a list for all who wait for it."""
         task = self._reading.get(kind)
         if task is None or task.done():
-            task = asyncio.get_running_loop().create_task(self._ask(self._reading_of(kind)))
+            task = asyncio.get_running_loop().create_task(self._ask(self._build_reader(kind)))
             task.add_done_callback(lambda task: task.cancelled() or task.exception())
             self._reading[kind] = task
         return task
 
-    def _reading_of(self, kind: ListKind) -> Callable[[UpstreamConnection], Awaitable[Definitions]]:
+    def _build_reader(self, kind: ListKind) -> Callable[[UpstreamConnection], Awaitable[Definitions]]:
         async def read(connection: UpstreamConnection) -> Definitions:
             changes, seconds = self._lists.changes, self._limits.list_seconds
             connection.expect(seconds)
             try:
                 async with asyncio.timeout(seconds):
-                    found = await read_list(connection.client, kind, self._limits)
+                    listing = await read_list(connection.client, kind, self._limits)
             except TimeoutError:
                 raise UpstreamError(f"its list took more than {seconds:g} seconds", "timeout") from None
-            found = msgspec.structs.replace(found, items=tuple(self._mask(list(found.items))))
+            listing = msgspec.structs.replace(listing, items=tuple(self._mask(list(listing.items))))
             if changes == self._lists.changes:
                 now = asyncio.get_running_loop().time()
-                self._lists.keep(kind, found, now, connection.tells_of_changes)
-            return found.items
+                self._lists.keep(kind, listing, now, connection.tells_of_changes)
+            return listing.items
 
         return read
 
@@ -340,14 +340,14 @@ class Upstream:
         try:
             return self._masker.mask(value)
         except TooDeep:
-            said = "its answer is nested too deeply to be searched for secrets"
-            raise UpstreamError(said, "protocol", is_uncertain=True) from None
+            message = "its answer is nested too deeply to be searched for secrets"
+            raise UpstreamError(message, "protocol", is_uncertain=True) from None
 
     def _clean(self, text: str) -> str:
         """Text of a server without secrets, on one line, without invisible characters, cut."""
-        return one_line(self._mask(text)[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)
+        return fold_to_one_line(self._mask(text)[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)
 
-    def _masked_progress(self, receiver: OnProgress) -> OnProgress:
+    def _mask_progress(self, receiver: OnProgress) -> OnProgress:
         async def receive(progress: float, total: float | None, message: str | None) -> None:
             await receiver(progress, total, None if message is None else self._mask(message))
 

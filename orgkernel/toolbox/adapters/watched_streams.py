@@ -67,10 +67,10 @@ class WatchedReader:
             except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
                 self._ending.come("its connection ended")
                 raise anyio.EndOfStream from None
-            if await self._matters(item):
+            if await self._is_significant(item):
                 return item  # type: ignore[no-any-return]
 
-    async def _matters(self, item: _Item) -> bool:
+    async def _is_significant(self, item: _Item) -> bool:
         traffic = self._traffic
         message = None if isinstance(item, Exception) else item.message
         if isinstance(message, JSONRPCResponse | JSONRPCError):
@@ -134,7 +134,7 @@ class WatchedWriter:
 
 
 @asynccontextmanager
-async def watched(
+async def watch_transport(
     transport: AbstractAsyncContextManager[Any], limits: UpstreamLimits, ending: Ending
 ) -> AsyncIterator[tuple[WatchedReader, WatchedWriter]]:
     """A transport with watched streams."""
@@ -151,12 +151,12 @@ def _is_useful(message: JSONRPCNotification) -> bool:
         message.params = {"_meta": meta} if isinstance(meta, dict) else None
         return True
     if message.method == "notifications/progress":
-        total, said = params.get("total"), params.get("message")
+        total, progress_message = params.get("total"), params.get("message")
         return (
             isinstance(params.get("progressToken"), str | int)
             and isinstance(params.get("progress"), int | float)
             and (total is None or isinstance(total, int | float))
-            and (said is None or isinstance(said, str))
+            and (progress_message is None or isinstance(progress_message, str))
         )
     if message.method == "notifications/cancelled":
         return isinstance(params.get("requestId"), str | int)

@@ -61,15 +61,17 @@ class ConnectionPool:
         self._tls = tls if parsed.scheme == "https" else None
         self._port = parsed.port or (443 if self._tls else 80)
         self._connect_seconds = connect_seconds
-        said = {name.lower(): value for name, value in headers.items()}
-        if not _OWN.isdisjoint(said):
+        sent_headers = {name.lower(): value for name, value in headers.items()}
+        if not _OWN.isdisjoint(sent_headers):
             raise ValueError(
-                f"these headers are not for others to say: {', '.join(sorted(_OWN & said.keys()))}"
+                f"these headers are not for others to say: {', '.join(sorted(_OWN & sent_headers.keys()))}"
             )
-        said["host"] = parsed.netloc.decode("ascii")
+        sent_headers["host"] = parsed.netloc.decode("ascii")
         if parsed.userinfo:
-            said["authorization"] = f"Basic {b64encode(unquote(parsed.userinfo.decode()).encode()).decode()}"
-        self._head = b"POST %b HTTP/1.1\r\n%b" % (parsed.raw_path, encode_headers(said))
+            sent_headers["authorization"] = (
+                f"Basic {b64encode(unquote(parsed.userinfo.decode()).encode()).decode()}"
+            )
+        self._head = b"POST %b HTTP/1.1\r\n%b" % (parsed.raw_path, encode_headers(sent_headers))
         self._idle: deque[_Connection] = deque()
         self._open: set[_Connection] = set()
         self._is_closed = False

@@ -76,9 +76,9 @@ class HttpToolClient:
                 data=failed.get("data"),
             )
         result = answer.message.get("result")
-        found: dict[str, Any] = result if isinstance(result, dict) else {}
-        require_result(found)
-        return found
+        call_result: dict[str, Any] = result if isinstance(result, dict) else {}
+        require_result(call_result)
+        return call_result
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -128,23 +128,23 @@ class _Answer:
         """Raises `MCPError` if the message is not there."""
         if self._is_stream:
             raise MCPError(INTERNAL_ERROR, "its answer ended too early")
-        found = _message(b"".join(self._parts)) or {}
+        message = _message(b"".join(self._parts)) or {}
         # A request that is refused before it is read is refused without its number.
-        is_refusal = self._status >= 400 and isinstance(found.get("error"), dict)
-        if found.get("id") != self._number and not is_refusal:
+        is_refusal = self._status >= 400 and isinstance(message.get("error"), dict)
+        if message.get("id") != self._number and not is_refusal:
             code = METHOD_NOT_FOUND if self._status == 404 else INTERNAL_ERROR
-            said = f"it answered with HTTP status {self._status}, and with nothing that can be read"
-            raise MCPError(code, said)
-        self.message = found
+            explanation = f"it answered with HTTP status {self._status}, and with nothing that can be read"
+            raise MCPError(code, explanation)
+        self.message = message
 
     def _takes_line(self, line: bytes) -> bool:
         if line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
         elif not line and self._data:
-            found = _message(b"\n".join(self._data))
+            message = _message(b"\n".join(self._data))
             self._data = []
-            if found is not None and found.get("id") == self._number:
-                self.message = found
+            if message is not None and message.get("id") == self._number:
+                self.message = message
                 return True
         return False
 
@@ -163,18 +163,18 @@ class _Texts(msgspec.Struct, rename="camel"):
     meta: dict[str, Any] | None = msgspec.field(name="_meta", default=None)
 
 
-def require_result(found: dict[str, Any]) -> None:
+def require_result(call_result: dict[str, Any]) -> None:
     """Raise `ValidationError` unless this is the result of a call."""
     try:
-        msgspec.convert(found, prepared(_Texts))
+        msgspec.convert(call_result, prepared(_Texts))
     except msgspec.ValidationError:
         # What is more than texts, or wrong, is for the SDK, which takes twenty times as long.
-        methods.validate_server_result("tools/call", _ERA, found)
+        methods.validate_server_result("tools/call", _ERA, call_result)
 
 
 def _message(text: bytes) -> dict[str, Any] | None:
     try:
-        found = msgspec.json.decode(text)
+        message = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return message if isinstance(message, dict) else None

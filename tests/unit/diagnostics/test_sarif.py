@@ -13,10 +13,10 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
 from orgkernel.diagnostics.formats.sarif import render_sarif
 from orgkernel.diagnostics.wording import clean
-from orgkernel.rules.pages import all_pages
+from orgkernel.rules.pages import build_all_pages
 from tests.support.findings import TOKEN, a_finding, no_lines, several
 
-PAGES = tuple(all_pages().values())[:40]
+PAGES = tuple(build_all_pages().values())[:40]
 
 
 def render(found, lines=no_lines, pages=PAGES):
@@ -111,14 +111,14 @@ def test_the_exact_result():
 
 def test_rules_bring_their_pages_and_stay_within_githubs_limits():
     """Every rule is listed, with the text of its page, because there is not an address to link to."""
-    log = render([], pages=tuple(all_pages().values()))
+    log = render([], pages=tuple(build_all_pages().values()))
     (run,) = log["runs"]
     assert run["results"] == []
     assert run["columnKind"] == "unicodeCodePoints"
     rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == list(all_pages())
+    assert [rule["id"] for rule in rules] == list(build_all_pages())
     for rule in rules:
-        page = all_pages()[rule["id"]]
+        page = build_all_pages()[rule["id"]]
         assert rule["help"]["markdown"] == page.text
         assert rule["fullDescription"]["text"] == page.summary
         assert len(rule["name"]) <= 255

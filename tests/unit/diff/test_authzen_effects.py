@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from orgkernel.diff.authzen_effects import compare_authzen
-from orgkernel.diff.change_words import in_words
+from orgkernel.diff.change_words import describe_change
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import REPOSITORY
 
@@ -21,7 +21,7 @@ def test_every_word_that_stands_for_something_else_is_told(tmp_path: Path) -> No
         text = text.replace("      user: {kind: agent}", "      person_id: {kind: agent}")
         copy.write_text(text.replace("action.soft: true", "action.soft: false"), encoding="utf-8")
     views = [Kernel.open(folder).organization("active").snapshot.index for folder in (ORG, tmp_path)]
-    found = [in_words(change) for change in compare_authzen(*views)]
+    found = [describe_change(change) for change in compare_authzen(*views)]
     assert [(each.kind, each.sentence) for each in found] == [
         (
             "changed",

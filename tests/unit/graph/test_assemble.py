@@ -307,7 +307,7 @@ def test_overrides_have_their_own_places(tmp_path: Path) -> None:
     assert str(post.place("doctrine", "salute_interval_turns")) == "org.yaml:7:39"
     assert str(post.place("doctrine", "max_turns_without_progress")) == "co.yaml:6:31"
     assert str(post.place("pace_plan", "alternate", "trigger")) == "co.yaml:8:24"
-    assert str(post.place_within(3, "pace_plan", "contingent", "trigger")) == "org.yaml:9:33"
+    assert str(post.locate_within(3, "pace_plan", "contingent", "trigger")) == "org.yaml:9:33"
     assert str(post.place("pace_plan", "contingent", "escalate_to")) == "org.yaml:9:19"
     assert post.has("pace_plan", "contingent", "trigger")
     assert not post.has("pace_plan", "contingent", "escalate_to")

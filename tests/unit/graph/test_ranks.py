@@ -29,7 +29,7 @@ def test_a_tool_without_a_matrix_is_capped_for_nobody(tmp_path: Path) -> None:
     records = records_of(tmp_path, "{type: browser}")
     assert [rank.id for rank in records.ranks] == list(NOBODY)
     assert "default" in records.matrices
-    assert records.rank_levels_of("t") is None
+    assert records.get_rank_levels("t") is None
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_decides(
     tmp_path: Path, tool: str, org: str, levels: dict[str, Any], statement: str, place: str
 ) -> None:
     """The tool's own word before the organization's; a name that nothing declares leaves nobody access."""
-    row = records_of(tmp_path, tool, org).rank_row_of("t")
+    row = records_of(tmp_path, tool, org).get_rank_row("t")
     assert row is not None
     assert (dict(row.levels), row.statement) == (levels, statement)
     if place is SHARED:
@@ -76,12 +76,12 @@ def test_a_near_ladder_takes_the_place_of_the_shared_one(tmp_path: Path) -> None
     assert list(records.promotions) == ["senior"]
     assert records.ladder is not None
     assert records.ladder.name == "ladder.yaml"
-    assert records.rank_levels_of("t") == {"junior": "none", "senior": "full"}
+    assert records.get_rank_levels("t") == {"junior": "none", "senior": "full"}
 
 
 def test_a_matrix_without_a_row_for_the_tool_caps_nobody(tmp_path: Path) -> None:
     """What it does not speak of is neutral."""
     ladder = "_schema: orgkernel:rank_ladder\nmatrices: {m: [{name: r, types: [browser], levels: {senior: full}}]}\n"
     records = records_of(tmp_path, "{type: federation}", "rank_matrix: m\n", ladder=ladder)
-    assert records.rank_levels_of("t") is None
-    assert records.rank_levels_of("ghost") is None
+    assert records.get_rank_levels("t") is None
+    assert records.get_rank_levels("ghost") is None

@@ -134,7 +134,7 @@ def test_a_state_kept_aside_answers_from_one_version(two: Path) -> None:
     state = kernel.state
     write_tree(two, {"a/roles/dev.yaml": role("dev", "bugfix")})
     kernel.reload()
-    assert [edge.target for edge in state.served["a"].snapshot.index.domains_of("dev")] == ["codegen"]
+    assert [edge.target for edge in state.served["a"].snapshot.index.list_domains("dev")] == ["codegen"]
 
 
 def test_reloads_and_questions_from_many_threads_agree(two: Path) -> None:

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.loading.files import Root, decode, documents_in, find_files, mentions, read_lines, read_text
+from orgkernel.loading.files import (
+    Root,
+    decode,
+    does_mention,
+    find_files,
+    list_documents_in,
+    read_lines,
+    read_text,
+)
 from orgkernel.loading.marks import unpack_mark
 from orgkernel.loading.tree import read_tree
 from tests.support.trees import write_tree
@@ -102,11 +110,11 @@ def test_mentions_and_candidates(tmp_path: Path) -> None:
     """Only candidate files directly in a folder; a folder, a link to nowhere and a missing file mention nothing."""
     write_tree(tmp_path, {"a.yaml": "x orgkernel:y\n", "b.txt": "", "c/d.yaml": "", ".e.yaml": ""})
     (tmp_path / "f.yaml").symlink_to("nowhere")
-    assert documents_in(str(tmp_path)) == [str(tmp_path / "a.yaml")]
-    assert documents_in(str(tmp_path / "gone")) == []
-    assert mentions(str(tmp_path / "a.yaml"), "orgkernel:")
-    assert not mentions(str(tmp_path / "a.yaml"), "other")
-    assert not any(mentions(str(tmp_path / name), "") for name in ("c", "f.yaml", "gone", "a\0b"))
+    assert list_documents_in(str(tmp_path)) == [str(tmp_path / "a.yaml")]
+    assert list_documents_in(str(tmp_path / "gone")) == []
+    assert does_mention(str(tmp_path / "a.yaml"), "orgkernel:")
+    assert not does_mention(str(tmp_path / "a.yaml"), "other")
+    assert not any(does_mention(str(tmp_path / name), "") for name in ("c", "f.yaml", "gone", "a\0b"))
 
 
 def test_a_file_that_is_read_has_a_digest(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ class Stored:
     def read_past(self, org_id: str, at: float) -> StateView:
         return STATE
 
-    def rank_changes(
+    def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         return MOVES

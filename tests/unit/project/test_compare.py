@@ -29,7 +29,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "x"]):
         subprocess.run(["git", *identity, *arguments], cwd=folder, check=True)
     for module in (compare, roots):
-        monkeypatch.setattr(module, "shipped_folder", lambda name: str(folder / name))
+        monkeypatch.setattr(module, "get_shipped_folder", lambda name: str(folder / name))
     return folder
 
 

@@ -10,20 +10,20 @@ import pytest
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.scaffold import add_role, copy_template
-from orgkernel.snapshots.shipped import template_names
+from orgkernel.snapshots.shipped import list_templates
 from tests.support.sampling import sample
 from tests.support.trees import TEMPLATES
 
 
 def test_every_folder_of_templates_is_a_template() -> None:
     """A template that is added is offered without anybody listing it."""
-    assert set(template_names()) == {path.name for path in TEMPLATES.iterdir() if path.is_dir()}
+    assert set(list_templates()) == {path.name for path in TEMPLATES.iterdir() if path.is_dir()}
 
 
 @pytest.mark.parametrize(
     ("template", "role_type"),
     sample(
-        ((each, kind) for each in template_names() for kind in ("specialist", "executive")), itemgetter(0)
+        ((each, kind) for each in list_templates() for kind in ("specialist", "executive")), itemgetter(0)
     ),
 )
 def test_a_role_can_be_added_to_a_copy_of_every_template(

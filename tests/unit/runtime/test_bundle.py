@@ -11,7 +11,7 @@ import pytest
 
 from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
-from orgkernel.runtime.bundle import BundleError, checksum_of, find_role, read_bundle
+from orgkernel.runtime.bundle import BundleError, compute_checksum_of, find_role, read_bundle
 from tests.support.depth import DEPTH
 
 KERNEL = Kernel.open()
@@ -36,7 +36,7 @@ ODD: tuple[Any, ...] = (
 
 def sealed(bundle: dict[str, Any]) -> dict[str, Any]:
     """With the checksum of what it holds now."""
-    return {**bundle, "checksum": checksum_of(bundle)}
+    return {**bundle, "checksum": compute_checksum_of(bundle)}
 
 
 def changed(route: tuple[Any, ...], value: Any) -> dict[str, Any]:

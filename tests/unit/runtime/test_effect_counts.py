@@ -13,10 +13,10 @@ from orgkernel.runtime.effect_counts import (
     RefusedCall,
     count_name,
     count_tier,
+    describe_touched,
     lines,
     read_effect,
     summary,
-    touched_by,
 )
 
 KEY = "sk-or-v1-" + "0a1b2c3d" * 8
@@ -47,13 +47,15 @@ KEY = "sk-or-v1-" + "0a1b2c3d" * 8
 )
 def test_what_a_call_would_have_touched(arguments, touched):
     """Paths, hosts and the program; options, values and whole arguments never."""
-    assert touched_by(arguments) == touched
+    assert describe_touched(arguments) == touched
 
 
 def test_nothing_secret_or_long_is_shown():
     """Whatever an argument is called."""
     for name in ("code", "path", "url", "command", "anything"):
-        shown = touched_by({name: f"curl -H 'Authorization: Bearer {KEY}' https://x.example/{'y' * 5000}"})
+        shown = describe_touched(
+            {name: f"curl -H 'Authorization: Bearer {KEY}' https://x.example/{'y' * 5000}"}
+        )
         assert "0a1b2c3d" not in shown
         assert len(shown) < 300
 

@@ -14,7 +14,7 @@ from orgkernel.runtime.learned_work import (
     is_learned,
     read_table,
 )
-from orgkernel.runtime.text_index import RoleTexts, build_index, index_as_json, rank_roles, read_index
+from orgkernel.runtime.text_index import RoleTexts, build_index, encode_index, rank_roles, read_index
 from tools.learn_work import Message, is_current, known_domains, learn, read_messages, render
 
 
@@ -80,7 +80,7 @@ def test_a_role_takes_work_of_its_shared_domain_in_words_that_it_does_not_use() 
     assert found.ranked[0].evidence[-1].stem == "bugfix"
     assert "is about `bugfix`" in text_index.say_why(found.ranked[0])
     assert (
-        text_index.nearest_domain(found.ranked[0].evidence, [("log_analysis", ()), ("bugfix", ())])
+        text_index.find_nearest_domain(found.ranked[0].evidence, [("log_analysis", ()), ("bugfix", ())])
         == "bugfix"
     )
 
@@ -127,7 +127,7 @@ def test_a_role_that_refuses_a_message_by_example_does_not_get_it_by_what_was_le
 def test_the_index_keeps_the_domains_in_json() -> None:
     """A host ranks as the kernel does."""
     index = build_index(CREW)
-    again = read_index(index_as_json(index))
+    again = read_index(encode_index(index))
     assert again == index
     text = "the checkout hangs as soon as someone pays by card"
     assert rank_roles(again, text) == rank_roles(index, text)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.runtime.likely_secrets import names_secret
+from orgkernel.runtime.likely_secrets import is_secret_name
 from orgkernel.runtime.secret_shapes import mask_secrets
 from tests.support.trees import REPOSITORY
 
@@ -107,8 +107,8 @@ def test_a_hostile_text_is_masked_in_time(text: str) -> None:
 def test_what_has_the_name_of_a_password_is_one_whatever_it_looks_like() -> None:
     """Keys of JSON and arguments of calls."""
     assert all(
-        map(names_secret, ("password", "db_password", "api_key", "apiKey", "client_secret", "PGPASSWORD"))
+        map(is_secret_name, ("password", "db_password", "api_key", "apiKey", "client_secret", "PGPASSWORD"))
     )
     assert not any(
-        map(names_secret, ("key", "primary_key", "password_policy", "tokens", "passes", "subject"))
+        map(is_secret_name, ("key", "primary_key", "password_policy", "tokens", "passes", "subject"))
     )

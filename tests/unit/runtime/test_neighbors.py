@@ -89,7 +89,7 @@ def test_a_layers_own_word_goes_before_what_is_derived() -> None:
 def test_a_certain_domain_alone_orients_nobody() -> None:
     """No neighbor stores whether the objective is held, so derived signals raise no threshold."""
     seen = neighbors.derive({"_bst_store": {"__bst_belief_state__": BELIEF}, "_working_memory": MEMORY}, 7)
-    assert signals.threshold(3, seen) == 3
+    assert signals.compute_threshold(3, seen) == 3
 
 
 def test_another_supervisors_warning_in_the_history_counts() -> None:

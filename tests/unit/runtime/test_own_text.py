@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orgkernel.runtime.own_text import mark_own_text, one_line, strip_own_text
+from orgkernel.runtime.own_text import fold_to_one_line, mark_own_text, strip_own_text
 from tests.support.own_text import find_own_text
 
 BODY = 'Bugfix Specialist went to contingent. It says: "nach Größe sortieren \\ fertig". Hand over.'
@@ -80,10 +80,10 @@ def test_a_text_cannot_end_its_own_frame() -> None:
 )
 def test_text_of_others_is_put_on_one_line(text: str, expected: str) -> None:
     """Without anything that cannot be seen."""
-    assert one_line(text) == expected
+    assert fold_to_one_line(text) == expected
 
 
 def test_text_of_others_is_cut() -> None:
     """At the limit, with a sign that it was."""
-    assert one_line("abcdef", 4) == "abc…"
-    assert one_line("abcd", 4) == "abcd"
+    assert fold_to_one_line("abcdef", 4) == "abc…"
+    assert fold_to_one_line("abcd", 4) == "abcd"

@@ -19,7 +19,7 @@ from orgkernel.runtime.pace import (
     Tier,
     advance,
     decide_pace,
-    obligations_of,
+    list_obligations,
     read_plan,
 )
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
@@ -174,13 +174,13 @@ def test_without_a_plan_a_role_stays_in_primary():
 )  # fmt: skip
 def test_each_tier_obliges_to_its_action(tier: str, obligation: Obligation):
     """The action, whom it is addressed to, and both in words."""
-    assert obligations_of(SPECIFICATION, tier) == (obligation,)
+    assert list_obligations(SPECIFICATION, tier) == (obligation,)
 
 
 def test_an_action_nobody_knows_is_the_usual_one_of_its_tier():
     """A word of the user's own (ORG509) does not leave a role without an obligation."""
     plan = CompiledPacePlan({"contingent": Tier("panic", "", tree("context_exhausted"), "co")})
-    assert obligations_of(plan, "contingent") == (Obligation("escalate", "co", "hand over to co"),)
+    assert list_obligations(plan, "contingent") == (Obligation("escalate", "co", "hand over to co"),)
 
 
 def test_the_memory_of_roles_is_plain_json():
@@ -208,7 +208,7 @@ def test_a_plan_is_read_from_a_bundle():
     plan = read_plan(json.loads(json.dumps(data)))
     assert plan.max_turns == 8
     assert plan.tiers["contingent"] == Tier("escalate", "d", ["flag", "context_exhausted"], "engineering_xo")
-    assert obligations_of(plan, "emergency")[0].to == "co"
+    assert list_obligations(plan, "emergency")[0].to == "co"
 
 
 @pytest.mark.parametrize(

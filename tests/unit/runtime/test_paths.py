@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from orgkernel.runtime.paths import (
     fold,
-    glob_is_inside,
-    globs_may_meet,
+    is_glob_inside,
     is_inside,
+    may_globs_meet,
     may_touch,
     read_path,
 )
@@ -177,7 +177,7 @@ def test_a_glob_in_another_holds_nothing_else(
     path: str, given_glob: str, held: str, root: str | None
 ) -> None:
     """And two globs that cannot meet hold no path together."""
-    if glob_is_inside(given_glob, held, root) and is_inside(path, given_glob, root):
+    if is_glob_inside(given_glob, held, root) and is_inside(path, given_glob, root):
         assert is_inside(path, held, root)
     if is_inside(path, given_glob, root) and may_touch(path, held, root):
-        assert globs_may_meet(given_glob, held, root) or path in ("", ".")
+        assert may_globs_meet(given_glob, held, root) or path in ("", ".")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orgkernel.runtime.report_files import archive_name, latest_name, stale_archives
+from orgkernel.runtime.report_files import build_archive_name, build_latest_name, find_stale_archives
 from orgkernel.runtime.salute import EmissionState, Situation, compute_report, find_emission, should_emit
 from orgkernel.runtime.salute_format import (
     LONGEST_TEXT,
@@ -380,9 +380,9 @@ def test_what_cannot_be_read_is_named(route: tuple[str, ...], value: Any, code: 
 def test_names_of_files_are_those_of_the_specification():
     """`<role_id>_latest.json`, and a copy whose name sorts by time."""
     report = compute_report(WORKING)
-    assert latest_name("bugfix_specialist") == "bugfix_specialist_latest.json"
-    assert archive_name(report) == "bugfix_specialist_20260921T141320.250000Z.json"
-    assert archive_name(report, 2) == "bugfix_specialist_20260921T141320.250000Z-2.json"
+    assert build_latest_name("bugfix_specialist") == "bugfix_specialist_latest.json"
+    assert build_archive_name(report) == "bugfix_specialist_20260921T141320.250000Z.json"
+    assert build_archive_name(report, 2) == "bugfix_specialist_20260921T141320.250000Z-2.json"
 
 
 def test_only_copies_that_are_too_old_are_stale():
@@ -394,6 +394,6 @@ def test_only_copies_that_are_too_old_are_stale():
     ]
     others = ["co_latest.json", "notes.json", "co_20260921.json", "co_20260921T141320.250000Z.json.bak"]
     written = [(name, 1_000.0) for name in (*names, *others)]
-    assert stale_archives(written, 1_000.0 + 3_600.0) == []
-    assert stale_archives(written, 1_000.5 + 3_600.0) == sorted(names)
-    assert stale_archives(written, 1_060.5, keep_seconds=60) == sorted(names)
+    assert find_stale_archives(written, 1_000.0 + 3_600.0) == []
+    assert find_stale_archives(written, 1_000.5 + 3_600.0) == sorted(names)
+    assert find_stale_archives(written, 1_060.5, keep_seconds=60) == sorted(names)

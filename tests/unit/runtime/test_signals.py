@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orgkernel.runtime import signal_records, signals
-from orgkernel.runtime.signal_records import RECORDS, field_names
+from orgkernel.runtime.signal_records import RECORDS, list_signal_fields
 from orgkernel.runtime.signals import EVENTS_KEPT, LEDGER, Event, read_counts, read_events
 
 WARNING = signals.WARNING
@@ -21,7 +21,7 @@ def store() -> dict[str, Any]:
 
 def test_the_layers_and_fields_are_those_of_the_note() -> None:
     """The table of the coordination note, and `fired_this_turn` where its lane rule reads it."""
-    assert {layer: set(field_names(layer)) - {"active", "turn"} for layer in RECORDS} == {
+    assert {layer: set(list_signal_fields(layer)) - {"active", "turn"} for layer in RECORDS} == {
         "bst": {"domain", "confidence"},
         "working_memory": {"objective_held", "entity_count"},
         "org_kernel": {"current_role", "switched_this_turn"},
@@ -239,14 +239,14 @@ def test_an_oriented_agent_gets_two_more_failures(
     """Only when the domain is certain and the objective is held; what is unknown raises nothing."""
     signals.write(store, "bst", confidence=confidence)
     signals.write(store, "working_memory", objective_held=held)
-    assert signals.threshold(3, signals.read_signals(store)) == expected
+    assert signals.compute_threshold(3, signals.read_signals(store)) == expected
 
 
 def test_a_tracker_that_says_it_is_not_active_orients_nobody(store: dict[str, Any]) -> None:
     """A left-over confidence beside `active: false` is not one."""
     signals.write(store, "bst", active=False, confidence=0.99)
     signals.write(store, "working_memory", objective_held=True)
-    assert signals.threshold(3, signals.read_signals(store)) == 3
+    assert signals.compute_threshold(3, signals.read_signals(store)) == 3
 
 
 @pytest.mark.parametrize(

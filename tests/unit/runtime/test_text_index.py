@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from orgkernel.runtime.languages import find_language
 from orgkernel.runtime.request_text import read_request
-from orgkernel.runtime.text_index import RoleTexts, build_index, index_as_json, rank_roles, read_index
+from orgkernel.runtime.text_index import RoleTexts, build_index, encode_index, rank_roles, read_index
 from orgkernel.runtime.word_forms import find_tokens, stem
 from tests.support.patience import within
 
@@ -120,7 +120,7 @@ def test_roles_may_be_passed_over_and_meaning_may_count() -> None:
 
 def test_the_index_is_the_same_after_a_way_through_json() -> None:
     """A bundle holds it as JSON."""
-    again = read_index(json.loads(json.dumps(index_as_json(INDEX))))
+    again = read_index(json.loads(json.dumps(encode_index(INDEX))))
     for text in (
         "Deploy the container",
         "Ask the tester",
@@ -147,7 +147,7 @@ def test_the_index_is_the_same_after_a_way_through_json() -> None:
 def test_an_index_that_was_damaged_is_refused(change: dict[str, object]) -> None:
     """Readers rely on the numbers of roles."""
     with pytest.raises((ValueError, TypeError, KeyError, IndexError)):
-        read_index(index_as_json(INDEX) | change)
+        read_index(encode_index(INDEX) | change)
 
 
 @pytest.mark.parametrize(

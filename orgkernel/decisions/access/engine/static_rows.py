@@ -18,9 +18,9 @@ from orgkernel.decisions.access.resource import FULL, Resource
 from orgkernel.decisions.access.stored import (
     NOTHING_GRANTED,
     GrantedLevel,
+    compute_lowest_restriction,
     find_given,
     is_stored_about,
-    lowest_left,
 )
 from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.subject import Subject
@@ -51,10 +51,10 @@ def is_static_resource(tables: AccessTables, resource: Resource, path: str | Non
         return False
     if resource.has_file_scope or resource.is_divided:
         return False
-    return tables.order.moves_of(resource, resource.least_action, "role").names <= _KNOWN
+    return tables.order.compile_moves(resource, resource.least_action, "role").names <= _KNOWN
 
 
-def static_row(
+def compute_static_row(
     subject: Subject,
     resource: Resource,
     action: str = "",
@@ -77,7 +77,7 @@ def static_row(
     else:
         level = max(bound, given.level)
         level = min(level, top)
-        cap = _cap(subject, resource, given.waives)
+        cap = _compute_cap(subject, resource, given.waives)
         level = min(level, cap)
     level = min(level, left)
     actions = (action,) if action else resource.able[level]
@@ -92,7 +92,7 @@ def static_row(
     return AccessRow(subject.subject, name, "allow", actions, LEVELS[level], code, ())
 
 
-def _cap(subject: Subject, resource: Resource, waives: Mapping[str, int]) -> int:
+def _compute_cap(subject: Subject, resource: Resource, waives: Mapping[str, int]) -> int:
     """The most that the declaration of a tool leaves a role."""
     top = FULL
     if resource.departments is not None and resource.departments.isdisjoint(subject.departments):
@@ -106,7 +106,7 @@ def _cap(subject: Subject, resource: Resource, waives: Mapping[str, int]) -> int
     return top
 
 
-def stored_for(
+def get_stored_level(
     subject: Subject, resource: Resource, tables: AccessTables, context: AccessContext, state: StateView
 ) -> tuple[GrantedLevel, int] | None:
     """What is stored for a role about a tool, where no circumstance and no end changes it; else None."""
@@ -129,34 +129,40 @@ def stored_for(
             return None
     if not restrictions:
         return given, FULL
-    return given, lowest_left(state.restrictions, subject.keys, resource, None, tables.org_id, now)
+    return given, compute_lowest_restriction(
+        state.restrictions, subject.keys, resource, None, tables.org_id, now
+    )
 
 
-def static_roles(
-    tables: AccessTables, asked: AccessRequest, state: StateView, candidates: Callable[[], tuple[str, ...]]
+def compute_static_rows_of_roles(
+    tables: AccessTables, request: AccessRequest, state: StateView, candidates: Callable[[], tuple[str, ...]]
 ) -> tuple[AccessRow, ...] | None:
     """The rows of all roles that can do something with a tool by documents alone, kept; None where more decides about any.
 
-    What is stored for roles about the tool is not in them: `roles_stored_for` names those roles.
+    What is stored for roles about the tool is not in them: `find_roles_with_rows_about` names those roles.
     """
-    resource, path = tables.find(asked.resource)
-    if not is_on("static_rows") or tables.policies.crew_depends or asked.action not in resource.required:
+    resource, path = tables.find(request.resource)
+    if not is_on("static_rows") or tables.policies.crew_depends or request.action not in resource.required:
         return None
-    if is_of_run(asked, state) or not is_static_resource(tables, resource, path):
+    if is_of_run(request, state) or not is_static_resource(tables, resource, path):
         return None
-    rows = tables.rows.get((asked.action, resource.resource))
+    rows = tables.rows.get((request.action, resource.resource))
     if rows is None:
         subjects = (tables.subject(each) for each in candidates())
-        found = (static_row(each, resource, asked.action) for each in subjects if each is not None)
+        candidate_rows = (
+            compute_static_row(each, resource, request.action) for each in subjects if each is not None
+        )
         if len(tables.rows) >= _MOST_KEPT:
             tables.rows.clear()
-        rows = tables.rows[asked.action, resource.resource] = tuple([row for row in found if row is not None])
+        rows = tables.rows[request.action, resource.resource] = tuple(
+            [row for row in candidate_rows if row is not None]
+        )
     return rows
 
 
-def roles_stored_for(tables: AccessTables, state: StateView, resource: Resource) -> tuple[str, ...]:
+def find_roles_with_rows_about(tables: AccessTables, state: StateView, resource: Resource) -> tuple[str, ...]:
     """The roles for which something is stored about a resource."""
     if not (state.grants or state.restrictions):
         return ()
-    stored = tables.stored_roles(state)
+    stored = tables.find_roles_with_stored_rows(state)
     return tuple(role for role in stored if is_stored_about(state, (role,), resource))

@@ -25,7 +25,7 @@ from orgkernel.decisions.access.layers.structure import STRUCTURE
 from orgkernel.decisions.access.layers.visibility import VISIBILITY
 
 
-def _not_configured(evaluation: Evaluation) -> Sentence:
+def _explain_not_configured(evaluation: Evaluation) -> Sentence:
     return "not configured", ()
 
 
@@ -43,8 +43,8 @@ LAYERS = (
     DELEGATION,
     PACE,
     # Told in every trace, so that nobody takes them for decided; nothing decides by them yet.
-    AccessLayer("sacred scope", of_run=True, unchanged=_not_configured),
-    AccessLayer("pre-flight", of_run=True, unchanged=_not_configured),
+    AccessLayer("sacred scope", of_run=True, unchanged=_explain_not_configured),
+    AccessLayer("pre-flight", of_run=True, unchanged=_explain_not_configured),
     EXCLUSIVE_LOCK,
     INPUT,
     CIRCUMSTANCES,

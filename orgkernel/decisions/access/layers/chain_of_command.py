@@ -9,7 +9,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.layer import ReasonCode, Sentence
 from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
-from orgkernel.decisions.access.lines import place_in_profile, why_edges
+from orgkernel.decisions.access.lines import locate_edges, locate_in_profile
 from orgkernel.decisions.access.resource import DISPATCH
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import listing, quote
@@ -32,7 +32,7 @@ def chain_of_command_sources(
         return (CHAIN_OF_COMMAND.bit, 0) if has_chain else (0, 0)
     sources = lacks = 0
     for role_id in identity.roles:
-        of_role = _dispatching if action == DISPATCH else _escalating
+        of_role = _dispatching if action == DISPATCH else _compute_escalation_levels
         gives, missing = of_role(view, role_id, target)
         sources |= gives
         lacks |= missing
@@ -50,7 +50,7 @@ def names_in_chain_of_command(identity: SubjectIdentity) -> tuple[str, ...]:
 
 def find_chain_of_command(view: OrgView, superiors: tuple[str, ...], target: str) -> tuple[Edge, ...]:
     """The chain of command from a role up to one of these superiors; empty where none commands it."""
-    chain = view.chain_above(target)
+    chain = view.list_chain_above(target)
     for number, edge in enumerate(chain):
         if edge.target in superiors and edge.target != target:
             return chain[: number + 1]
@@ -59,16 +59,16 @@ def find_chain_of_command(view: OrgView, superiors: tuple[str, ...], target: str
 
 def _find_right(view: OrgView, role_id: str, target: str) -> Edge | None:
     """The declared right of a role to dispatch another."""
-    edges = view.edges_from(EdgeKind.MAY_DISPATCH, role_id)
+    edges = view.list_edges_from(EdgeKind.MAY_DISPATCH, role_id)
     return next((edge for edge in edges if edge.target == target), None)
 
 
 def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ...]:
     """The edges by which a role may turn to another: those of a tier, or the chain of command up to it."""
-    tier = next((edge for edge in view.escalations_of(role_id) if edge.target == target), None)
+    tier = next((edge for edge in view.list_escalations(role_id) if edge.target == target), None)
     if tier is not None:
         return (tier,)
-    chain = view.chain_above(role_id)
+    chain = view.list_chain_above(role_id)
     reached = next((number for number, edge in enumerate(chain) if edge.target == target), None)
     return () if reached is None else chain[: reached + 1]
 
@@ -102,36 +102,36 @@ def _dispatching(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
     return sources, lacks
 
 
-def _escalating(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
-    found = _find_escalation(view, role_id, target)
-    return (REPORTS_TO.bit, 0) if found else (0, TARGET_NOT_ALLOWED.bit)
+def _compute_escalation_levels(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+    escalation = _find_escalation(view, role_id, target)
+    return (REPORTS_TO.bit, 0) if escalation else (0, TARGET_NOT_ALLOWED.bit)
 
 
-def _cannot_delegate(evaluation: Evaluation) -> Sentence:
+def _explain_cannot_delegate(evaluation: Evaluation) -> Sentence:
     posts = evaluation.view.records.posts
-    found, why = [], []
+    texts, why = [], []
     for role in evaluation.roles:
         post = posts[role]
         if not post.profile.can_delegate:
             stated = ("chain_of_command", "can_delegate")
             route = stated if post.has(*stated) else ("role_type",)
             because = "`can_delegate` is false" if route == stated else f"it is a {post.profile.role_type}"
-            found.append(f"role {quote(role)} may not delegate, because {because}")
-            why.append(why_place(f"{route[-1]} of role {role}", place_in_profile(post, *route)))
-    return "; ".join(found), tuple(why)
+            texts.append(f"role {quote(role)} may not delegate, because {because}")
+            why.append(why_place(f"{route[-1]} of role {role}", locate_in_profile(post, *route)))
+    return "; ".join(texts), tuple(why)
 
 
-def _target_not_allowed(evaluation: Evaluation) -> Sentence:
+def _explain_target_not_allowed(evaluation: Evaluation) -> Sentence:
     """What the chain of command says instead: whom the target reports to, or the subject."""
     who, what, view = evaluation.who, evaluation.what, evaluation.view
     if evaluation.action == DISPATCH:
         text = f"{who} does not command {what}, and no `dispatch` right names it"
-        return text, why_edges(view.chain_above(evaluation.resource.id)[:1])
+        return text, locate_edges(view.list_chain_above(evaluation.resource.id)[:1])
     text = f"{what} is not a superior of {who}, and no escalation tier names it"
-    return text, why_edges(edge for role in evaluation.roles for edge in view.chain_above(role)[:1])
+    return text, locate_edges(edge for role in evaluation.roles for edge in view.list_chain_above(role)[:1])
 
 
-def _edge_forbidden(evaluation: Evaluation) -> Sentence:
+def _explain_edge_forbidden(evaluation: Evaluation) -> Sentence:
     view, target = evaluation.view, evaluation.resource.id
     records = evaluation.view.records
     posts = records.posts
@@ -150,28 +150,30 @@ def _chain_of_command(evaluation: Evaluation) -> Sentence:
     view, target = evaluation.view, evaluation.resource.id
     chains = (find_chain_of_command(view, (superior,), target) for superior in superiors)
     text = f"{evaluation.who} commands {evaluation.what}"
-    return text, why_edges(edge for chain in chains for edge in chain)
+    return text, locate_edges(edge for chain in chains for edge in chain)
 
 
 def _may_dispatch(evaluation: Evaluation) -> Sentence:
     view, target = evaluation.view, evaluation.resource.id
     edges = (_find_right(view, role, target) for role in evaluation.roles)
-    found = [edge for edge in edges if edge is not None]
-    return "; ".join(map(str, found)), why_edges(found)
+    rights = [edge for edge in edges if edge is not None]
+    return "; ".join(map(str, rights)), locate_edges(rights)
 
 
-def _reports_to(evaluation: Evaluation) -> Sentence:
+def _explain_reports_to(evaluation: Evaluation) -> Sentence:
     view, target = evaluation.view, evaluation.resource.id
     chains = (_find_escalation(view, role, target) for role in evaluation.roles)
     text = f"{evaluation.who} may escalate to {evaluation.what}"
-    return text, why_edges(edge for chain in chains for edge in chain)
+    return text, locate_edges(edge for chain in chains for edge in chain)
 
 
-CANNOT_DELEGATE = ReasonCode("CANNOT_DELEGATE", _cannot_delegate, "", remedies=("grant", "role"))
-TARGET_NOT_ALLOWED = ReasonCode("TARGET_NOT_ALLOWED", _target_not_allowed, "", remedies=("grant", "role"))
+CANNOT_DELEGATE = ReasonCode("CANNOT_DELEGATE", _explain_cannot_delegate, "", remedies=("grant", "role"))
+TARGET_NOT_ALLOWED = ReasonCode(
+    "TARGET_NOT_ALLOWED", _explain_target_not_allowed, "", remedies=("grant", "role")
+)
 DISPATCH_EDGE_FORBIDDEN = ReasonCode(
-    "DISPATCH_EDGE_FORBIDDEN", _edge_forbidden, "", remedies=("grant", "role")
+    "DISPATCH_EDGE_FORBIDDEN", _explain_edge_forbidden, "", remedies=("grant", "role")
 )
 CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _chain_of_command, "granted", static=True)
 MAY_DISPATCH = ReasonCode("MAY_DISPATCH", _may_dispatch, "granted", static=True)
-REPORTS_TO = ReasonCode("REPORTS_TO", _reports_to, "granted", static=True)
+REPORTS_TO = ReasonCode("REPORTS_TO", _explain_reports_to, "granted", static=True)

@@ -26,47 +26,53 @@ def _require_stated(evaluation: Evaluation) -> None:
     assumed = evaluation.assumed
     if assumed is not None and assumed.policies is not None:
         return
-    found = []
+    cases = []
     for layer in evaluation.tables.order.stating:
         for each in layer.unstated(evaluation):
             each.evaluation.is_complete = True
             if evaluate(each.evaluation).failing:
-                found.append(each)
+                cases.append(each)
             elif each.evaluation.rests_on_grants:
                 evaluation.supposed += (each.evaluation,)
-    if found:
-        evaluation.unstated = tuple(each for each in found if not _is_told(each, found))
+    if cases:
+        evaluation.unstated = tuple(each for each in cases if not _is_told(each, cases))
         evaluation.failing |= CONTEXT_MISSING.bit
 
 
-def _is_told(one: Unstated, found: Iterable[Unstated]) -> bool:
+def _is_told(one: Unstated, cases: Iterable[Unstated]) -> bool:
     """Whether less than one asks for is enough to lead to another outcome."""
-    return any(other.needed.items() < one.needed.items() for other in found)
+    return any(other.needed.items() < one.needed.items() for other in cases)
 
 
-def _missing(evaluation: Evaluation) -> Sentence:
+def _explain_missing_context(evaluation: Evaluation) -> Sentence:
     """What would fail, and where."""
     names = listing(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
-    told: dict[str, list[str]] = {}
+    places_by_text: dict[str, list[str]] = {}
     why: dict[Why, None] = {}
     for each in evaluation.unstated:
         stated = each.evaluation
         reason = give_reason(stated, stated.tables.order.names_of(stated.failing)[0])
-        told.setdefault(reason.text, []).append(_where(each.needed))
+        places_by_text.setdefault(reason.text, []).append(_locate(each.needed))
         why.update(dict.fromkeys(reason.why))
-    cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in told.items())
+    cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in places_by_text.items())
     return f"the request does not state {names}: {cases}", tuple(why)
 
 
-def _where(needed: Mapping[str, str]) -> str:
+def _locate(needed: Mapping[str, str]) -> str:
     return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in needed.items())
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+def _list_context_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     return [f"{name}:{value}" for each in evaluation.unstated for name, value in each.needed.items()]
 
 
 CONTEXT_MISSING = ReasonCode(
-    "CONTEXT_MISSING", _missing, "stopped", remedies=("grant", "role", "policy_removed"), unstated=True
+    "CONTEXT_MISSING",
+    _explain_missing_context,
+    "stopped",
+    remedies=("grant", "role", "policy_removed"),
+    unstated=True,
 )
-CIRCUMSTANCES = AccessLayer("circumstances", (CONTEXT_MISSING,), _compile, of_run=True, circumstances=_words)
+CIRCUMSTANCES = AccessLayer(
+    "circumstances", (CONTEXT_MISSING,), _compile, of_run=True, circumstances=_list_context_words
+)

@@ -18,7 +18,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, IDENTITY, UNKNOWN_PRINCIPAL
 from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
 from orgkernel.decisions.access.resource import ESCALATE, GROUPS
-from orgkernel.decisions.access.stored import level_in
+from orgkernel.decisions.access.stored import get_level_in
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.decisions.reasons import Why, why_place
@@ -38,19 +38,19 @@ def _compile(target: Target) -> Move | None:
     def bound(evaluation: Evaluation) -> None:
         request = evaluation.request
         enveloped = not of_role and not evaluation.essential
-        for name in evaluation.parent_names():
+        for name in evaluation.list_principals():
             parent = _find_parent(evaluation, name, identified)
             if parent is not None and not escalates and (enveloped or dispatches):
                 _narrow(evaluation, name, parent, enveloped)
         if escalates:
             return
         if request.envelope is not None and enveloped:
-            passed = _level_passed(evaluation)
+            passed = _compute_passed_level(evaluation)
             evaluation.ceiling = min(evaluation.ceiling, passed)
             if passed < evaluation.required:
                 evaluation.failing |= PARENT_CAP.bit
         if dispatches or request.context.depth or request.via:
-            _limit(evaluation, dispatches)
+            _apply_limit(evaluation, dispatches)
 
     return bound
 
@@ -65,11 +65,11 @@ def _find_parent(evaluation: Evaluation, name: str, identified: Identified) -> S
         return None
     identify = identified[parent.group]
     if identify is not None:
-        asked = _ask(evaluation, name, parent)
-        identify(asked)
-        if asked.failing:
+        parent_evaluation = _ask(evaluation, name, parent)
+        identify(parent_evaluation)
+        if parent_evaluation.failing:
             evaluation.ceiling = 0
-            evaluation.failing |= asked.failing
+            evaluation.failing |= parent_evaluation.failing
             return None
     return parent
 
@@ -87,39 +87,39 @@ def _narrow(evaluation: Evaluation, name: str, parent: Subject, enveloped: bool)
     if name != evaluation.request.on_behalf_of and not _is_strict(evaluation):
         return
     order, resource = evaluation.tables.order, evaluation.resource
-    asked = _ask(evaluation, name, parent)
-    evaluate_subject(asked)
+    parent_evaluation = _ask(evaluation, name, parent)
+    evaluate_subject(parent_evaluation)
     # A resource or an action that nobody declares is no fault of theirs.
     unknown = order.codes[resource.unknown].bit if resource.unknown else 0
-    asked.failing &= ~(ACTION_UNKNOWN.bit | unknown)
+    parent_evaluation.failing &= ~(ACTION_UNKNOWN.bit | unknown)
     if not enveloped:
-        asked.failing &= order.stopping | order.asking
-        asked.spared &= order.stopping | order.asking
-    evaluation.parents += (asked,)
-    if enveloped or asked.failing & order.stopping:
-        evaluation.ceiling = min(evaluation.ceiling, asked.left)
-    if asked.failing & ~order.asking:
+        parent_evaluation.failing &= order.stopping | order.asking
+        parent_evaluation.spared &= order.stopping | order.asking
+    evaluation.parents += (parent_evaluation,)
+    if enveloped or parent_evaluation.failing & order.stopping:
+        evaluation.ceiling = min(evaluation.ceiling, parent_evaluation.left)
+    if parent_evaluation.failing & ~order.asking:
         evaluation.failing |= PARENT_CAP.bit
-    evaluation.failing |= asked.failing & order.asking
+    evaluation.failing |= parent_evaluation.failing & order.asking
 
 
 def _is_strict(evaluation: Evaluation) -> bool:
     return evaluation.view.records.organization.limits.delegation == "strict"
 
 
-def _level_passed(evaluation: Evaluation) -> int:
+def _compute_passed_level(evaluation: Evaluation) -> int:
     """What the envelope of the request passes on of the resource: its words mean what those of a grant mean."""
     passed = 0
     for word, level in (evaluation.request.envelope or {}).items():
-        found = level_in(Grant("", "", (word,), level), evaluation.resource, evaluation.path)
-        passed = max(passed, found or 0)
+        grant_level = get_level_in(Grant("", "", (word,), level), evaluation.resource, evaluation.path)
+        passed = max(passed, grant_level or 0)
     return passed
 
 
-def _limit(evaluation: Evaluation, dispatching: bool) -> None:
+def _apply_limit(evaluation: Evaluation, dispatching: bool) -> None:
     """By how deep dispatches may lie, and how many may run."""
     context, limits = evaluation.request.context, evaluation.view.records.organization.limits
-    depth, deepest = _depth(evaluation), limits.max_spawn_depth
+    depth, deepest = _compute_depth(evaluation), limits.max_spawn_depth
     if (depth > deepest and not evaluation.essential) or (dispatching and depth >= deepest):
         evaluation.ceiling = 0
         evaluation.failing |= DEPTH_EXCEEDED.bit
@@ -129,139 +129,143 @@ def _limit(evaluation: Evaluation, dispatching: bool) -> None:
         evaluation.failing |= CHILD_LIMIT.bit
 
 
-def _depth(evaluation: Evaluation) -> int:
+def _compute_depth(evaluation: Evaluation) -> int:
     return max(evaluation.request.context.depth, len(evaluation.request.via))
 
 
 # -- what it says ------------------------------------------------------------------------------------------------------
 
 
-def capping_parents(evaluation: Evaluation) -> tuple[Evaluation, ...]:
+def find_capping_principals(evaluation: Evaluation) -> tuple[Evaluation, ...]:
     """Those whom the subject acts for and who may not do it themselves, each with what keeps them from it."""
     asking = evaluation.tables.order.asking
     return tuple(parent for parent in evaluation.parents if parent.failing & ~asking)
 
 
-def _parent_cap(evaluation: Evaluation) -> Sentence:
+def _explain_principal_cap(evaluation: Evaluation) -> Sentence:
     order, resource = evaluation.tables.order, evaluation.resource
-    found: list[str] = []
+    texts: list[str] = []
     why: list[Why] = []
-    for parent in capping_parents(evaluation):
+    for parent in find_capping_principals(evaluation):
         reason = give_reason(parent, order.names_of(parent.failing)[0])
-        role, more = _part_in_run(evaluation, parent)
-        found.append(f"{parent.who}, {role}, may not {_deed(parent)}: {reason.text}")
+        role, more = _describe_part_in_run(evaluation, parent)
+        texts.append(f"{parent.who}, {role}, may not {_describe_request(parent)}: {reason.text}")
         why += (*reason.why, *more)
     if evaluation.request.envelope is not None and resource.kind != "role":
-        passed = _level_passed(evaluation)
+        passed = _compute_passed_level(evaluation)
         if passed < evaluation.required:
             left = f"only level {quote(resource.levels[passed])}" if passed else "nothing"
             needed = quote(resource.levels[evaluation.required])
             parts = [word for word in evaluation.request.envelope if word.startswith(f"{resource.resource}:")]
             named = f" (it names {listing(parts)})" if parts else ""
-            found.append(
+            texts.append(
                 f"the envelope passes on {left} of {evaluation.what}{named}, and {needed} is required"
             )
-    return "; ".join(found), tuple(dict.fromkeys(why))
+    return "; ".join(texts), tuple(dict.fromkeys(why))
 
 
-def _part_in_run(evaluation: Evaluation, parent: Evaluation) -> tuple[str, tuple[Why, ...]]:
+def _describe_part_in_run(evaluation: Evaluation, parent: Evaluation) -> tuple[str, tuple[Why, ...]]:
     """What somebody has to do with the run, and the line that makes it count."""
     if parent.request.subject == evaluation.request.on_behalf_of:
         return "on whose behalf this runs", ()
-    return "who is on the path of delegation, which is `strict`", _why_limit(evaluation, "delegation")
+    return "who is on the path of delegation, which is `strict`", _locate_limit(evaluation, "delegation")
 
 
-def _deed(evaluation: Evaluation) -> str:
+def _describe_request(evaluation: Evaluation) -> str:
     """What is asked for, in words."""
     verbs = ("use", "read") if evaluation.resource.kind != "role" else (evaluation.action,)
     act = evaluation.action if evaluation.action in verbs else f"perform {quote(evaluation.action)} on"
     return f"{act} {evaluation.what}"
 
 
-def _why_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
+def _locate_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
     """The line of a limit, or that of the limits that do not name it; nothing where no limit is written."""
     records = evaluation.view.records
     document = records.declaring("limits", field)
     if not document.has("limits"):
         return ()
-    said = f"{field} {getattr(records.organization.limits, field)}{_by_default(evaluation, field)}"
+    text = f"{field} {getattr(records.organization.limits, field)}{_mention_default(evaluation, field)}"
     route = ("limits", field) if document.has("limits", field) else ("limits",)
-    return (why_place(said, document.place(*route, key=True)),)
+    return (why_place(text, document.place(*route, key=True)),)
 
 
-def _limit_in_words(evaluation: Evaluation, field: str) -> str:
+def _describe_limit(evaluation: Evaluation, field: str) -> str:
     limit = getattr(evaluation.view.records.organization.limits, field)
-    return f"the limit {quote(field)} is {limit}{_by_default(evaluation, field)}"
+    return f"the limit {quote(field)} is {limit}{_mention_default(evaluation, field)}"
 
 
-def _by_default(evaluation: Evaluation, field: str) -> str:
+def _mention_default(evaluation: Evaluation, field: str) -> str:
     document = evaluation.view.records.declaring("limits", field)
     return "" if document.has("limits", field) else " by default"
 
 
-def _depth_exceeded(evaluation: Evaluation) -> Sentence:
-    depth, field = _depth(evaluation), "max_spawn_depth"
+def _explain_depth_exceeded(evaluation: Evaluation) -> Sentence:
+    depth, field = _compute_depth(evaluation), "max_spawn_depth"
     end = (
         ""
         if depth > evaluation.view.records.organization.limits.max_spawn_depth
         else ", where nobody dispatches"
     )
-    text = f"{evaluation.who} is at depth {depth} of the run, and {_limit_in_words(evaluation, field)}{end}"
-    return text, _why_limit(evaluation, field)
+    text = f"{evaluation.who} is at depth {depth} of the run, and {_describe_limit(evaluation, field)}{end}"
+    return text, _locate_limit(evaluation, field)
 
 
-def _child_limit(evaluation: Evaluation) -> Sentence:
+def _explain_child_limit(evaluation: Evaluation) -> Sentence:
     context, who = evaluation.request.context, evaluation.who
     if context.children >= evaluation.view.records.organization.limits.max_children:
-        has, field = f"{who} has dispatched {_agents(context.children)}", "max_children"
+        has, field = f"{who} has dispatched {_count_agents(context.children)}", "max_children"
     else:
-        has, field = f"{who} has {_agents(context.concurrent)} running", "max_concurrent"
-    return f"{has}, and {_limit_in_words(evaluation, field)}", _why_limit(evaluation, field)
+        has, field = f"{who} has {_count_agents(context.concurrent)} running", "max_concurrent"
+    return f"{has}, and {_describe_limit(evaluation, field)}", _locate_limit(evaluation, field)
 
 
-def _agents(count: int) -> str:
+def _count_agents(count: int) -> str:
     return f"{count} agent{'s' * (count != 1)}"
 
 
-def _passed_on(evaluation: Evaluation) -> Sentence:
+def _explain_passed_on(evaluation: Evaluation) -> Sentence:
     """Who leaves the subject the least, although it is enough; or who stops the run."""
-    found: list[tuple[int, str, tuple[Why, ...]]] = []
+    caps: list[tuple[int, str, tuple[Why, ...]]] = []
     levels, what = evaluation.resource.levels, evaluation.what
     for parent in evaluation.parents:
-        role, why = _part_in_run(evaluation, parent)
+        role, why = _describe_part_in_run(evaluation, parent)
         text = f"{parent.who}, {role}, has level {quote(levels[parent.left])} of {what}"
-        found.append((parent.left, text, why))
+        caps.append((parent.left, text, why))
     if evaluation.request.envelope is not None:
-        passed = _level_passed(evaluation)
-        found.append((passed, f"the envelope passes on level {quote(levels[passed])} of {what}", ()))
-    if not found or evaluation.failing & (UNKNOWN_PRINCIPAL.bit | AGENT_INACTIVE.bit):
+        passed = _compute_passed_level(evaluation)
+        caps.append((passed, f"the envelope passes on level {quote(levels[passed])} of {what}", ()))
+    if not caps or evaluation.failing & (UNKNOWN_PRINCIPAL.bit | AGENT_INACTIVE.bit):
         return _stopped(evaluation)
-    least = min(level for level, _, _ in found)
-    said = [(text, why) for level, text, why in found if level == least]
-    return "; ".join(text for text, _ in said), tuple(dict.fromkeys(each for _, why in said for each in why))
+    least = min(level for level, _, _ in caps)
+    sentences = [(text, why) for level, text, why in caps if level == least]
+    return "; ".join(text for text, _ in sentences), tuple(
+        dict.fromkeys(each for _, why in sentences for each in why)
+    )
 
 
 def _stopped(evaluation: Evaluation) -> Sentence:
     """Who stops the run: told where names and suspensions are told. Or who has to ask first."""
     codes = (UNKNOWN_PRINCIPAL, AGENT_INACTIVE)
-    said = [code.say(evaluation) for code in codes if evaluation.failing & code.bit]
-    if not said:
+    sentences = [code.say(evaluation) for code in codes if evaluation.failing & code.bit]
+    if not sentences:
         asking = [each for each in evaluation.parents if each.failing & evaluation.tables.order.asking]
-        ways = ((each, _part_in_run(evaluation, each)) for each in asking)
-        said = [
-            (f"{each.who}, {role}, may {_deed(each)} only with an approval", why)
+        ways = ((each, _describe_part_in_run(evaluation, each)) for each in asking)
+        sentences = [
+            (f"{each.who}, {role}, may {_describe_request(each)} only with an approval", why)
             for each, (role, why) in ways
         ]
-    return "; ".join(text for text, _ in said), tuple(dict.fromkeys(each for _, why in said for each in why))
+    return "; ".join(text for text, _ in sentences), tuple(
+        dict.fromkeys(each for _, why in sentences for each in why)
+    )
 
 
 # -- what would change it ----------------------------------------------------------------------------------------------
 
 
-def _passing(evaluation: Evaluation) -> Iterator[RemedyChange]:
+def _propose_passing_on(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Whoever dispatched the subject passes on what is asked for, where the envelope passes on too little."""
     request, resource, required = evaluation.request, evaluation.resource, evaluation.required
-    if request.envelope is None or resource.kind == "role" or _level_passed(evaluation) >= required:
+    if request.envelope is None or resource.kind == "role" or _compute_passed_level(evaluation) >= required:
         return
     # The lowest tier shows nothing: who is to be let into it is passed the next.
     is_tier = resource.kind == "data" and resource.id in DATA_TIERS
@@ -269,15 +273,15 @@ def _passing(evaluation: Evaluation) -> Iterator[RemedyChange]:
     yield RemedyChange("envelope", wanted, level=LEVELS[required])
 
 
-PARENT_CAP = ReasonCode("PARENT_CAP", _parent_cap, remedies=("envelope", "role", "policy_removed"))
-DEPTH_EXCEEDED = ReasonCode("DEPTH_EXCEEDED", _depth_exceeded)
-CHILD_LIMIT = ReasonCode("CHILD_LIMIT", _child_limit)
+PARENT_CAP = ReasonCode("PARENT_CAP", _explain_principal_cap, remedies=("envelope", "role", "policy_removed"))
+DEPTH_EXCEEDED = ReasonCode("DEPTH_EXCEEDED", _explain_depth_exceeded)
+CHILD_LIMIT = ReasonCode("CHILD_LIMIT", _explain_child_limit)
 DELEGATION = AccessLayer(
     "delegation",
     (PARENT_CAP, DEPTH_EXCEEDED, CHILD_LIMIT),
     _compile,
     of_run=True,
     needs_run=True,
-    explains={"ceiling": _passed_on, "stopped": _stopped},
-    changes={"envelope": _passing},
+    explains={"ceiling": _explain_passed_on, "stopped": _stopped},
+    changes={"envelope": _propose_passing_on},
 )

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.lines import why_tool
+from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.access.resource import LEVEL, LOCK
 from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.decisions.refusals import UNREADABLE_PATH
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.runtime.paths import glob_is_inside, read_path
+from orgkernel.runtime.paths import is_glob_inside, read_path
 from orgkernel.runtime.refusals import say_file_scope
 
 WRITE, READ = LEVEL["write"], LEVEL["read"]
@@ -29,15 +29,15 @@ def _compile(target: Target) -> Move | None:
 
 
 def _cap(evaluation: Evaluation) -> None:
-    roles = bounding_roles(evaluation)
+    roles = find_bounding_roles(evaluation)
     if not roles or (evaluation.assumed is not None and evaluation.assumed.in_file_scope):
         return
-    if evaluation.path is None or not evaluation.path.are_inside(scope_globs(evaluation, roles)):
+    if evaluation.path is None or not evaluation.path.are_inside(list_file_scope_globs(evaluation, roles)):
         evaluation.ceiling = min(evaluation.ceiling, READ)
         evaluation.failing |= WRITE_OUT_OF_FILE_SCOPE.bit
 
 
-def bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
+def find_bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
     """The roles whose scopes together bound a write; empty where one of them may write anywhere."""
     resource, view = evaluation.resource, evaluation.view
     if evaluation.essential and not resource.path_arguments:
@@ -45,7 +45,7 @@ def bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
     giving = [
         role
         for role in evaluation.roles
-        if LEVEL[view.tool_levels_of(role).get(resource.id, "none")] >= evaluation.required
+        if LEVEL[view.get_tool_levels(role).get(resource.id, "none")] >= evaluation.required
     ]
     roles = tuple(giving or evaluation.roles)
     return roles if all(view.records.posts[role].profile.file_scope for role in roles) else ()
@@ -54,24 +54,24 @@ def bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
 def is_bounded(evaluation: Evaluation) -> bool:
     """Whether a scope bounds what is asked for."""
     target = Target(evaluation.resource, evaluation.action, evaluation.required, evaluation.subject.group)
-    return _compile(target) is not None and bool(bounding_roles(evaluation))
+    return _compile(target) is not None and bool(find_bounding_roles(evaluation))
 
 
-def scope_holds(evaluation: Evaluation, part: str) -> bool:
+def is_in_file_scope(evaluation: Evaluation, part: str) -> bool:
     """Whether the scope of the subject surely holds every path of a glob."""
-    globs = scope_globs(evaluation, bounding_roles(evaluation))
-    return any(glob_is_inside(part, glob, evaluation.tables.root) for glob in globs)
+    globs = list_file_scope_globs(evaluation, find_bounding_roles(evaluation))
+    return any(is_glob_inside(part, glob, evaluation.tables.root) for glob in globs)
 
 
-def scope_globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple[str, ...]:
+def list_file_scope_globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple[str, ...]:
     """Where some roles may write."""
     posts = evaluation.view.records.posts
     return tuple(dict.fromkeys(glob for role in roles for glob in posts[role].profile.file_scope))
 
 
 def _out_of_file_scope(evaluation: Evaluation) -> Sentence:
-    roles, posts = bounding_roles(evaluation), evaluation.view.records.posts
-    globs = scope_globs(evaluation, roles)
+    roles, posts = find_bounding_roles(evaluation), evaluation.view.records.posts
+    globs = list_file_scope_globs(evaluation, roles)
     why: tuple[Why, ...] = tuple(
         why_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
     )
@@ -81,7 +81,7 @@ def _out_of_file_scope(evaluation: Evaluation) -> Sentence:
     if evaluation.resource.path_arguments:
         return f"{bound}, and the request states no path", why
     text = f"{bound}, and the request states no path: {evaluation.what} declares no `path_arguments`"
-    return text, (*why, *why_tool(evaluation, "path_arguments"))
+    return text, (*why, *locate_tool_field(evaluation, "path_arguments"))
 
 
 def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     if not evaluation.has_open_path or not is_bounded(evaluation):
         return ()
-    return (f"path:{glob}" for glob in scope_globs(evaluation, bounding_roles(evaluation)))
+    return (f"path:{glob}" for glob in list_file_scope_globs(evaluation, find_bounding_roles(evaluation)))
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
@@ -107,11 +107,11 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         evaluation.path = None
 
 
-def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
+def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """A path in the scope, where the request states none. One that it states is not moved."""
-    roles = bounding_roles(evaluation)
+    roles = find_bounding_roles(evaluation)
     if evaluation.path is None and evaluation.resource.kind == "tool" and roles:
-        yield RemedyChange("path", listing(scope_globs(evaluation, roles)))
+        yield RemedyChange("path", listing(list_file_scope_globs(evaluation, roles)))
 
 
 WRITE_OUT_OF_FILE_SCOPE = ReasonCode("WRITE_OUT_OF_FILE_SCOPE", _out_of_file_scope, remedies=("path", "role"))
@@ -121,5 +121,5 @@ FILE_SCOPE = AccessLayer(
     _compile,
     circumstances=_words,
     suppose=_suppose,
-    changes={"path": _stating},
+    changes={"path": _propose_stating_path},
 )

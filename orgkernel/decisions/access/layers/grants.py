@@ -17,15 +17,22 @@ from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.stored import (
     add_grant,
-    all_given,
-    all_left,
+    compute_lowest_restriction,
+    find_giving_grants,
+    find_leaving_restrictions,
     gather_grants,
+    get_level_in,
     is_stored_for,
-    level_in,
-    lowest_left,
     replace_stored,
 )
-from orgkernel.decisions.access.stored_index import FREE, About, GroupNow, find_about, id_of, root_of
+from orgkernel.decisions.access.stored_index import (
+    FREE,
+    About,
+    GroupNow,
+    find_about,
+    get_root_resource,
+    get_row_id,
+)
 from orgkernel.decisions.access.waivers import name_waivers
 from orgkernel.decisions.evidence.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import LISTED, listing, quote
@@ -50,12 +57,12 @@ def _apply_stored(evaluation: Evaluation) -> None:
             if not evaluation.sources:
                 evaluation.spared |= GRANTED.bit
             evaluation.sources |= GRANTED.bit
-            asked = evaluation.failing & ASK_APPROVAL.bit
-            if asked:  # somebody has been asked
-                evaluation.spared |= asked
-                evaluation.failing ^= asked
+            approval_bit = evaluation.failing & ASK_APPROVAL.bit
+            if approval_bit:  # somebody has been asked
+                evaluation.spared |= approval_bit
+                evaluation.failing ^= approval_bit
     if evaluation.state.restrictions:
-        top = lowest_left(
+        top = compute_lowest_restriction(
             evaluation.state.restrictions, evaluation.subject.keys, evaluation.resource, evaluation.path,
             evaluation.tables.org_id, evaluation.request.context.now,
         )  # fmt: skip
@@ -67,116 +74,128 @@ def _apply_stored(evaluation: Evaluation) -> None:
 # -- what it says ------------------------------------------------------------------------------------------------------
 
 
-def _granted(evaluation: Evaluation) -> Sentence:
+def _explain_granted(evaluation: Evaluation) -> Sentence:
     required = evaluation.required
-    return _giving(evaluation, (each for each in _given(evaluation) if each[0] >= required)), ()
+    return _describe_grants(
+        evaluation, (each for each in _find_counting_grants(evaluation) if each[0] >= required)
+    ), ()
 
 
-def _given(evaluation: Evaluation) -> Iterator[tuple[int, GroupNow[Grant]]]:
+def _find_counting_grants(evaluation: Evaluation) -> Iterator[tuple[int, GroupNow[Grant]]]:
     """The grants that count, those that say the same together, with the level that each gives."""
     assumed = evaluation.assumed
-    return all_given(
+    return find_giving_grants(
         evaluation.state.grants, evaluation.subject.keys, evaluation.resource, evaluation.path, evaluation.action,
         evaluation.tables.org_id, evaluation.tables.snapshot, evaluation.request.context,
         () if assumed is None else assumed.grants,
     )  # fmt: skip
 
 
-def held_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
+def list_counting_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
     """The grants that add something, in the order of their ids; of those that say the same the one that ends last."""
-    found = (rows.last for _, rows in _given(evaluation) if rows.last is not None)
-    return tuple(sorted(found, key=lambda each: each.grant_id))
+    grants = (rows.last for _, rows in _find_counting_grants(evaluation) if rows.last is not None)
+    return tuple(sorted(grants, key=lambda each: each.grant_id))
 
 
-def _giving(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNow[Grant]]]) -> str:
+def _describe_grants(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNow[Grant]]]) -> str:
     """What grants give, those of one level together, the highest first."""
     by_level: dict[int, list[tuple[Grant, ...]]] = {}
     for level, rows in grants:
         by_level.setdefault(level, []).append(rows.active)
     names = evaluation.resource.levels
     return "; ".join(
-        f"{_naming('grant', alike)} {_verb('give', alike)} level {quote(names[level])} of {evaluation.what}"
+        f"{_name_first_and_count('grant', alike)} {_inflect_verb('give', alike)} level {quote(names[level])} of {evaluation.what}"
         for level, alike in sorted(by_level.items(), reverse=True)
     )
 
 
-def _naming(noun: str, alike: Sequence[Sequence[Grant | Restriction]]) -> str:
+def _name_first_and_count(noun: str, alike: Sequence[Sequence[Grant | Restriction]]) -> str:
     """The first of some rows by name, and how many there are. Those that are alike are in the order of their ids."""
     count = sum(map(len, alike))
-    first = sorted(id_of(row) for rows in alike for row in rows[:LISTED])
+    first = sorted(get_row_id(row) for rows in alike for row in rows[:LISTED])
     return f"{noun}{'s' * (count != 1)} {listing(first, count)}"
 
 
-def _verb(verb: str, alike: Sequence[Sequence[Grant | Restriction]]) -> str:
+def _inflect_verb(verb: str, alike: Sequence[Sequence[Grant | Restriction]]) -> str:
     return f"{verb}{'s' * (sum(map(len, alike)) == 1)}"
 
 
-def _restricted(evaluation: Evaluation) -> Sentence:
+def _explain_restricted(evaluation: Evaluation) -> Sentence:
     needed = quote(evaluation.resource.levels[evaluation.required])
-    return f"{_left_to(evaluation, list(_left(evaluation)))}, and {needed} is required", ()
+    return (
+        f"{_describe_tightest(evaluation, list(_find_holding_restrictions(evaluation)))}, and {needed} is required",
+        (),
+    )
 
 
-def _left(evaluation: Evaluation) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
+def _find_holding_restrictions(evaluation: Evaluation) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
     """The restrictions that hold, with what each of them leaves."""
-    return all_left(
+    return find_leaving_restrictions(
         evaluation.state.restrictions, evaluation.subject.keys, evaluation.resource, evaluation.path,
         evaluation.tables.org_id, evaluation.request.context.now,
     )  # fmt: skip
 
 
-def _left_to(evaluation: Evaluation, found: Sequence[tuple[int, tuple[Restriction, ...]]]) -> str:
+def _describe_tightest(evaluation: Evaluation, limits: Sequence[tuple[int, tuple[Restriction, ...]]]) -> str:
     """What the tightest of some restrictions leave."""
-    level = min(level for level, _ in found)
-    alike = [rows for left, rows in found if left == level]
+    level = min(level for level, _ in limits)
+    alike = [rows for left, rows in limits if left == level]
     left = f"level {quote(evaluation.resource.levels[level])}" if level else "nothing"
-    return f"{_naming('restriction', alike)} {_verb('leave', alike)} {evaluation.who} {left} of {evaluation.what}"
+    return f"{_name_first_and_count('restriction', alike)} {_inflect_verb('leave', alike)} {evaluation.who} {left} of {evaluation.what}"
 
 
-def _applied(evaluation: Evaluation) -> Sentence:
-    found = list(_given(evaluation))
-    if not found:
+def _explain_applied(evaluation: Evaluation) -> Sentence:
+    grant_groups = list(_find_counting_grants(evaluation))
+    if not grant_groups:
         return NEUTRAL, ()
     lifting: dict[str, list[tuple[Grant, ...]]] = {}
-    for _, grants in found:
+    for _, grants in grant_groups:
         if grants.active[0].waives:
             lifting.setdefault(name_waivers(grants.active[0]), []).append(grants.active)
-    said = (f"{_naming('grant', alike)} {_verb('lift', alike)} {waived}" for waived, alike in lifting.items())
-    return "; ".join((_giving(evaluation, found), *said)), ()
+    texts = (
+        f"{_name_first_and_count('grant', alike)} {_inflect_verb('lift', alike)} {waived}"
+        for waived, alike in lifting.items()
+    )
+    return "; ".join((_describe_grants(evaluation, grant_groups), *texts)), ()
 
 
-def _too_little(evaluation: Evaluation) -> Sentence | None:
+def _explain_too_little(evaluation: Evaluation) -> Sentence | None:
     if not evaluation.given.grants:
         return None
     needed = quote(evaluation.resource.levels[evaluation.required])
-    return f"{_giving(evaluation, _given(evaluation))}, and {needed} is required", ()
+    return f"{_describe_grants(evaluation, _find_counting_grants(evaluation))}, and {needed} is required", ()
 
 
-def _leaving(evaluation: Evaluation) -> Sentence | None:
-    found = list(_left(evaluation))
-    return (_left_to(evaluation, found), ()) if found else None
+def _explain_leaving(evaluation: Evaluation) -> Sentence | None:
+    limits = list(_find_holding_restrictions(evaluation))
+    return (_describe_tightest(evaluation, limits), ()) if limits else None
 
 
-def _missed(evaluation: Evaluation) -> Sentence | None:
+def _explain_expired_grant(evaluation: Evaluation) -> Sentence | None:
     """The grant that expired last among those with which less would fail; None where there is none.
 
     Whoever is refused something that was given until yesterday has to read that, and when it ended.
     """
     if not _may_miss(evaluation):
         return None
-    found = sorted(_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True)
-    grant = _first_missed(evaluation, found, expires_at=None)
-    return None if grant is None else (f"{_called(grant)} expired at {as_utc(grant.expires_at)}", ())
+    expired_grants = sorted(
+        _find_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True
+    )
+    grant = _find_first_missed(evaluation, expired_grants, expires_at=None)
+    return None if grant is None else (f"{_get_grant_name(grant)} expired at {as_utc(grant.expires_at)}", ())
 
 
-def _overtaken(evaluation: Evaluation) -> Sentence | None:
+def _explain_outdated_grant(evaluation: Evaluation) -> Sentence | None:
     """The grant issued last among those with which less would fail, and that are for another version of the documents."""
     if not _may_miss(evaluation):
         return None
-    found = sorted(_outdated(evaluation), key=lambda each: (each.issued_at, each.grant_id), reverse=True)
-    grant = _first_missed(evaluation, found, snapshot=None)
+    outdated_grants = sorted(
+        _find_outdated(evaluation), key=lambda each: (each.issued_at, each.grant_id), reverse=True
+    )
+    grant = _find_first_missed(evaluation, outdated_grants, snapshot=None)
     if grant is None:
         return None
-    return f"{_called(grant)} applies only to another version of the documents; request it again", ()
+    return f"{_get_grant_name(grant)} applies only to another version of the documents; request it again", ()
 
 
 def _may_miss(evaluation: Evaluation) -> bool:
@@ -186,9 +205,9 @@ def _may_miss(evaluation: Evaluation) -> bool:
     return evaluation.is_declared and bool(state.grants or state.expired)
 
 
-def _first_missed(evaluation: Evaluation, found: Sequence[Grant], **lifted: None) -> Grant | None:
+def _find_first_missed(evaluation: Evaluation, grants: Sequence[Grant], **lifted: None) -> Grant | None:
     """The first of some grants with which less would fail if some bounds of it were lifted."""
-    for grant in found[:_MOST_TRIED]:
+    for grant in grants[:_MOST_TRIED]:
         # What has to be stated besides keeps nobody from hearing of the grant.
         revived = add_grant(evaluation.state, replace(grant, **lifted))
         again = evaluation.again(state=revived, is_complete=True)
@@ -198,34 +217,36 @@ def _first_missed(evaluation: Evaluation, found: Sequence[Grant], **lifted: None
     return None
 
 
-def _called(grant: Grant) -> str:
+def _get_grant_name(grant: Grant) -> str:
     return f"grant {quote(grant.grant_id)} of {listing(grant.resources)} to {quote(grant.subject)}"
 
 
-def _expired(evaluation: Evaluation) -> Iterator[Grant]:
+def _find_expired(evaluation: Evaluation) -> Iterator[Grant]:
     """What has run out of what was given to the subject, or to those it acts for, and would speak of the resource.
 
     Of several that said the same it is the last.
     """
     state, context = evaluation.state, evaluation.request.context
-    for about in _about_all(evaluation, state.grants, state.expired):
+    for about in _find_grants_about_resource(evaluation, state.grants, state.expired):
         for group in about.giving(evaluation.path, context, evaluation.tables.snapshot):
             grant = group.at(context.now).ended
             if grant is not None and _would_give(evaluation, replace(grant, expires_at=None)):
                 yield grant
 
 
-def _outdated(evaluation: Evaluation) -> Iterator[Grant]:
+def _find_outdated(evaluation: Evaluation) -> Iterator[Grant]:
     """What was given to the subject, or to those it acts for, for another version of the documents."""
-    for about in _about_all(evaluation, evaluation.state.grants):
-        for grant in about.outdated(evaluation.tables.snapshot, evaluation.request.context.now):
+    for about in _find_grants_about_resource(evaluation, evaluation.state.grants):
+        for grant in about.find_outdated_rows(evaluation.tables.snapshot, evaluation.request.context.now):
             if _would_give(evaluation, replace(grant, snapshot=None)):
                 yield grant
 
 
-def _about_all(evaluation: Evaluation, *stored: Mapping[str, Sequence[Grant]]) -> Iterator[About[Grant]]:
+def _find_grants_about_resource(
+    evaluation: Evaluation, *stored: Mapping[str, Sequence[Grant]]
+) -> Iterator[About[Grant]]:
     """The grants about the resource to the subject, and to those it acts for."""
-    others = [evaluation.tables.subject(each) for each in evaluation.parent_names()]
+    others = [evaluation.tables.subject(each) for each in evaluation.list_principals()]
     keys = dict.fromkeys(
         key for each in (evaluation.subject, *others) if each is not None for key in each.keys
     )
@@ -247,10 +268,10 @@ def _would_give(evaluation: Evaluation, grant: Grant) -> bool:
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     """The channels, sessions, paths and ends that stored grants and restrictions name."""
-    return _stored_words(evaluation) if evaluation.has_stored else ()
+    return _list_stored_words(evaluation) if evaluation.has_stored else ()
 
 
-def _stored_words(evaluation: Evaluation) -> Iterator[str]:
+def _list_stored_words(evaluation: Evaluation) -> Iterator[str]:
     now, org_id, snapshot = (
         evaluation.request.context.now,
         evaluation.tables.org_id,
@@ -262,39 +283,41 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
             version = snapshot if grants.has_snapshots else ""
             about = (org_id, version, evaluation.action if grants.has_actions else "", pathless)
             words: tuple[str, ...] | None = grants.kept(about, now)
-            yield from grants.keep(about, now, _words_of(grants, evaluation)) if words is None else words
+            yield from (
+                grants.keep(about, now, _list_grant_words(grants, evaluation)) if words is None else words
+            )
         for restrictions in find_about(state.restrictions, (key,), resource):
             for left in restrictions.groups:
                 for restriction in left.at(now).one if left.holds_in(org_id, snapshot) else ():
                     yield from (f"path:{glob}" for glob in left.parts) if pathless else ()
-                    if level_in(restriction, resource, evaluation.path) is not None:
-                        yield from _end(left.at(now).end)
+                    if get_level_in(restriction, resource, evaluation.path) is not None:
+                        yield from _describe_end(left.at(now).end)
 
 
-def _words_of(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
+def _list_grant_words(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
     """What grants name about a resource that are for the action, and that may count if the circumstances are theirs."""
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for group in about.groups:
-        said = group.said
-        if said.action not in (None, evaluation.action) or (group.globs and not pathless):
+        terms = group.said
+        if terms.action not in (None, evaluation.action) or (group.globs and not pathless):
             continue
         if group.at(now).one and group.holds_in(evaluation.tables.org_id, evaluation.tables.snapshot):
-            named = zip(("channel", "session", "input"), said.bond, strict=True)
-            found.update((f"{name}:{value}", None) for name, value in named if value is not None)
-            found.update((f"path:{glob}", None) for glob in (group.parts if pathless else ()))
-            found.update((word, None) for word in _end(group.at(now).end))
-    return tuple(found)
+            named = zip(("channel", "session", "input"), terms.bond, strict=True)
+            words.update((f"{name}:{value}", None) for name, value in named if value is not None)
+            words.update((f"path:{glob}", None) for glob in (group.parts if pathless else ()))
+            words.update((word, None) for word in _describe_end(group.at(now).end))
+    return tuple(words)
 
 
-def _end(ends: float | None) -> Iterator[str]:
+def _describe_end(ends: float | None) -> Iterator[str]:
     if ends is not None:
         yield f"until:{as_utc(ends)}"
 
 
-def _widened(grant: Grant, pathless: bool) -> Grant:
+def _widen(grant: Grant, pathless: bool) -> Grant:
     """A grant as it is in the channel, session and path, and with the input, that it asks for."""
-    resources = tuple(map(root_of, grant.resources)) if pathless else grant.resources
+    resources = tuple(map(get_root_resource, grant.resources)) if pathless else grant.resources
     return replace(grant, channel=None, session=None, input_digest=None, resources=resources)
 
 
@@ -307,59 +330,63 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         return
     evaluation.state = replace_stored(
         state,
-        {key: list(_supposed_grants(evaluation, key, kindly)) for key in keys},
-        {key: list(_supposed_restrictions(evaluation, key, kindly)) for key in keys},
+        {key: list(_suppose_grants(evaluation, key, kindly)) for key in keys},
+        {key: list(_suppose_restrictions(evaluation, key, kindly)) for key in keys},
     )
 
 
-def _supposed_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Grant]:
+def _suppose_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Grant]:
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     snapshot = evaluation.tables.snapshot
     for about in find_about(evaluation.state.grants, (key,), evaluation.resource):
         if kindly:
-            loose = about.loose(parts=not pathless, snapshot=snapshot)
-            yield from (_widened(row, pathless) for group in loose for row in group.at(now).one)
+            loose = about.find_unconditional(parts=not pathless, snapshot=snapshot)
+            yield from (_widen(row, pathless) for group in loose for row in group.at(now).one)
         else:
             giving = about.giving(evaluation.path, NOWHERE, snapshot)
             free = (each for each in giving if each.said.bond == FREE)
-            found = (group.at(now).lasting for group in free)
-            yield from (each for each in found if each is not None)
+            grants = (group.at(now).lasting for group in free)
+            yield from (each for each in grants if each is not None)
 
 
-def _supposed_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Restriction]:
+def _suppose_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Restriction]:
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for about in find_about(evaluation.state.restrictions, (key,), evaluation.resource):
         if not kindly:
-            yield from (row for group in about.leaving(evaluation.path) for row in group.at(now).one)
+            yield from (row for group in about.find_leaving(evaluation.path) for row in group.at(now).one)
             continue
-        for group in about.whole if pathless else about.leaving(evaluation.path):
+        for group in about.whole if pathless else about.find_leaving(evaluation.path):
             row = group.at(now).lasting
             if row is not None:
-                whole = tuple(name for name in row.resources if name == root_of(name))
+                whole = tuple(name for name in row.resources if name == get_root_resource(name))
                 yield replace(row, resources=whole) if pathless else row
 
 
-def _liftings(evaluation: Evaluation) -> Iterable[RemedyChange]:
+def _propose_lifting(evaluation: Evaluation) -> Iterable[RemedyChange]:
     """Every restriction that leaves too little: all of them have to be lifted. None where no remedy is so long."""
-    found = [rows for left, rows in _left(evaluation) if left < evaluation.required]
-    if sum(map(len, found)) > MOST_CHANGES:
+    restriction_groups = [
+        rows for left, rows in _find_holding_restrictions(evaluation) if left < evaluation.required
+    ]
+    if sum(map(len, restriction_groups)) > MOST_CHANGES:
         return ()
     return [
-        RemedyChange("lift", each.restriction_id, subject=each.subject) for rows in found for each in rows
+        RemedyChange("lift", each.restriction_id, subject=each.subject)
+        for rows in restriction_groups
+        for each in rows
     ]
 
 
-RESTRICTED = ReasonCode("RESTRICTED", _restricted, remedies=("lift",))
-GRANTED = ReasonCode("GRANTED", _granted, "granted")
+RESTRICTED = ReasonCode("RESTRICTED", _explain_restricted, remedies=("lift",))
+GRANTED = ReasonCode("GRANTED", _explain_granted, "granted")
 GRANTS = AccessLayer(
     "grants and restrictions",
     (RESTRICTED, GRANTED),
     _compile,
     of_stored=True,
-    unchanged=_applied,
-    besides={GRANT_EXPIRED: _missed, GRANT_OUTDATED: _overtaken},
-    explains={"granted": _too_little, "ceiling": _leaving},
+    unchanged=_explain_applied,
+    besides={GRANT_EXPIRED: _explain_expired_grant, GRANT_OUTDATED: _explain_outdated_grant},
+    explains={"granted": _explain_too_little, "ceiling": _explain_leaving},
     circumstances=_words,
     suppose=_suppose,
-    changes={"lift": _liftings},
+    changes={"lift": _propose_lifting},
 )

@@ -43,10 +43,10 @@ def is_at_work(subject: Subject, state: StateView) -> bool:
     return stored.lifecycle == "probationary" and subject.open_to_probation
 
 
-def _unknown_principal(evaluation: Evaluation) -> Sentence:
+def _explain_unknown_principal(evaluation: Evaluation) -> Sentence:
     tables = evaluation.tables
-    asked = (evaluation.request.subject, *evaluation.parent_names())
-    unknown = [each for each in asked if tables.subject(each) is None]
+    names = (evaluation.request.subject, *evaluation.list_principals())
+    unknown = [each for each in names if tables.subject(each) is None]
     hints = []
     for each in unknown:
         kind, _, name = each.partition(":")
@@ -72,26 +72,26 @@ def _known_names(evaluation: Evaluation, kind: str) -> Collection[str]:
     return {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
 
 
-def _agent_inactive(evaluation: Evaluation) -> Sentence:
+def _explain_agent_inactive(evaluation: Evaluation) -> Sentence:
     """Every agent of the run that is not at work: the subject, and whom it acts for."""
-    request, found = evaluation.request, []
+    request, texts = evaluation.request, []
     why: list[Why] = []
-    for name in dict.fromkeys((request.subject, *evaluation.parent_names())):
+    for name in dict.fromkeys((request.subject, *evaluation.list_principals())):
         subject = evaluation.tables.subject(name)
         if subject is None or is_at_work(subject, evaluation.state):
             continue
         part = "" if name == request.subject else ", who is on the path of delegation,"
         part = ", on whose behalf this runs," if name == request.on_behalf_of else part
         lifecycle = evaluation.state.agents[subject.identity.id].lifecycle
-        said: str = lifecycle
+        status: str = lifecycle
         if lifecycle == "probationary":
-            said, lines = _on_probation(evaluation, subject)
+            status, lines = _explain_probation(evaluation, subject)
             why += lines
-        found.append(f"agent {quote(subject.identity.id)}{part} is {said}")
-    return "; ".join(found), tuple(dict.fromkeys(why))
+        texts.append(f"agent {quote(subject.identity.id)}{part} is {status}")
+    return "; ".join(texts), tuple(dict.fromkeys(why))
 
 
-def _on_probation(evaluation: Evaluation, subject: Subject) -> Sentence:
+def _explain_probation(evaluation: Evaluation, subject: Subject) -> Sentence:
     """Why an agent on probation is not at work: the roles that are not open to it."""
     posts = [evaluation.view.records.posts[role_id] for role_id in subject.identity.roles]
     closed = [post for post in posts if not post.profile.open_to_probation]
@@ -105,12 +105,12 @@ def _on_probation(evaluation: Evaluation, subject: Subject) -> Sentence:
     return f"on probation, and {roles} {are} not open to probation", tuple(why)
 
 
-def _declared(evaluation: Evaluation) -> Sentence:
+def _explain_declared(evaluation: Evaluation) -> Sentence:
     kind, _, name = evaluation.request.subject.partition(":")
-    return f"{evaluation.who} is declared", why_declared(evaluation, kind, name)
+    return f"{evaluation.who} is declared", locate_declaration(evaluation, kind, name)
 
 
-def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...]:
+def locate_declaration(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...]:
     """The line that declares a subject or a resource. Empty if none does."""
     records = evaluation.view.records
     if kind == "role" and name in records.posts:
@@ -119,28 +119,28 @@ def why_declared(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...
         "tool": records.tools, "agent": records.agents, "person": records.people,
         "system": records.system_origins, "webhook": records.webhooks,
     }  # fmt: skip
-    found = known.get(kind, {}).get(name)
-    return () if found is None else (why_place(f"{kind} {name} is declared", found.place()),)
+    definition = known.get(kind, {}).get(name)
+    return () if definition is None else (why_place(f"{kind} {name} is declared", definition.place()),)
 
 
-UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _unknown_principal, "stopped")
+UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _explain_unknown_principal, "stopped")
 
 
-def _resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
+def _propose_resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Every agent of the run that is not at work is put to work, where its lifecycle leads there in one step."""
-    for name in dict.fromkeys((evaluation.request.subject, *evaluation.parent_names())):
+    for name in dict.fromkeys((evaluation.request.subject, *evaluation.list_principals())):
         kind, _, agent_id = name.partition(":")
         stored = evaluation.state.agents.get(agent_id) if kind == "agent" else None
         if stored is not None and stored.lifecycle in RESUMED_AS:
             yield RemedyChange("resume", agent_id, subject=name)
 
 
-AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _agent_inactive, "stopped", remedies=("resume", "role"))
+AGENT_INACTIVE = ReasonCode("AGENT_INACTIVE", _explain_agent_inactive, "stopped", remedies=("resume", "role"))
 IDENTITY = AccessLayer(
     "identity",
     (UNKNOWN_PRINCIPAL, AGENT_INACTIVE),
     _compile,
     of_names=True,
-    unchanged=_declared,
-    changes={"resume": _resumption},
+    unchanged=_explain_declared,
+    changes={"resume": _propose_resumption},
 )

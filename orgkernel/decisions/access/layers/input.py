@@ -6,7 +6,7 @@ from typing import Any
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.lines import why_tool
+from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.diagnostics.wording import listing, quote
 
@@ -23,12 +23,12 @@ def _check(evaluation: Evaluation) -> None:
         evaluation.failing |= INPUT_INVALID.bit
 
 
-def _invalid(evaluation: Evaluation) -> Sentence:
+def _explain_invalid_input(evaluation: Evaluation) -> Sentence:
     error = next(evaluation.resource.validator.iter_errors(evaluation.request.context.input))
     where = "/".join(str(step) for step in error.absolute_path)
     at = f" at {quote(where)}" if where else ""
     text = f"the input of {evaluation.what} does not match its schema{at}: {_limit(error)}"
-    return text, why_tool(evaluation, "input_schema")
+    return text, locate_tool_field(evaluation, "input_schema")
 
 
 def _limit(error: Any) -> str:
@@ -45,5 +45,5 @@ def _limit(error: Any) -> str:
     )
 
 
-INPUT_INVALID = ReasonCode("INPUT_INVALID", _invalid, "stopped")
+INPUT_INVALID = ReasonCode("INPUT_INVALID", _explain_invalid_input, "stopped")
 INPUT = AccessLayer("input", (INPUT_INVALID,), _compile, of_run=True, needs_run=True)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.lines import why_tool
+from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
@@ -38,8 +38,8 @@ def _require_lock(evaluation: Evaluation) -> None:
         evaluation.failing |= LOCKED.bit
 
 
-def _locked(evaluation: Evaluation) -> Sentence:
-    lock, why = find_lock(evaluation), why_tool(evaluation, "concurrency")
+def _explain_locked(evaluation: Evaluation) -> Sentence:
+    lock, why = find_lock(evaluation), locate_tool_field(evaluation, "concurrency")
     if lock is None:
         return f"{evaluation.what} is exclusive, and {evaluation.who} does not hold its lock", why
     return f"{evaluation.what} is locked by {quote(lock.holder)}", why
@@ -59,13 +59,13 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         evaluation.state = replace(evaluation.state, locks={tool_id: lock} if is_held else {})
 
 
-def _taking(evaluation: Evaluation) -> Iterator[RemedyChange]:
+def _propose_taking_lock(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """The subject takes the lock, out of other hands if need be. Roles hold no locks, agents that fill them do."""
     if evaluation.action == LOCK or evaluation.subject.group != "role":
         yield RemedyChange("lock", evaluation.resource.id, subject=evaluation.subject.subject)
 
 
-LOCKED = ReasonCode("LOCKED", _locked, remedies=("lock",))
+LOCKED = ReasonCode("LOCKED", _explain_locked, remedies=("lock",))
 EXCLUSIVE_LOCK = AccessLayer(
     "exclusive lock",
     (LOCKED,),
@@ -73,5 +73,5 @@ EXCLUSIVE_LOCK = AccessLayer(
     of_run=True,
     circumstances=_words,
     suppose=_suppose,
-    changes={"lock": _taking},
+    changes={"lock": _propose_taking_lock},
 )

@@ -35,12 +35,12 @@ def _compile(target: Target) -> Move | None:
         NO_NEW_DISPATCH if target.dispatches else NO_NEW_WORK if target.resource.kind == "tool" else ()
     )
 
-    def cap(evaluation: Evaluation) -> None:
+    def apply_cap(evaluation: Evaluation) -> None:
         tier, raised = evaluation.request.context.pace, evaluation.state.raised
         if tier is None:
             if not raised or exempt or raised.isdisjoint(evaluation.subject.keys):
                 return
-            report = _report(evaluation)
+            report = _get_report(evaluation)
             tier = None if report is None else report.tier
         elif tier not in TIERS:
             raise ValueError(f"no PACE tier {tier}")
@@ -48,28 +48,28 @@ def _compile(target: Target) -> Move | None:
             evaluation.ceiling = 0
             evaluation.failing |= PACE_CAP.bit
 
-    return cap
+    return apply_cap
 
 
-def _report(evaluation: Evaluation) -> StoredReport | None:
+def _get_report(evaluation: Evaluation) -> StoredReport | None:
     return find_report(evaluation.state, evaluation.subject.keys, evaluation.request.context.now)
 
 
-def _forbidden(evaluation: Evaluation) -> Sentence:
+def _explain_forbidden(evaluation: Evaluation) -> Sentence:
     tier, by = evaluation.request.context.pace, ""
     if tier is None:
-        report = _report(evaluation)
+        report = _get_report(evaluation)
         if report is not None:
             tier, by = report.tier, f" by its SALUTE report of {as_utc(report.at)}"
     work = "work" if tier == "emergency" else "dispatch"
     return f"{evaluation.who} is in PACE tier {quote(tier)}{by}, and this tier allows no new {work}", ()
 
 
-def _not_raised(evaluation: Evaluation) -> Sentence:
+def _explain_not_raised(evaluation: Evaluation) -> Sentence:
     """Where nobody states a tier and none caps anything: what the latest report says."""
     if evaluation.request.context.pace is not None:
         return NEUTRAL, ()
-    report = _report(evaluation)
+    report = _get_report(evaluation)
     if report is None:
         return "no PACE tier is stated, and no SALUTE report of the last hour states one", ()
     return (
@@ -78,5 +78,5 @@ def _not_raised(evaluation: Evaluation) -> Sentence:
     )
 
 
-PACE_CAP = ReasonCode("PACE_CAP", _forbidden, remedies=("role",))
-PACE = AccessLayer("pace", (PACE_CAP,), _compile, of_run=True, needs_run=True, unchanged=_not_raised)
+PACE_CAP = ReasonCode("PACE_CAP", _explain_forbidden, remedies=("role",))
+PACE = AccessLayer("pace", (PACE_CAP,), _compile, of_run=True, needs_run=True, unchanged=_explain_not_raised)

@@ -18,7 +18,7 @@ def speaks_of(evaluation: Evaluation, policy: AccessPolicy) -> bool:
     return not policy.has_part_of(resource.kind, resource.id) or policy.touches(evaluation.stated)
 
 
-def with_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
+def name_resource_or_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
     """The resource, or where policies are about a part of it alone, that part and why the request is about it."""
     resource, stated = evaluation.resource, evaluation.stated
     policies = tuple(policies)
@@ -29,8 +29,10 @@ def with_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
     parts = []
     if globs:
         where = f"{evaluation.what} in {listing(globs)}"
-        said = ("the request states no path",) if stated.paths is None else _say_touching(stated.paths, globs)
-        parts.append(", and ".join((where, *dict.fromkeys(said))))
+        reasons = (
+            ("the request states no path",) if stated.paths is None else _say_touching(stated.paths, globs)
+        )
+        parts.append(", and ".join((where, *dict.fromkeys(reasons))))
     if beginnings:
         where = f"{evaluation.what} for commands that begin with {listing(beginnings)}"
         parts.append(f"{where}, and {_say_beginning(evaluation)}")
@@ -70,26 +72,30 @@ def is_open(evaluation: Evaluation, policy: AccessPolicy) -> bool:
     return policy.has_part_of(resource.kind, resource.id) and policy.is_open(evaluation.stated)
 
 
-def parts_named(evaluation: Evaluation) -> tuple[str, ...]:
+def list_named_paths(evaluation: Evaluation) -> tuple[str, ...]:
     """The paths that policies about the subject name, where they are about a part of the resource."""
-    return tuple(dict.fromkeys(glob for policy in _dividing(evaluation) for glob in policy.paths))
+    return tuple(
+        dict.fromkeys(glob for policy in _find_dividing_policies(evaluation) for glob in policy.paths)
+    )
 
 
-def commands_named(evaluation: Evaluation) -> tuple[str, ...]:
+def list_named_commands(evaluation: Evaluation) -> tuple[str, ...]:
     """The beginnings of commands that they name."""
-    return tuple(dict.fromkeys(text for policy in _dividing(evaluation) for text in policy.commands))
+    return tuple(
+        dict.fromkeys(text for policy in _find_dividing_policies(evaluation) for text in policy.commands)
+    )
 
 
-def _dividing(evaluation: Evaluation) -> Iterator[AccessPolicy]:
+def _find_dividing_policies(evaluation: Evaluation) -> Iterator[AccessPolicy]:
     resource = evaluation.resource
     for policy in evaluation.subject.policies if resource.is_divided else ():
         if policy.decisive and policy.has_part_of(resource.kind, resource.id):
             yield policy
 
 
-def words_of_parts(evaluation: Evaluation) -> Iterator[str]:
+def list_part_words(evaluation: Evaluation) -> Iterator[str]:
     """The paths and commands that a call has to state, as lists say them."""
     if evaluation.has_open_path:
-        yield from (f"path:{glob}" for glob in parts_named(evaluation))
+        yield from (f"path:{glob}" for glob in list_named_paths(evaluation))
     if evaluation.resource.command_arguments:
-        yield from (f"command:{text}" for text in commands_named(evaluation))
+        yield from (f"command:{text}" for text in list_named_commands(evaluation))

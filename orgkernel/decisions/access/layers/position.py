@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.lines import why_profiles
+from orgkernel.decisions.access.lines import locate_in_profiles
 from orgkernel.decisions.refusals import say_worker
 
 
@@ -20,7 +20,7 @@ def _cap(evaluation: Evaluation) -> None:
 
 def _is_worker(evaluation: Evaluation) -> Sentence:
     text = say_worker(evaluation.who)
-    return text, why_profiles(evaluation, "position")
+    return text, locate_in_profiles(evaluation, "position")
 
 
 POSITION_CAP = ReasonCode("POSITION_CAP", _is_worker, remedies=("role",))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.lines import why_edges
+from orgkernel.decisions.access.lines import locate_edges
 from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.evidence.qualifications import decide_standing, has_passed
 from orgkernel.diagnostics.wording import listing, quote
@@ -42,17 +42,17 @@ def _cap(evaluation: Evaluation) -> None:
         evaluation.lower("qualification", QUALIFICATION_MISSING.bit)
 
 
-def _qualification_missing(evaluation: Evaluation) -> Sentence:
+def _explain_qualification_missing(evaluation: Evaluation) -> Sentence:
     missing = _missing(evaluation, evaluation.assumed)
-    needed = evaluation.view.edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
+    needed = evaluation.view.list_edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
     needs = "requires it" if len(missing) == 1 else "requires them"
     text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
-    text += "".join(_untold(evaluation, each) for each in missing)
+    text += "".join(_explain_uncounted_result(evaluation, each) for each in missing)
     text += describe_lift(evaluation.given.waives, "qualification")
-    return text, why_edges(edge for edge in needed if edge.target in missing)
+    return text, locate_edges(edge for edge in needed if edge.target in missing)
 
 
-def _untold(evaluation: Evaluation, qualification: str) -> str:
+def _explain_uncounted_result(evaluation: Evaluation, qualification: str) -> str:
     """Why the latest result in a test does not count; empty where there is none, or where it is simply a failed one."""
     subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
@@ -65,12 +65,12 @@ def _untold(evaluation: Evaluation, qualification: str) -> str:
     return ""
 
 
-def _lifted(evaluation: Evaluation) -> Sentence | None:
+def _explain_lifted(evaluation: Evaluation) -> Sentence | None:
     """What is missing although a grant lifts it for now."""
-    return _qualification_missing(evaluation) if _missing(evaluation, evaluation.assumed) else None
+    return _explain_qualification_missing(evaluation) if _missing(evaluation, evaluation.assumed) else None
 
 
-def _tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
+def _propose_tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Every test that is missing. Only an agent can pass one, or whoever fills the role."""
     if not evaluation.subject.is_crew:
         return
@@ -79,7 +79,7 @@ def _tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
 
 QUALIFICATION_MISSING = ReasonCode(
     "QUALIFICATION_MISSING",
-    _qualification_missing,
+    _explain_qualification_missing,
     remedies=("qualification", "grant", "role"),
     waiver="qualification",
 )
@@ -87,6 +87,6 @@ QUALIFICATION = AccessLayer(
     "qualification",
     (QUALIFICATION_MISSING,),
     _compile,
-    explains={"ceiling": _lifted},
-    changes={"qualification": _tests},
+    explains={"ceiling": _explain_lifted},
+    changes={"qualification": _propose_tests},
 )

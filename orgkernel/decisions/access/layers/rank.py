@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.subject import Subject, rank_number, rank_of_trust
+from orgkernel.decisions.access.subject import Subject, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, StateView
 from orgkernel.decisions.reasons import why_place
@@ -17,7 +17,9 @@ from orgkernel.documents.records import LEVELS
 from orgkernel.graph.questions import OrgView
 
 
-def rank_now(view: OrgView, state: StateView, subject: Subject, assumed: Assumed | None = None) -> int:
+def get_current_rank(
+    view: OrgView, state: StateView, subject: Subject, assumed: Assumed | None = None
+) -> int:
     """The step a subject's rank is on: as assumed, stored, or reached by stored trust; else where it started."""
     if assumed is not None and assumed.rank is not None:
         return assumed.rank
@@ -25,16 +27,16 @@ def rank_now(view: OrgView, state: StateView, subject: Subject, assumed: Assumed
     if stored is None:
         return subject.rank
     if stored.rank is not None:
-        rank = rank_number(view, stored.rank)
+        rank = get_rank_number(view, stored.rank)
     elif stored.trust is not None and not subject.has_rank:
-        rank = rank_of_trust(view, stored.trust)
+        rank = get_rank_of_trust(view, stored.trust)
     else:
         return subject.rank
     return min(rank, subject.rank) if stored.org_id == ALL_ORGANIZATIONS else rank
 
 
-def _rank(evaluation: Evaluation) -> int:
-    return rank_now(evaluation.view, evaluation.state, evaluation.subject, evaluation.assumed)
+def _get_rank(evaluation: Evaluation) -> int:
+    return get_current_rank(evaluation.view, evaluation.state, evaluation.subject, evaluation.assumed)
 
 
 def _compile(target: Target) -> Move | None:
@@ -47,7 +49,7 @@ def _compile(target: Target) -> Move | None:
         if evaluation.essential:
             return
         known = not changes and evaluation.assumed is None
-        top = levels[evaluation.subject.rank if known else _rank(evaluation)]
+        top = levels[evaluation.subject.rank if known else _get_rank(evaluation)]
         lifted = evaluation.given.waives
         if lifted:
             reached = top >= required
@@ -61,25 +63,25 @@ def _compile(target: Target) -> Move | None:
     return cap
 
 
-def _rank_too_low(evaluation: Evaluation) -> Sentence:
-    text, why = _limited(evaluation)
+def _explain_rank_too_low(evaluation: Evaluation) -> Sentence:
+    text, why = _explain_limit(evaluation)
     needed = quote(LEVELS[evaluation.required])
     return f"{text}, and {needed} is required{describe_lift(evaluation.given.waives, 'rank')}", why
 
 
-def _capped(evaluation: Evaluation) -> Sentence | None:
+def _explain_capped(evaluation: Evaluation) -> Sentence | None:
     if evaluation.resource.rank_levels is None:
         return None
-    text, why = _limited(evaluation)
+    text, why = _explain_limit(evaluation)
     return f"{text}{describe_lift(evaluation.given.waives, 'rank')}", why
 
 
-def _limited(evaluation: Evaluation) -> Sentence:
+def _explain_limit(evaluation: Evaluation) -> Sentence:
     """The most that the rank of the subject may have, and the line that says so."""
     view = evaluation.view
-    row = view.records.rank_row_of(evaluation.resource.id)
+    row = view.records.get_rank_row(evaluation.resource.id)
     assert row is not None
-    step = _rank(evaluation)
+    step = _get_rank(evaluation)
     rank = view.records.ranks[step].id if step >= 0 else None
     level = LEVELS[0] if rank is None else row.levels[rank]
     held = NO_RANK if rank is None else f"rank {quote(rank)}"
@@ -88,23 +90,25 @@ def _limited(evaluation: Evaluation) -> Sentence:
     return text, (why_place(row.statement, row.place),)
 
 
-def _promotion(evaluation: Evaluation) -> Iterator[RemedyChange]:
+def _propose_promotion(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """The lowest rank that is high enough."""
     levels, view = evaluation.resource.rank_levels, evaluation.view
     if levels is None:
         return
-    now = rank_now(view, evaluation.state, evaluation.subject)
+    now = get_current_rank(view, evaluation.state, evaluation.subject)
     for step, rank in enumerate(view.records.ranks):
         if step > now and levels[step] >= evaluation.required:
             yield RemedyChange("rank", rank.id)
             return
 
 
-RANK_TOO_LOW = ReasonCode("RANK_TOO_LOW", _rank_too_low, remedies=("rank", "grant", "role"), waiver="rank")
+RANK_TOO_LOW = ReasonCode(
+    "RANK_TOO_LOW", _explain_rank_too_low, remedies=("rank", "grant", "role"), waiver="rank"
+)
 RANK = AccessLayer(
     "rank",
     (RANK_TOO_LOW,),
     _compile,
-    explains={"ceiling": _capped},
-    changes={"rank": _promotion},
+    explains={"ceiling": _explain_capped},
+    changes={"rank": _propose_promotion},
 )

@@ -13,7 +13,7 @@ from orgkernel.decisions.access.layers.chain_of_command import (
     TARGET_NOT_ALLOWED,
     chain_of_command_sources,
 )
-from orgkernel.decisions.access.lines import why_edges, why_tool
+from orgkernel.decisions.access.lines import locate_edges, locate_tool_field
 from orgkernel.decisions.access.resource import FULL, LEVEL
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import quote
@@ -46,38 +46,38 @@ def _compile(target: Target) -> Move | None:
 def _command(evaluation: Evaluation) -> None:
     """What is found about a subject, an action and a role is kept with the subject."""
     subject, resource, action = evaluation.subject, evaluation.resource, evaluation.action
-    found = subject.chains_of_command.get((action, resource.resource))
-    if found is None:
-        found = chain_of_command_sources(evaluation.view, subject.identity, resource.id, action)
+    command = subject.chains_of_command.get((action, resource.resource))
+    if command is None:
+        command = chain_of_command_sources(evaluation.view, subject.identity, resource.id, action)
         if action in resource.required:
-            subject.chains_of_command[action, resource.resource] = found
-    evaluation.sources, evaluation.missing = found
+            subject.chains_of_command[action, resource.resource] = command
+    evaluation.sources, evaluation.missing = command
     if evaluation.sources:
         evaluation.granted = FULL
 
 
-def binding_edges(evaluation: Evaluation) -> list[Edge]:
+def find_binding_edges(evaluation: Evaluation) -> list[Edge]:
     """The edges by which the subject's roles give a tool."""
     if evaluation.resource.kind != "tool":
         return []
     view, tool = evaluation.view, evaluation.resource.id
-    return [edge for role in evaluation.roles for edge in view.equipping(role, tool)]
+    return [edge for role in evaluation.roles for edge in view.find_equipping_edges(role, tool)]
 
 
-def _level_of(edge: Edge) -> int:
+def _get_level(edge: Edge) -> int:
     """The level an `equipped_with` edge says."""
     return LEVEL[edge.attribute.rpartition(":")[2]]
 
 
-def _essential(evaluation: Evaluation) -> Sentence:
+def _explain_essential(evaluation: Evaluation) -> Sentence:
     text = f"{evaluation.what} is essential for {evaluation.who}"
-    return text, why_tool(evaluation, "essential")
+    return text, locate_tool_field(evaluation, "essential")
 
 
-def _bound_to_role(evaluation: Evaluation) -> Sentence:
-    edges = [edge for edge in binding_edges(evaluation) if _level_of(edge) >= evaluation.required]
+def _explain_bound(evaluation: Evaluation) -> Sentence:
+    edges = [edge for edge in find_binding_edges(evaluation) if _get_level(edge) >= evaluation.required]
     if edges:
-        why = why_edges(edges)
+        why = locate_edges(edges)
         return "; ".join(dict.fromkeys(each.text for each in why)), why
     kind = evaluation.resource.kind
     field = {"credential": "credentials"}.get(kind, kind)
@@ -88,7 +88,7 @@ def _bound_to_role(evaluation: Evaluation) -> Sentence:
     return f"{quote(field)} of {evaluation.who} {verb} {evaluation.what}", tuple(places)
 
 
-def _not_bound(evaluation: Evaluation) -> Sentence:
+def _explain_not_bound(evaluation: Evaluation) -> Sentence:
     who, what, subject, resource = evaluation.who, evaluation.what, evaluation.subject, evaluation.resource
     level = subject.bound.get(resource.resource, 0)
     needed = resource.levels[evaluation.required]
@@ -101,15 +101,15 @@ def _not_bound(evaluation: Evaluation) -> Sentence:
     else:
         lacks = f"no role of {who} has {what}" if subject.is_agent else f"{who} does not have {what}"
         text = f"{lacks}, and no grant gives it at level {quote(needed)}"
-    return text, why_edges(binding_edges(evaluation)) or _what_is_given(evaluation)
+    return text, locate_edges(find_binding_edges(evaluation)) or _locate_bindings(evaluation)
 
 
-def _what_is_given(evaluation: Evaluation) -> tuple[Why, ...]:
+def _locate_bindings(evaluation: Evaluation) -> tuple[Why, ...]:
     """Where the roles say what they are given, for what they are not."""
     fields: dict[str, tuple[str, ...]] = {
         "tool": ("tools", "tools_primary", "tools_secondary"), "credential": ("credentials",), "data": ("data",),
     }  # fmt: skip
-    kind, found = evaluation.resource.kind, []
+    kind, places = evaluation.resource.kind, []
     for role in evaluation.roles:
         post = evaluation.view.records.posts[role]
         routes = [("capabilities", each) if kind == "tool" else (each,) for each in fields.get(kind, ())]
@@ -117,21 +117,23 @@ def _what_is_given(evaluation: Evaluation) -> tuple[Why, ...]:
             (each for each in routes if post.has(*each)), ("capabilities",) if kind == "tool" else ()
         )
         written = route if route and post.has(*route) else ("role_id",)
-        found.append(why_place(f"{written[-1]} of role {role}", post.place(*written, key=True)))
-    return tuple(found)
+        places.append(why_place(f"{written[-1]} of role {role}", post.place(*written, key=True)))
+    return tuple(places)
 
 
 def _too_little(evaluation: Evaluation) -> Sentence:
     """What a role gives although it is not enough."""
-    edges = binding_edges(evaluation)
+    edges = find_binding_edges(evaluation)
     if not edges:
-        return _bound_to_role(evaluation)
-    return "; ".join(dict.fromkeys(map(str, edges))), why_edges(edges)
+        return _explain_bound(evaluation)
+    return "; ".join(dict.fromkeys(map(str, edges))), locate_edges(edges)
 
 
-NOT_BOUND_TO_ROLE = ReasonCode("NOT_BOUND_TO_ROLE", _not_bound, "", remedies=("grant", "role"), static=True)
-ESSENTIAL_TOOL = ReasonCode("ESSENTIAL_TOOL", _essential, "granted", static=True)
-BOUND_TO_ROLE = ReasonCode("BOUND_TO_ROLE", _bound_to_role, "granted", static=True)
+NOT_BOUND_TO_ROLE = ReasonCode(
+    "NOT_BOUND_TO_ROLE", _explain_not_bound, "", remedies=("grant", "role"), static=True
+)
+ESSENTIAL_TOOL = ReasonCode("ESSENTIAL_TOOL", _explain_essential, "granted", static=True)
+BOUND_TO_ROLE = ReasonCode("BOUND_TO_ROLE", _explain_bound, "granted", static=True)
 ROLE_BINDING = AccessLayer(
     "role binding",
     (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.layers.identity import why_declared
-from orgkernel.decisions.access.lines import why_tool
+from orgkernel.decisions.access.layers.identity import locate_declaration
+from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.diagnostics.wording import did_you_mean, did_you_mean_tool, listing, quote
 
 _KINDS = ("tool", "credential", "data", "role")
@@ -26,7 +26,7 @@ def _compile(target: Target) -> Move | None:
     return deny if failing else None
 
 
-def _resource_unknown(evaluation: Evaluation) -> Sentence:
+def _explain_resource_unknown(evaluation: Evaluation) -> Sentence:
     view, kind, name = evaluation.view, evaluation.resource.kind, evaluation.resource.id
     if kind not in _KINDS:
         text = f"{quote(evaluation.request.resource)} is not a resource"
@@ -40,27 +40,27 @@ def _resource_unknown(evaluation: Evaluation) -> Sentence:
     return f"{text}; {hint}" if hint else text, ()
 
 
-def _action_unknown(evaluation: Evaluation) -> Sentence:
+def _explain_action_unknown(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
     text = f"{evaluation.what} has no action {quote(evaluation.action)}; it has {listing(resource.actions)}"
-    return text, why_tool(evaluation, "actions") if resource.kind == "tool" else ()
+    return text, locate_tool_field(evaluation, "actions") if resource.kind == "tool" else ()
 
 
-def _tool_disabled(evaluation: Evaluation) -> Sentence:
-    return f"{evaluation.what} is disabled", why_tool(evaluation, "enabled")
+def _explain_tool_disabled(evaluation: Evaluation) -> Sentence:
+    return f"{evaluation.what} is disabled", locate_tool_field(evaluation, "enabled")
 
 
 def _declared(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
-    return f"{evaluation.what} is declared", why_declared(evaluation, resource.kind, resource.id)
+    return f"{evaluation.what} is declared", locate_declaration(evaluation, resource.kind, resource.id)
 
 
 _UNKNOWN = tuple(
-    ReasonCode(name, _resource_unknown, "stopped")
+    ReasonCode(name, _explain_resource_unknown, "stopped")
     for name in ("TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN", "RESOURCE_UNKNOWN")
 )
-ACTION_UNKNOWN = ReasonCode("ACTION_UNKNOWN", _action_unknown, "stopped")
-TOOL_DISABLED = ReasonCode("TOOL_DISABLED", _tool_disabled, "stopped")
+ACTION_UNKNOWN = ReasonCode("ACTION_UNKNOWN", _explain_action_unknown, "stopped")
+TOOL_DISABLED = ReasonCode("TOOL_DISABLED", _explain_tool_disabled, "stopped")
 STRUCTURE = AccessLayer(
     "structure",
     (*_UNKNOWN, ACTION_UNKNOWN, TOOL_DISABLED),

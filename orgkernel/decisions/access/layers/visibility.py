@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.lines import why_edges, why_tool
+from orgkernel.decisions.access.lines import locate_edges, locate_tool_field
 from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.schema import EdgeKind
@@ -38,32 +38,34 @@ def _lifted(evaluation: Evaluation) -> Sentence | None:
     alone = evaluation.again()
     alone.required = evaluation.required
     hide(alone)
-    said = [code.say(evaluation) for code in evaluation.tables.order.codes_in(alone.failing)]
-    return "; ".join(text for text, _ in said), tuple(each for _, why in said for each in why)
+    sentences = [code.say(evaluation) for code in evaluation.tables.order.codes_in(alone.failing)]
+    return "; ".join(text for text, _ in sentences), tuple(each for _, why in sentences for each in why)
 
 
-def _not_visible(evaluation: Evaluation) -> Sentence:
+def _explain_not_visible(evaluation: Evaluation) -> Sentence:
     own = listing(sorted(evaluation.subject.departments))
     edges = [
-        edge for role in evaluation.roles for edge in evaluation.view.edges_from(EdgeKind.BELONGS_TO, role)
+        edge
+        for role in evaluation.roles
+        for edge in evaluation.view.list_edges_from(EdgeKind.BELONGS_TO, role)
     ]
     seen = listing(sorted(evaluation.resource.departments or ()))
     belongs = f"belongs to {own}" if own else "belongs to no department"
     lift = describe_lift(evaluation.given.waives, "visibility")
     text = f"only members of {seen} see {evaluation.what}, and {evaluation.who} {belongs}{lift}"
-    return text, (*why_tool(evaluation, "departments"), *why_edges(edges))
+    return text, (*locate_tool_field(evaluation, "departments"), *locate_edges(edges))
 
 
-def _not_in_restricted_to(evaluation: Evaluation) -> Sentence:
+def _explain_not_in_restricted_to(evaluation: Evaluation) -> Sentence:
     named = listing(sorted(evaluation.resource.restricted_to or ()))
     lift = describe_lift(evaluation.given.waives, "restricted_to")
     text = f"only {named} may use {evaluation.what}, and {evaluation.who} is not among them{lift}"
-    return text, why_tool(evaluation, "restricted_to")
+    return text, locate_tool_field(evaluation, "restricted_to")
 
 
-NOT_VISIBLE = ReasonCode("NOT_VISIBLE", _not_visible, remedies=("grant", "role"), waiver="visibility")
+NOT_VISIBLE = ReasonCode("NOT_VISIBLE", _explain_not_visible, remedies=("grant", "role"), waiver="visibility")
 NOT_IN_RESTRICTED_TO = ReasonCode(
-    "NOT_IN_RESTRICTED_TO", _not_in_restricted_to, remedies=("grant", "role"), waiver="restricted_to"
+    "NOT_IN_RESTRICTED_TO", _explain_not_in_restricted_to, remedies=("grant", "role"), waiver="restricted_to"
 )
 VISIBILITY = AccessLayer(
     "visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile, explains={"ceiling": _lifted}

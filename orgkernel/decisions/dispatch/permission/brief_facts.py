@@ -7,17 +7,17 @@ from typing import NamedTuple
 from orgkernel.decisions.dispatch.permission.briefs import (
     NO_BRIEFS,
     DispatchBriefs,
-    brief_of,
     find_brief_failures,
     find_wider_brief,
     find_wider_permissions,
+    get_brief,
 )
 from orgkernel.decisions.dispatch.permission.failures import Failure
 from orgkernel.decisions.dispatch.permission.governed_briefs import (
     find_gate_failures,
     find_sacred_files,
     find_unlisted_operations,
-    sacred_obligations,
+    list_sacred_obligations,
 )
 from orgkernel.decisions.dispatch.permission.pairs import DispatchPair
 from orgkernel.graph.memo import PerView
@@ -38,29 +38,29 @@ _Known = dict[tuple[int, int, int], BriefFacts]
 
 
 @PerView
-def _known(view: OrgView) -> _Known:
+def _get_known(view: OrgView) -> _Known:
     return {}
 
 
-def facts_of(view: OrgView, pair: DispatchPair, briefs: DispatchBriefs) -> BriefFacts:
+def compute_brief_facts(view: OrgView, pair: DispatchPair, briefs: DispatchBriefs) -> BriefFacts:
     """What the briefs say between a sender and a receiver."""
     if briefs.brief is None and briefs.parent is None:
         return BriefFacts(NO_BRIEFS, (), pair.needs)
-    known = _known(view)
+    known = _get_known(view)
     # What is kept holds on to the briefs, so that no other ones get their ids; pairs are held on to by their view.
     key = id(briefs.brief), id(briefs.parent), id(pair)
-    found = known.get(key)
-    if found is None or found.briefs.brief is not briefs.brief or found.briefs.parent is not briefs.parent:
-        found = _find_facts(view, pair, briefs)
+    facts = known.get(key)
+    if facts is None or facts.briefs.brief is not briefs.brief or facts.briefs.parent is not briefs.parent:
+        facts = _find_facts(view, pair, briefs)
         if len(known) >= _MOST:
             known.clear()
-        known[key] = found
-    return found
+        known[key] = facts
+    return facts
 
 
 def _find_facts(view: OrgView, pair: DispatchPair, briefs: DispatchBriefs) -> BriefFacts:
     records = view.records
-    brief = brief_of(briefs.brief)
+    brief = get_brief(briefs.brief)
     findings = (
         *find_brief_failures(briefs),
         *find_gate_failures(records, briefs, pair.found),
@@ -69,7 +69,7 @@ def _find_facts(view: OrgView, pair: DispatchPair, briefs: DispatchBriefs) -> Br
         *find_sacred_files(view, briefs),
         *find_wider_brief(briefs, pair.file_scopes, records.organization.workspace_root),
     )
-    owed = [*(pair.needs if brief is None else ()), *sacred_obligations(view, briefs)]
+    owed = [*(pair.needs if brief is None else ()), *list_sacred_obligations(view, briefs)]
     if brief is not None and briefs.parent is None and brief.parent is None and pair.works_by_brief:
         owed.append("state:parent_brief")
     return BriefFacts(briefs, tuple(map(Failure.of, findings)), tuple(owed))

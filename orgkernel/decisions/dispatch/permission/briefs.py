@@ -18,7 +18,7 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Brief
-from orgkernel.runtime.paths import glob_is_inside
+from orgkernel.runtime.paths import is_glob_inside
 
 UNSOUND = "BRIEF_UNSOUND"
 _OF_SENDER = "the brief of the sender"
@@ -34,7 +34,7 @@ class DispatchBriefs(msgspec.Struct, frozen=True):
 NO_BRIEFS = DispatchBriefs()
 
 
-def brief_of(read: ReadContract | None) -> Brief | None:
+def get_brief(read: ReadContract | None) -> Brief | None:
     """The brief in a contract; None where there is none, or where it cannot be read."""
     return read.contract if read is not None and isinstance(read.contract, Brief) else None
 
@@ -43,34 +43,34 @@ def find_brief_failures(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
     """What is wrong with the brief, by its own rules and beside the brief it is derived from."""
     read, parent = briefs.brief, briefs.parent
     for each, what in ((read, "the brief"), (parent, _OF_SENDER)):
-        if each is not None and brief_of(each) is None:
-            yield _unreadable(each, what)
-    brief = brief_of(read)
+        if each is not None and get_brief(each) is None:
+            yield _report_unreadable(each, what)
+    brief = get_brief(read)
     if read is None or brief is None:
         return
-    against = parent if brief_of(parent) is not None else None
+    against = parent if get_brief(parent) is not None else None
     for diagnostic in check_read_contract(read, against).diagnostics:
         if diagnostic.severity is Severity.ERROR:
-            yield _finding("brief", _code(diagnostic), diagnostic)
+            yield _build_finding("brief", _get_code(diagnostic), diagnostic)
     if brief.parent is not None and parent is None:
         text = f"the brief is derived from brief {quote(brief.parent)}, which is not stated"
         why = (_why(read, ("parent",), "parent"),)
         yield DispatchFinding("brief", "BRIEF_PARENT_UNSTATED", text, why, ("state the brief of the sender",))
 
 
-def _unreadable(read: ReadContract, what: str) -> DispatchFinding:
+def _report_unreadable(read: ReadContract, what: str) -> DispatchFinding:
     errors = [each for each in read.diagnostics if each.severity is Severity.ERROR]
-    said = errors[0].message if errors else f"a document of kind {quote(read.kind)} is not a brief"
+    message = errors[0].message if errors else f"a document of kind {quote(read.kind)} is not a brief"
     why = tuple(why_place(each.message, each.place) for each in errors)
-    return DispatchFinding("brief", "BRIEF_UNREADABLE", f"{what} cannot be read: {said}", why)
+    return DispatchFinding("brief", "BRIEF_UNREADABLE", f"{what} cannot be read: {message}", why)
 
 
-def _code(diagnostic: Diagnostic) -> str:
-    found = CONTRACT_ROWS.get(diagnostic.code)
-    return UNSOUND if found is None else found.name.upper().replace("-", "_")
+def _get_code(diagnostic: Diagnostic) -> str:
+    contract_row = CONTRACT_ROWS.get(diagnostic.code)
+    return UNSOUND if contract_row is None else contract_row.name.upper().replace("-", "_")
 
 
-def _finding(step: DispatchStep, code: str, diagnostic: Diagnostic) -> DispatchFinding:
+def _build_finding(step: DispatchStep, code: str, diagnostic: Diagnostic) -> DispatchFinding:
     why = (why_place(diagnostic.message, diagnostic.place),)
     return DispatchFinding(step, code, diagnostic.message, why, (diagnostic.help,) if diagnostic.help else ())
 
@@ -81,7 +81,7 @@ def _why(read: ReadContract, route: Route, text: str) -> Why:
 
 def find_wider_permissions(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
     """What the brief permits and the brief of the sender does not."""
-    brief, parent = brief_of(briefs.brief), brief_of(briefs.parent)
+    brief, parent = get_brief(briefs.brief), get_brief(briefs.parent)
     if brief is None or parent is None or briefs.brief is None:
         return
     more = [each for each in brief.destructive if each not in parent.destructive]
@@ -108,7 +108,7 @@ def find_wider_brief(
 
     `file_scopes` are those of the roles that take part: whose it is, the globs, and their lines.
     """
-    brief, parent = brief_of(briefs.brief), brief_of(briefs.parent)
+    brief, parent = get_brief(briefs.brief), get_brief(briefs.parent)
     if brief is None or briefs.brief is None:
         return
     bounds = [*file_scopes]
@@ -117,7 +117,7 @@ def find_wider_brief(
         bounds.insert(0, (_OF_SENDER, parent.files_owned, (line,)))
     for whose, held, why in bounds:
         for number, owned in enumerate(brief.files_owned):
-            if not any(glob_is_inside(owned, each, root) for each in held):
+            if not any(is_glob_inside(owned, each, root) for each in held):
                 text = f"the brief owns {quote(owned)}, which is not surely within {whose}"
                 here = _why(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
                 yield DispatchFinding("file scope", "BRIEF_EXCEEDS_PARENT", text, (here, *why))
@@ -127,7 +127,7 @@ def find_writes_of_readers(
     briefs: DispatchBriefs, layer: str, why: tuple[Why, ...]
 ) -> Iterator[DispatchFinding]:
     """A read-only layer hands down work that changes something."""
-    brief = brief_of(briefs.brief)
+    brief = get_brief(briefs.brief)
     if brief is None or briefs.brief is None:
         return
     scope = ("spec", "scope")

@@ -21,7 +21,7 @@ from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import DISPATCH
-from orgkernel.decisions.dispatch.permission.brief_facts import facts_of
+from orgkernel.decisions.dispatch.permission.brief_facts import compute_brief_facts
 from orgkernel.decisions.dispatch.permission.briefs import NO_BRIEFS, DispatchBriefs, find_writes_of_readers
 from orgkernel.decisions.dispatch.permission.failures import UNDECIDED, Failure
 from orgkernel.decisions.dispatch.permission.live_claims import find_broken_batch, find_claimed_files
@@ -74,7 +74,7 @@ def decide_dispatch(
     briefs: DispatchBriefs = NO_BRIEFS,
 ) -> DispatchVerdict:
     """Whether a sender may dispatch a receiver, with the code of each step that fails."""
-    weighed = _weigh(view, question, state, briefs, _codes_of_access)
+    weighed = _weigh(view, question, state, briefs, _decide_access)
     return DispatchVerdict(
         weighed.outcome,
         weighed.code,
@@ -97,14 +97,18 @@ def decide_dispatch_permission(
     """The permission for a sender and a receiver. Of a layer with several roles, the strictest answer counts."""
     weighed = _weigh(view, question, state, briefs, decide_with_reasons)
     findings = tuple([each.tell() for each in weighed.failures])
-    told = findings[weighed.failures.index(_first(weighed.failures))] if findings else None
+    first_finding = (
+        findings[weighed.failures.index(_get_first_failure(weighed.failures))] if findings else None
+    )
     records, depth = view.records, question.depth
     return DispatchPermission(
         outcome=weighed.outcome,
         code=weighed.code,
         sender=weighed.sender,
         receiver=weighed.receiver,
-        reasons=weighed.reasons if told is None else (Reason(told.code, told.text, told.why),),
+        reasons=weighed.reasons
+        if first_finding is None
+        else (Reason(first_finding.code, first_finding.text, first_finding.why),),
         findings=findings,
         obligations=weighed.obligations,
         routing=weighed.routing,
@@ -118,7 +122,7 @@ def decide_dispatch_permission(
 _Access = Callable[[OrgView, AccessRequest, StateView], tuple[AccessDecision, tuple[Reason, ...]]]
 
 
-def _codes_of_access(
+def _decide_access(
     view: OrgView, request: AccessRequest, state: StateView
 ) -> tuple[AccessDecision, tuple[Reason, ...]]:
     """The decision; with reasons where they say which steps fail."""
@@ -152,18 +156,18 @@ def _weigh_pair(
     if pair.readers and pair.found is not None and not question.budget_guard:
         for layer, why in pair.readers:
             failures += map(Failure.of, find_writes_of_readers(briefs, layer, (why,)))
-    request = AccessRequest(sender, DISPATCH, receiver, _circumstances(question), question.on_behalf_of)
+    request = AccessRequest(sender, DISPATCH, receiver, _build_context(question), question.on_behalf_of)
     decision, reasons = access(view, request, state)
     if decision.outcome != "allow":
-        said = {each.code for each in failures}
+        failure_codes = {each.code for each in failures}
         # What the documents forbid, no remedy of access changes.
-        remedies = _no_remedies if said else _remedies(view, request, state)
+        remedies = _return_no_remedies if failure_codes else _find_remedies(view, request, state)
         for reason in reasons or (Reason(decision.code, decision.code),):
-            if reason.code not in said and not (
-                reason.code == "POSITION_CAP" and "WORKER_CANNOT_DISPATCH" in said
+            if reason.code not in failure_codes and not (
+                reason.code == "POSITION_CAP" and "WORKER_CANNOT_DISPATCH" in failure_codes
             ):
-                failures.append(_of_access(reason, remedies))
-    facts = facts_of(view, pair, briefs)
+                failures.append(_build_access_failure(reason, remedies))
+    facts = compute_brief_facts(view, pair, briefs)
     failures += facts.failures
     if briefs.brief is not None:
         now = question.context.now
@@ -171,31 +175,31 @@ def _weigh_pair(
         failures += find_broken_batch(records, briefs, state.claims, now)
     if failures:
         failures.sort(key=lambda each: each.order)
-        first = _first(failures)
+        first = _get_first_failure(failures)
         if first.code in UNDECIDED:
-            owed = _owed(facts.obligations, question, decision.obligations)
+            owed = _list_owed(facts.obligations, question, decision.obligations)
             return _Weighed("cannot_tell", first.code, sender, receiver, tuple(failures), obligations=owed)
         return _Weighed("deny", first.code, sender, receiver, tuple(failures))
-    routing = pair.routings.get(question.on_behalf_of) or _route(view, pair, question.on_behalf_of)
-    owed = _owed(facts.obligations, question, decision.obligations)
+    routing = pair.routings.get(question.on_behalf_of) or _choose_route(view, pair, question.on_behalf_of)
+    owed = _list_owed(facts.obligations, question, decision.obligations)
     because = reasons if pair.reason is None else (pair.reason, *reasons)
     return _Weighed("allow", decision.code, sender, receiver, (), because, owed, routing)
 
 
-def _route(view: OrgView, pair: DispatchPair, principal: str | None) -> DispatchRouting:
+def _choose_route(view: OrgView, pair: DispatchPair, principal: str | None) -> DispatchRouting:
     sender = pair.sender
-    found = route_dispatch(view.org_id, sender.id, sender.kind, *pair.profiles, pair.found, principal)
+    routing = route_dispatch(view.org_id, sender.id, sender.kind, *pair.profiles, pair.found, principal)
     if len(pair.routings) < _MOST_ROUTINGS:
-        pair.routings[principal] = found
-    return found
+        pair.routings[principal] = routing
+    return routing
 
 
-def _first(failures: Sequence[Failure]) -> Failure:
+def _get_first_failure(failures: Sequence[Failure]) -> Failure:
     """The failure that names the answer."""
     return next((each for each in failures if each.code not in UNDECIDED), failures[0])
 
 
-def _circumstances(question: HandoverQuestion) -> AccessContext:
+def _build_context(question: HandoverQuestion) -> AccessContext:
     stated = {}
     if question.depth is not None:
         stated["depth"] = question.depth
@@ -208,7 +212,7 @@ def _circumstances(question: HandoverQuestion) -> AccessContext:
     return replace(question.context, **stated, pace=question.pace)
 
 
-def _owed(
+def _list_owed(
     of_briefs: tuple[str, ...], question: HandoverQuestion, of_access: tuple[str, ...]
 ) -> tuple[str, ...]:
     """What the edge requires and is not shown, and what of the run is not stated."""
@@ -225,16 +229,16 @@ def _owed(
 _Remedies = Callable[[], tuple[str, ...]]
 
 
-def _no_remedies() -> tuple[str, ...]:
+def _return_no_remedies() -> tuple[str, ...]:
     return ()
 
 
-def _remedies(view: OrgView, request: AccessRequest, state: StateView) -> _Remedies:
+def _find_remedies(view: OrgView, request: AccessRequest, state: StateView) -> _Remedies:
     """What would open the right, worked out when somebody asks."""
     return cache(lambda: tuple(each.text for each in explain_access(view, request, state).remedies))
 
 
-def _of_access(reason: Reason, remedies: _Remedies) -> Failure:
+def _build_access_failure(reason: Reason, remedies: _Remedies) -> Failure:
     step = _STEP_OF.get(reason.code, "permissions")
     return Failure(
         step, reason.code, lambda: DispatchFinding(step, reason.code, reason.text, reason.why, remedies())

@@ -27,37 +27,37 @@ def has_edges(records: OrgRecords) -> bool:
     return bool(records.organization.dispatch_edges)
 
 
-def layer_of(records: OrgRecords, role_id: str) -> str | None:
+def get_layer(records: OrgRecords, role_id: str) -> str | None:
     """The layer of a role."""
     return records.posts[role_id].profile.layer
 
 
-def roles_in(records: OrgRecords, layer: str) -> tuple[str, ...]:
+def list_roles_of_layer(records: OrgRecords, layer: str) -> tuple[str, ...]:
     """The roles of a layer, in the order of the hierarchy."""
-    return tuple(role_id for role_id in records.posts if layer_of(records, role_id) == layer)
+    return tuple(role_id for role_id in records.posts if get_layer(records, role_id) == layer)
 
 
 def find_edge(records: OrgRecords, sender: str, receiver: str) -> EdgeFound | None:
     """The edge from the layer of one role to that of another."""
-    wanted = layer_of(records, sender), layer_of(records, receiver)
+    wanted = get_layer(records, sender), get_layer(records, receiver)
     for number, edge in enumerate(records.organization.dispatch_edges):
         if (edge.source, edge.target) == wanted:
-            return _found(records, number)
+            return _get_edge(records, number)
     return None
 
 
-def edges_forbid(records: OrgRecords, sender: str, receiver: str) -> bool:
+def do_edges_forbid(records: OrgRecords, sender: str, receiver: str) -> bool:
     """Whether edges bind two roles and none leads from one to the other.
 
     Under a governance document, edges bind every role. Without one, they bind roles that lie in layers.
     """
     if not has_edges(records) or find_edge(records, sender, receiver) is not None:
         return False
-    in_layers = None not in (layer_of(records, sender), layer_of(records, receiver))
+    in_layers = None not in (get_layer(records, sender), get_layer(records, receiver))
     return in_layers or records.declaring("dispatch_edges") is records.governance
 
 
-def _found(records: OrgRecords, number: int) -> EdgeFound:
+def _get_edge(records: OrgRecords, number: int) -> EdgeFound:
     plain = records.organization.dispatch_edges[number]
     document = records.declaring("dispatch_edges")
     governance = read_governance(records.governance)
@@ -73,9 +73,9 @@ def _found(records: OrgRecords, number: int) -> EdgeFound:
     return EdgeFound(plain.source, plain.target, edge, why)
 
 
-def next_hop(records: OrgRecords, sender: str, receiver: str) -> Iterator[str]:
+def find_next_hop(records: OrgRecords, sender: str, receiver: str) -> Iterator[str]:
     """The roles of the first layer on the shortest way along edges from one role to another."""
-    start, end = layer_of(records, sender), layer_of(records, receiver)
+    start, end = get_layer(records, sender), get_layer(records, receiver)
     edges = records.organization.dispatch_edges
     waiting: deque[tuple[str, str]] = deque(
         (edge.target, edge.target) for edge in edges if edge.source == start
@@ -84,7 +84,7 @@ def next_hop(records: OrgRecords, sender: str, receiver: str) -> Iterator[str]:
     while waiting:
         layer, first = waiting.popleft()
         if layer == end and first != end:
-            yield from roles_in(records, first)
+            yield from list_roles_of_layer(records, first)
             return
         if layer not in seen:
             seen.add(layer)

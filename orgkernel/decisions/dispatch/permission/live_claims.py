@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import partial
 
-from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs, brief_of
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs, get_brief
 from orgkernel.decisions.dispatch.permission.failures import Failure
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding
 from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
@@ -28,7 +28,7 @@ def find_claimed_files(
     briefs: DispatchBriefs, claims: ClaimIndex, now: float, sender: Collection[str]
 ) -> Iterator[Failure]:
     """Files of the brief that overlap what somebody else has claimed. `sender` are the words for whoever dispatches."""
-    read, brief = briefs.brief, brief_of(briefs.brief)
+    read, brief = briefs.brief, get_brief(briefs.brief)
     if brief is None or read is None:
         return
     for conflict in claims.find_conflicts(brief.files_owned, now):
@@ -38,9 +38,9 @@ def find_claimed_files(
 
 def _tell_conflict(read: ReadContract, brief: Brief, conflict: ClaimConflict) -> DispatchFinding:
     claim = conflict.claim
-    told = [f"session {quote(claim.session)}"] if claim.session else []
-    told += [f"planner {quote(claim.planner)}"] if claim.planner else []
-    whom = f" ({', '.join(told)})" if told else ""
+    parties = [f"session {quote(claim.session)}"] if claim.session else []
+    parties += [f"planner {quote(claim.planner)}"] if claim.planner else []
+    whom = f" ({', '.join(parties)})" if parties else ""
     text = (
         f"the brief owns {quote(conflict.path)}, which overlaps with {quote(conflict.claimed)}, "
         f"claimed by {quote(claim.holder)}{whom}"
@@ -60,7 +60,7 @@ def find_broken_batch(
     records: OrgRecords, briefs: DispatchBriefs, claims: ClaimIndex, now: float
 ) -> Iterator[Failure]:
     """Rules of a batch that the brief would break beside what runs of its mission. Work that only reads breaks none."""
-    read, brief = briefs.brief, brief_of(briefs.brief)
+    read, brief = briefs.brief, get_brief(briefs.brief)
     if brief is None or read is None or brief.parent is None or not brief.files_owned:
         return
     running = [
@@ -69,7 +69,7 @@ def find_broken_batch(
     if not running:
         return
     mine = brief.id or "the brief"
-    batch = [propose(mine, brief.files_owned), *(propose(_name(each), each.paths) for each in running)]
+    batch = [propose(mine, brief.files_owned), *(propose(_name_claim(each), each.paths) for each in running)]
     governance = read_governance(records.governance)
     size = DEFAULT_SIZE if governance is None or governance.batch_size is None else governance.batch_size
     for problem in check_batch(batch, (), size):
@@ -86,5 +86,5 @@ def _tell_batch(records: OrgRecords, read: ReadContract, problem: BatchProblem) 
     return DispatchFinding("batch rules", problem.code, problem.text, tuple(why), (remedy,))
 
 
-def _name(claim: FileClaim) -> str:
+def _name_claim(claim: FileClaim) -> str:
     return claim.brief or claim.session or f"claim {claim.token}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
-from orgkernel.decisions.dispatch.permission.edges import layer_of, roles_in
+from orgkernel.decisions.dispatch.permission.edges import get_layer, list_roles_of_layer
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -17,18 +17,18 @@ Parties = tuple[tuple[SubjectIdentity, ...], tuple[str, ...], tuple[DispatchFind
 
 
 @per_view_and_key(4096)
-def _parties(view: OrgView, words: tuple[str, str]) -> Parties:
-    senders, unknown = _senders(view, words[0])
-    receivers, missing = _named_roles(view.records, words[1])
+def _find_parties(view: OrgView, words: tuple[str, str]) -> Parties:
+    senders, unknown = _find_senders(view, words[0])
+    receivers, missing = _find_named_roles(view.records, words[1])
     return tuple(senders), receivers, tuple(each for each in (unknown, missing) if each is not None)
 
 
 def find_parties(view: OrgView, sender: str, receiver: str) -> Parties:
     """The subjects and the roles that two words name, and what is wrong with the words."""
-    return _parties(view, (sender, receiver))
+    return _find_parties(view, (sender, receiver))
 
 
-def _senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], DispatchFinding | None]:
+def _find_senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], DispatchFinding | None]:
     """The subjects that a word names: a role, the roles of a layer, or a subject with its kind."""
     kind, colon, _ = written.partition(":")
     if colon and kind not in ("role", "layer"):
@@ -37,20 +37,20 @@ def _senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], Dispat
             return [identity], None
         text = f"{quote(written)} is not declared"
         return [], DispatchFinding("names", "UNKNOWN_PRINCIPAL", text)
-    roles, problem = _named_roles(view.records, written)
-    found = (identify(view, f"role:{role_id}") for role_id in roles)
-    return [each for each in found if each is not None], problem
+    roles, problem = _find_named_roles(view.records, written)
+    identities = (identify(view, f"role:{role_id}") for role_id in roles)
+    return [each for each in identities if each is not None], problem
 
 
-def _named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...], DispatchFinding | None]:
+def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...], DispatchFinding | None]:
     """The roles that a word names. A role is meant where a role and a layer have the same name."""
     kind, colon, name = written.partition(":")
     name = name if colon else written
-    layers = (*records.organization.layers, *dict.fromkeys(filter(None, _layers_of_roles(records))))
+    layers = (*records.organization.layers, *dict.fromkeys(filter(None, _list_layers(records))))
     if (not colon or kind == "role") and name in records.posts:
         return (name,), None
     if (not colon or kind == "layer") and name in layers:
-        roles = roles_in(records, name)
+        roles = list_roles_of_layer(records, name)
         if roles:
             return roles, None
         place = records.declaring("layers").place("layers", key=True)
@@ -63,5 +63,5 @@ def _named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...], Di
     return (), DispatchFinding("names", code, text)
 
 
-def _layers_of_roles(records: OrgRecords) -> Iterator[str | None]:
-    return (layer_of(records, role_id) for role_id in records.posts)
+def _list_layers(records: OrgRecords) -> Iterator[str | None]:
+    return (get_layer(records, role_id) for role_id in records.posts)

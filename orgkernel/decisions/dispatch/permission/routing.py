@@ -22,11 +22,11 @@ def route_dispatch(
     sender_kind: SubjectKind,
     sender_profile: RoleProfile | None,
     receiver: RoleProfile,
-    found: EdgeFound | None,
+    edge_match: EdgeFound | None,
     principal: str | None,
 ) -> DispatchRouting:
     """The queue mode and the session key of a dispatch."""
-    edge = None if found is None else found.edge
+    edge = None if edge_match is None else edge_match.edge
     mode = None if edge is None else edge.queue_mode
     key = DEFAULT_KEY if edge is None or edge.session_key is None else edge.session_key
     values = {"org": org_id, "from": sender, "to": receiver.role_id, "principal": principal or "none"}
@@ -35,22 +35,22 @@ def route_dispatch(
         filled = f"{filled}:for:{principal}"
     is_said = edge is not None and (edge.queue_mode is not None or edge.session_key is not None)
     return DispatchRouting(
-        mode or _default_mode(sender_kind, sender_profile, receiver),
+        mode or _get_default_mode(sender_kind, sender_profile, receiver),
         filled,
-        (found.why,) if found is not None and is_said else (),
+        (edge_match.why,) if edge_match is not None and is_said else (),
     )
 
 
-def _default_mode(kind: SubjectKind, sender: RoleProfile | None, receiver: RoleProfile) -> str:
+def _get_default_mode(kind: SubjectKind, sender: RoleProfile | None, receiver: RoleProfile) -> str:
     """A person interrupts a manager; a timer and a worker wait for its turn to end; everything else is queued."""
-    if position_of(receiver) != "worker":
+    if get_position(receiver) != "worker":
         if kind == "person":
             return "interrupt"
-        if kind == "system" or (sender is not None and position_of(sender) == "worker"):
+        if kind == "system" or (sender is not None and get_position(sender) == "worker"):
             return "followup"
     return "queue"
 
 
-def position_of(profile: RoleProfile) -> str:
+def get_position(profile: RoleProfile) -> str:
     """The declared position; by default a manager can delegate and a worker cannot."""
     return profile.position or ("manager" if profile.can_delegate else "worker")

@@ -37,10 +37,10 @@ def plan_text(
     read = read_contract(source)
     if read.kind not in (None, "subtask_plan"):
         message = f"a document of kind {quote(read.kind)} is not a plan of subtasks"
-        found = row.UNKNOWN_KIND.at(
+        diagnostic = row.UNKNOWN_KIND.at(
             Place(source.name, 1, 1), message, "write `_schema: orgkernel:subtask_plan`"
         )
-        return PlannedText("cannot_tell", None, (found,))
+        return PlannedText("cannot_tell", None, (diagnostic,))
     checked = check_read_contract(read)
     if checked.outcome == "cannot_tell":
         return PlannedText("cannot_tell", None, checked.diagnostics)

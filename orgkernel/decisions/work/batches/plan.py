@@ -14,9 +14,9 @@ from orgkernel.decisions.work.batches.rules import (
     BatchCode,
     BatchProblem,
     PlannedSubtask,
+    build_planned_subtask,
     check_batch,
-    overlapping_files,
-    planned,
+    find_overlapping_files,
 )
 from orgkernel.decisions.work.batches.search import BatchSearch, find_batches
 from orgkernel.decisions.work.contracts.check import check_contract
@@ -94,28 +94,28 @@ def plan_batches(plan: SubtaskPlan, done: Collection[str] = (), running: Collect
         raise ValueError(f"{unknown[1]} {unknown[0]}")
     if check_contract(plan):
         raise ValueError("the plan is not sound")
-    subtasks = [planned(each) for each in plan.subtasks]
+    subtasks = [build_planned_subtask(each) for each in plan.subtasks]
     left = [each for each in subtasks if each.id not in done and each.id not in running]
     at_work = [each for each in subtasks if each.id in running]
-    found = find_batches(left, plan.batch_size)
+    schedule = find_batches(left, plan.batch_size)
     batches = tuple(
-        Batch(left[batch[0]].kind, tuple(left[number].id for number in batch)) for batch in found.batches
+        Batch(left[batch[0]].kind, tuple(left[number].id for number in batch)) for batch in schedule.batches
     )
     if at_work:
         start = _start_beside(left, at_work, plan.batch_size)
     else:
-        start = [left[number] for number in found.batches[0]] if found.batches else []
+        start = [left[number] for number in schedule.batches[0]] if schedule.batches else []
     started = {each.id for each in start}
     waiting = tuple(
-        WaitingSubtask(each.id, tuple(_waits(each, left, at_work, start, plan.batch_size)))
+        WaitingSubtask(each.id, tuple(_find_waits(each, left, at_work, start, plan.batch_size)))
         for each in left
         if each.id not in started
     )
     return BatchPlan(
         batches=batches,
-        is_minimal=found.is_minimal,
-        at_least=found.bound.at_least,
-        because=found.bound.because,
+        is_minimal=schedule.is_minimal,
+        at_least=schedule.bound.at_least,
+        because=schedule.bound.because,
         start=tuple(each.id for each in start),
         waiting=waiting,
         problems=check_batch(at_work, left, plan.batch_size),
@@ -139,7 +139,7 @@ def _start_beside(
     return [everything[number] for number in sorted(BatchSearch(everything, size).fill(ready, beside))]
 
 
-def _waits(
+def _find_waits(
     subtask: PlannedSubtask,
     left: Sequence[PlannedSubtask],
     at_work: Sequence[PlannedSubtask],
@@ -165,7 +165,7 @@ def _waits(
         yield Wait("BROAD_NOT_ALONE", f"{who} worked on alone", alone)
         return
     for other in busy:
-        files = overlapping_files(subtask, other)
+        files = find_overlapping_files(subtask, other)
         if files:
             yield Wait("BATCH_OVERLAP", f"{quote(other.id)} holds {listing(files)}", (other.id,), files)
     if len(busy) >= size:

@@ -13,8 +13,8 @@ import msgspec
 
 from orgkernel.decisions.ownership.claims import may_be_anywhere
 from orgkernel.decisions.ownership.overlap import owned_paths_overlap
-from orgkernel.decisions.ownership.paths import Key, first_overlap
-from orgkernel.decisions.work.contracts.subtask_plans import SubtaskKind, keys_of, kind_of_subtask
+from orgkernel.decisions.ownership.paths import Key, find_first_overlap
+from orgkernel.decisions.work.contracts.subtask_plans import SubtaskKind, get_subtask_kind, keys_of
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Subtask
 
@@ -57,15 +57,15 @@ def propose(name: str, files: tuple[str, ...]) -> PlannedSubtask:
     ['BROAD_NOT_ALONE', 'BATCH_OVERLAP']
     """
     is_broad = any(map(may_be_anywhere, files))
-    return planned(Subtask(id=name, files=files, kind="broad" if is_broad else None))
+    return build_planned_subtask(Subtask(id=name, files=files, kind="broad" if is_broad else None))
 
 
-def planned(subtask: Subtask) -> PlannedSubtask:
+def build_planned_subtask(subtask: Subtask) -> PlannedSubtask:
     """A subtask of a plan."""
     keys = keys_of(subtask)
     return PlannedSubtask(
         subtask.id,
-        kind_of_subtask(subtask),
+        get_subtask_kind(subtask),
         subtask.files,
         subtask.depends_on,
         keys,
@@ -73,7 +73,7 @@ def planned(subtask: Subtask) -> PlannedSubtask:
     )
 
 
-def overlapping_files(one: PlannedSubtask, other: PlannedSubtask) -> tuple[str, ...]:
+def find_overlapping_files(one: PlannedSubtask, other: PlannedSubtask) -> tuple[str, ...]:
     """The first files of two subtasks that overlap; empty if the subtasks are disjoint."""
     if not (one.is_exact and other.is_exact):
         return next(
@@ -85,10 +85,10 @@ def overlapping_files(one: PlannedSubtask, other: PlannedSubtask) -> tuple[str, 
             ),
             (),
         )
-    found = first_overlap(one.keys, other.keys)
-    if found is None:
+    overlap = find_first_overlap(one.keys, other.keys)
+    if overlap is None:
         return ()
-    mine, theirs = one.files[one.keys.index(found[0])], other.files[other.keys.index(found[1])]
+    mine, theirs = one.files[one.keys.index(overlap[0])], other.files[other.keys.index(overlap[1])]
     return tuple(dict.fromkeys((mine, theirs)))
 
 
@@ -105,10 +105,10 @@ def check_batch(
     >>> [each.code for each in check_batch([one, PlannedSubtask("all", "broad")])]
     ['BROAD_NOT_ALONE']
     """
-    return tuple(_problems(batch, unfinished, size))
+    return tuple(_find_problems(batch, unfinished, size))
 
 
-def _problems(
+def _find_problems(
     batch: Sequence[PlannedSubtask], unfinished: Collection[PlannedSubtask], size: int
 ) -> Iterator[BatchProblem]:
     inside = {each.id for each in batch}
@@ -134,7 +134,7 @@ def _problems(
             yield BatchProblem("DEPENDENCY_NOT_DONE", text, (each.id, *missing))
     for number, each in enumerate(batch):
         for other in batch[number + 1 :]:
-            files = overlapping_files(each, other)
+            files = find_overlapping_files(each, other)
             if files:
                 text = f"subtasks {quote(each.id)} and {quote(other.id)} overlap in {listing(files)}"
                 yield BatchProblem("BATCH_OVERLAP", text, (each.id, other.id), files)

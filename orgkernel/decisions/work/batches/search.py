@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from orgkernel.decisions.ownership.paths import Key
-from orgkernel.decisions.work.batches.rules import PlannedSubtask, overlapping_files
+from orgkernel.decisions.work.batches.rules import PlannedSubtask, find_overlapping_files
 from orgkernel.diagnostics.wording import quote
 
 ALWAYS_EXACT: Final = 12
@@ -45,15 +45,15 @@ def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> FoundBatches:
     search = BatchSearch([subtasks[number] for number in work], size)
     inner, is_minimal, bound = search.run()
     batches = [tuple(work[number] for number in batch) for batch in inner]
-    last = _in_order(subtasks, [n for n, each in enumerate(subtasks) if each.kind == "terminal"])
+    last = _sort_by_dependency(subtasks, [n for n, each in enumerate(subtasks) if each.kind == "terminal"])
     if last:
-        each = f"{len(last)} for {_counted(len(last), 'terminal subtask')}"
+        each = f"{len(last)} for {_format_count(len(last), 'terminal subtask')}"
         because = f"{bound.because}, then {each}" if work else each
         bound = Bound(bound.at_least + len(last), because)
     return FoundBatches((*batches, *((number,) for number in last)), is_minimal, bound)
 
 
-def _in_order(subtasks: Sequence[PlannedSubtask], numbers: list[int]) -> list[int]:
+def _sort_by_dependency(subtasks: Sequence[PlannedSubtask], numbers: list[int]) -> list[int]:
     """Numbers in the order of their dependencies, then of the plan."""
     waiting, ordered = list(numbers), []
     while waiting:
@@ -84,7 +84,7 @@ class BatchSearch:
         for one in range(self._count):
             for other in range(one):
                 first, second = self._subtasks[one], self._subtasks[other]
-                if "broad" in (first.kind, second.kind) or overlapping_files(first, second):
+                if "broad" in (first.kind, second.kind) or find_overlapping_files(first, second):
                     conflicts[one] |= 1 << other
                     conflicts[other] |= 1 << one
         return conflicts
@@ -96,7 +96,7 @@ class BatchSearch:
         following: list[list[int]] = [[] for _ in range(self._count)]
         open_needs = [need.bit_count() for need in self._needs]
         for number, need in enumerate(self._needs):
-            for other in _bits(need):
+            for other in _iterate_bits(need):
                 following[other].append(number)
         order = [number for number in range(self._count) if not open_needs[number]]
         for number in order:
@@ -113,26 +113,26 @@ class BatchSearch:
         if not self._count:
             return FoundBatches((), True, Bound(0, "nothing is left"))
         bound = self._bound()
-        quick = self._one_after_the_other()
+        quick = self._plan_greedily()
         if len(quick) == bound.at_least:
             return FoundBatches(quick, True, bound)
-        exact = self._level_by_level(len(quick))
+        exact = self._plan_by_level(len(quick))
         if exact is None:
             return FoundBatches(quick, False, bound)
         if len(exact) > bound.at_least:
             bound = Bound(len(exact), f"every way to batch {self._count} subtasks in fewer was tried")
         return FoundBatches(exact, True, bound)
 
-    def _ready(self, done: int) -> list[int]:
+    def _find_ready(self, done: int) -> list[int]:
         return [
             number for number, need in enumerate(self._needs) if not done >> number & 1 and not need & ~done
         ]
 
-    def _one_after_the_other(self) -> tuple[tuple[int, ...], ...]:
+    def _plan_greedily(self) -> tuple[tuple[int, ...], ...]:
         """A good plan: what the longest chain waits for comes first, narrow before broad, then what has the most conflicts."""
         done, batches = 0, []
         while done != (1 << self._count) - 1:
-            batch = self.fill(self._ready(done))
+            batch = self.fill(self._find_ready(done))
             batches.append(tuple(sorted(batch)))
             done |= sum(1 << number for number in batch)
         return tuple(batches)
@@ -141,18 +141,18 @@ class BatchSearch:
         """Ready subtasks that can be worked on together, and beside others, until nothing can be added."""
         batch: list[int] = []
 
-        def urgency(number: int) -> tuple[int, bool, int, int]:
+        def compute_urgency(number: int) -> tuple[int, bool, int, int]:
             is_broad = bool(self._broad >> number & 1)
             return (-self._tails[number], is_broad, -self._beside[number].bit_count(), number)
 
-        for number in sorted(ready, key=urgency):
+        for number in sorted(ready, key=compute_urgency):
             room = beside.bit_count() + len(batch) < self._size
             alone = not beside and not batch
             if not self._beside[number] & (beside | sum(1 << each for each in batch)) and (room or alone):
                 batch.append(number)
         return batch
 
-    def _level_by_level(self, most: int) -> tuple[tuple[int, ...], ...] | None:
+    def _plan_by_level(self, most: int) -> tuple[tuple[int, ...], ...] | None:
         """A shortest plan; None if it was not found in time."""
         is_small = self._count <= ALWAYS_EXACT
         everything = (1 << self._count) - 1
@@ -161,7 +161,7 @@ class BatchSearch:
         for _ in range(most):
             following: list[int] = []
             for done in level:
-                for tried, batch in enumerate(self._full_batches(self._ready(done))):
+                for tried, batch in enumerate(self._iterate_full_batches(self._find_ready(done))):
                     if not is_small and (tried >= MOST_CHOICES or len(came_from) >= MOST_STATES):
                         return None
                     after = done | sum(1 << number for number in batch)
@@ -169,12 +169,12 @@ class BatchSearch:
                         continue
                     came_from[after] = (done, batch)
                     if after == everything:
-                        return _way(came_from, after)
+                        return _rebuild_way(came_from, after)
                     following.append(after)
             level = following
         raise AssertionError("some plan has so few batches")
 
-    def _full_batches(self, ready: list[int]) -> Iterator[tuple[int, ...]]:
+    def _iterate_full_batches(self, ready: list[int]) -> Iterator[tuple[int, ...]]:
         """The batches of ready subtasks that nothing could be added to, those with the first subtasks first."""
         beside, size = self._beside, self._size
         narrow = [number for number in ready if not self._broad >> number & 1]
@@ -202,15 +202,15 @@ class BatchSearch:
         """The largest of some reasons why there cannot be fewer batches."""
         broad = self._broad.bit_count()
         narrow = self._count - broad
-        alone = f", and {broad} for {_counted(broad, 'broad subtask')}" if broad else ""
+        alone = f", and {broad} for {_format_count(broad, 'broad subtask')}" if broad else ""
         by_size = -(-narrow // self._size)
         bounds = [
             Bound(
                 by_size + broad,
-                f"{by_size} for {_counted(narrow, 'narrow subtask')}, {self._size} at a time{alone}",
+                f"{by_size} for {_format_count(narrow, 'narrow subtask')}, {self._size} at a time{alone}",
             )
         ]
-        shared = self._most_shared()
+        shared = self._find_most_shared_file()
         if shared is not None:
             count, file = shared
             bounds.append(Bound(count + broad, f"{count} for subtasks that overlap in {quote(file)}{alone}"))
@@ -218,7 +218,7 @@ class BatchSearch:
         bounds.append(Bound(longest, f"{longest} for the longest chain of dependencies"))
         return max(bounds, key=lambda each: each.at_least)
 
-    def _most_shared(self) -> tuple[int, str] | None:
+    def _find_most_shared_file(self) -> tuple[int, str] | None:
         """How many subtasks own one file or a folder above it, at most, and a path."""
         owners: dict[Key, set[int]] = {}
         for number, each in enumerate(self._subtasks):
@@ -233,18 +233,20 @@ class BatchSearch:
         return best
 
 
-def _counted(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _bits(mask: int) -> Iterator[int]:
+def _iterate_bits(mask: int) -> Iterator[int]:
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
 
 
-def _way(came_from: dict[int, tuple[int, tuple[int, ...]]], state: int) -> tuple[tuple[int, ...], ...]:
+def _rebuild_way(
+    came_from: dict[int, tuple[int, tuple[int, ...]]], state: int
+) -> tuple[tuple[int, ...], ...]:
     batches = []
     while state:
         state, batch = came_from[state]

@@ -107,15 +107,15 @@ class _Reader:
         self._advance()
 
     def _advance(self) -> None:
-        found = _WORD.match(self._text, self._at)
-        if found is None:
+        match = _WORD.match(self._text, self._at)
+        if match is None:
             at = len(self._text) - len(self._text[self._at :].lstrip(" \t\r\n"))
             help = "write outputs as STEP.OUTPUT, and texts in quotes"
             raise _Misread(
                 ConditionProblem(f"nothing of the language begins with `{self._text[at]}`", at, help)
             )
-        self._kind = found.lastgroup or ""
-        self._word, self._start, self._at = found[self._kind], found.start(self._kind), found.end()
+        self._kind = match.lastgroup or ""
+        self._word, self._start, self._at = match[self._kind], match.start(self._kind), match.end()
 
     def take(self, kind: str, help: str) -> str:
         """The next word, which has to be of a kind."""
@@ -175,13 +175,13 @@ class _Reader:
         return float(word) if kind == "NUMBER" else word == "true"
 
 
-def comparisons_of(condition: Condition) -> Iterator[OutputComparison]:
+def list_comparisons(condition: Condition) -> Iterator[OutputComparison]:
     """Every comparison in a condition."""
     if isinstance(condition, OutputComparison):
         yield condition
     else:
         for part in condition.parts:
-            yield from comparisons_of(part)
+            yield from list_comparisons(part)
 
 
 def describe_misfit(comparison: OutputComparison, output: StepOutput) -> str:
@@ -200,7 +200,7 @@ def describe_misfit(comparison: OutputComparison, output: StepOutput) -> str:
     return ""
 
 
-def fits_type(value: Any, output: StepOutput) -> bool:
+def does_fit_type(value: Any, output: StepOutput) -> bool:
     """Whether a reported value is of the type of an output."""
     if output.type == "boolean":
         return isinstance(value, bool)
@@ -259,12 +259,12 @@ def holds(text: str | None, outputs: Outputs) -> bool | None:
     return None if isinstance(condition, ConditionProblem) else evaluate(condition, outputs)
 
 
-def known_outputs(
+def select_known_outputs(
     declared: Sequence[StepOutput], step: str, reported: Mapping[str, Any]
 ) -> dict[OutputName, Value]:
     """Of what a step reported, the outputs that it declares and that are of their type."""
     return {
         (step, output.name): reported[output.name]
         for output in declared
-        if output.name in reported and fits_type(reported[output.name], output)
+        if output.name in reported and does_fit_type(reported[output.name], output)
     }

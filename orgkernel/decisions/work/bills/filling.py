@@ -23,14 +23,16 @@ def fill_bill_roles(
     """A proposal of who takes which bill role, by the crew as it is now, without some agents."""
     bill = read_bill(document)
     agents = [
-        each for each in sorted(view.records.agents) if each not in without and view.roles_filled_by(each)
+        each
+        for each in sorted(view.records.agents)
+        if each not in without and view.list_roles_filled_by(each)
     ]
     misfits = {
         bill_role: {agent: find_misfits(view, state, document, bill_role, agent, now) for agent in agents}
         for bill_role in bill.roles
     }
     able = {
-        bill_role: [agent for agent, found in each.items() if not found]
+        bill_role: [agent for agent, misfit_reasons in each.items() if not misfit_reasons]
         for bill_role, each in misfits.items()
     }
     counts = {bill_role: read_count(wanted.count) or (0, 0) for bill_role, wanted in bill.roles.items()}
@@ -70,7 +72,7 @@ def fill_bill_roles(
                         (place,),
                     )
                 )
-            reasons += _why_others_do_not_fit(misfits[bill_role])
+            reasons += _explain_misfits(misfits[bill_role])
             vacancies.append(
                 BillRoleVacancy(
                     bill_role=bill_role, missing=max(least, 1) - len(taken), reasons=tuple(reasons)
@@ -89,15 +91,15 @@ def fill_bill_roles(
     )
 
 
-def _why_others_do_not_fit(misfits: Mapping[str, tuple[Reason, ...]]) -> list[Reason]:
+def _explain_misfits(misfits: Mapping[str, tuple[Reason, ...]]) -> list[Reason]:
     """The agents that come closest, with what they miss; of the others, how many miss what."""
-    unfit = {agent: found for agent, found in misfits.items() if found}
+    unfit = {agent: reasons for agent, reasons in misfits.items() if reasons}
     if not unfit:
         return []
     fewest = min(map(len, unfit.values()))
-    closest = [agent for agent, found in unfit.items() if len(found) == fewest]
+    closest = [agent for agent, reasons in unfit.items() if len(reasons) == fewest]
     shown = [reason for agent in closest[:3] for reason in unfit[agent]]
-    counted = Counter(reason.code for found in unfit.values() for reason in found)
+    counted = Counter(reason.code for reasons in unfit.values() for reason in reasons)
     text = f"of {len(unfit)} agents that do not fit: " + ", ".join(
         f"{count} × {code}" for code, count in sorted(counted.items())
     )

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.identity import identify
-from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.subject import rank_number
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.subject import get_rank_number
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.decisions.refusals import NO_RANK, say_not_filling
 from orgkernel.decisions.work.bills.flow import CHIEF
 from orgkernel.decisions.work.capability.holder import find_member
-from orgkernel.decisions.work.capability.skills import skills_of, withhold
+from orgkernel.decisions.work.capability.skills import find_withheld_reasons, skills_of
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Bill, BillRole, BillStep
 from orgkernel.graph.questions import OrgView
@@ -38,20 +38,20 @@ def find_misfits(
     view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> tuple[Reason, ...]:
     """Every condition of a bill role that an agent does not meet now."""
-    return tuple(_misfits(view, state, document, bill_role, agent_id, now))
+    return tuple(_find_misfits(view, state, document, bill_role, agent_id, now))
 
 
-def _misfits(
+def _find_misfits(
     view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> Iterator[Reason]:
     wanted, who = read_bill(document).roles[bill_role], f"agent {quote(agent_id)}"
-    subject = tables_of(view).subject(f"agent:{agent_id}")
-    filled = view.roles_filled_by(agent_id)
+    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    filled = view.list_roles_filled_by(agent_id)
     if subject is None or not filled:
         yield Reason("AGENT_FILLS_NO_ROLE", f"{who} fills no role of the organization")
         return
     if is_away(state, agent_id):
-        yield Reason("AGENT_AWAY", f"{who} is {state.lifecycle_of(agent_id)}")
+        yield Reason("AGENT_AWAY", f"{who} is {state.get_lifecycle(agent_id)}")
 
     def why(field: str, *route: str | int) -> tuple[Why, ...]:
         return (
@@ -61,12 +61,12 @@ def _misfits(
     roles = [edge.target for edge in filled]
     if wanted.role is not None and wanted.role not in roles:
         yield Reason("ROLE_NOT_FILLED", say_not_filling(who, wanted.role), why("role"))
-    if wanted.department is not None and wanted.department not in departments_of(view, roles):
+    if wanted.department is not None and wanted.department not in find_departments(view, roles):
         text = f"{who} fills no role in department {quote(wanted.department)}"
         yield Reason("OUTSIDE_DEPARTMENT", text, why("department"))
     if wanted.min_rank is not None:
         ranks = view.records.ranks
-        needed, held = rank_number(view, wanted.min_rank), rank_now(view, state, subject)
+        needed, held = get_rank_number(view, wanted.min_rank), get_current_rank(view, state, subject)
         if needed < 0 or held < needed:
             has = f"rank {quote(ranks[held].id)}" if 0 <= held < len(ranks) else NO_RANK
             text = f"{who} has {has}, and the bill role takes {quote(wanted.min_rank)} or above"
@@ -78,13 +78,13 @@ def _misfits(
             yield Reason("TEST_NOT_PASSED", text, why("qualifications", number))
 
 
-def departments_of(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
+def find_departments(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
     """The departments of roles."""
     posts = (view.records.posts.get(role_id) for role_id in roles)
     return frozenset(post.profile.department for post in posts if post and post.profile.department)
 
 
-def fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
+def find_fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
     """The roles of the organization whose holders can take a bill role, as far as the documents of roles say it."""
     return tuple(
         role_id
@@ -94,18 +94,18 @@ def fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
     )
 
 
-def authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
+def find_bill_authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
     """The roles that may start a bill by hand, in the order of the hierarchy."""
     named = bill.activation.authority
-    base = _chiefs(view, bill) if named == CHIEF and not view.is_role(CHIEF) else {named}
-    above = {superior for role_id in base for superior in view.superiors_above(role_id)}
+    base = _find_chiefs(view, bill) if named == CHIEF and not view.is_role(CHIEF) else {named}
+    above = {superior for role_id in base for superior in view.list_superiors_above(role_id)}
     return tuple(role_id for role_id in view.roles if role_id in base or role_id in above)
 
 
-def _chiefs(view: OrgView, bill: Bill) -> set[str]:
+def _find_chiefs(view: OrgView, bill: Bill) -> set[str]:
     """The heads of the departments that the bill roles name, or of all departments if they name none."""
     wanted = {each.department for each in bill.roles.values() if each.department is not None}
-    wanted |= departments_of(view, (each.role for each in bill.roles.values() if each.role is not None))
+    wanted |= find_departments(view, (each.role for each in bill.roles.values() if each.role is not None))
     department = {role_id: view.records.posts[role_id].profile.department for role_id in view.roles}
     return {
         role_id
@@ -121,7 +121,7 @@ def may_activate(view: OrgView, state: StateView, bill: Bill, subject: str) -> b
     trigger = bill.activation.trigger
     if trigger != "manual" and subject == trigger:
         return True
-    return is_owner(view, subject) or fills_one(view, state, subject, authorities(view, bill))
+    return is_owner(view, subject) or does_fill_one(view, state, subject, find_bill_authorities(view, bill))
 
 
 def is_owner(view: OrgView, subject: str) -> bool:
@@ -132,15 +132,15 @@ def is_owner(view: OrgView, subject: str) -> bool:
 
 def is_away(state: StateView, agent_id: str) -> bool:
     """Whether an agent is not at work: not yet, not now, or not any more."""
-    return state.lifecycle_of(agent_id) in AWAY
+    return state.get_lifecycle(agent_id) in AWAY
 
 
-def fills_one(view: OrgView, state: StateView, subject: str, roles: Iterable[str]) -> bool:
+def does_fill_one(view: OrgView, state: StateView, subject: str, roles: Iterable[str]) -> bool:
     """Whether an agent at work fills one of these roles."""
     kind, _, agent_id = subject.partition(":")
     if kind != "agent" or is_away(state, agent_id):
         return False
-    return not {edge.target for edge in view.roles_filled_by(agent_id)}.isdisjoint(roles)
+    return not {edge.target for edge in view.list_roles_filled_by(agent_id)}.isdisjoint(roles)
 
 
 def find_obstacles(
@@ -154,15 +154,15 @@ def find_obstacles(
     """Why an agent cannot do a step now, beside the conditions of its bill role; and whether it has to ask for the tool."""
     reasons: list[Reason] = []
     step = read_bill(document).steps[number]
-    roles = [edge.target for edge in view.roles_filled_by(agent_id)]
+    roles = [edge.target for edge in view.list_roles_filled_by(agent_id)]
     who = f"agent {quote(agent_id)}"
     member = find_member(view, state, f"agent:{agent_id}", context)
     if isinstance(member, Reason):
         # Who is not at work or not declared does not fit the bill role, and is told so there.
         reasons += [member] if member.code == "PACE_CAP" else []
     elif step.skill in (gated := skills_of(view)):
-        reasons += withhold(view, member, gated[step.skill])
-    if step.skill is not None and (reason := _skill(view, state, step, agent_id)):
+        reasons += find_withheld_reasons(view, member, gated[step.skill])
+    if step.skill is not None and (reason := _find_missing_skill(view, state, step, agent_id)):
         place = document.place("steps", number, "skill")
         reasons.append(Reason(*reason, (why_place(f"skill of step {step.id}", place),)))
     if step.channel is not None and not may_speak(view, step.channel, roles):
@@ -172,16 +172,18 @@ def find_obstacles(
     asking = False
     if step.tool is not None:
         request = AccessRequest(f"agent:{agent_id}", step.tool_action, f"tool:{step.tool}", context)
-        decision, said = decide_with_reasons(view, request, state)
+        decision, tool_reasons = decide_with_reasons(view, request, state)
         asking = decision.outcome == "ask"
         if decision.outcome not in ("allow", "ask"):
             text = f"{who} may not {step.tool_action} tool {quote(step.tool)} now: {listing(decision.codes)}"
-            places = tuple(why for reason in said for why in reason.why)
+            places = tuple(why for reason in tool_reasons for why in reason.why)
             reasons.append(Reason("TOOL_NOT_ALLOWED", text, places))
     return tuple(reasons), asking
 
 
-def _skill(view: OrgView, state: StateView, step: BillStep, agent_id: str) -> tuple[str, str] | None:
+def _find_missing_skill(
+    view: OrgView, state: StateView, step: BillStep, agent_id: str
+) -> tuple[str, str] | None:
     assert step.skill is not None
     if step.skill in view.records.cognitive_skills and step.skill not in view.records.skills:
         return None
@@ -192,7 +194,7 @@ def _skill(view: OrgView, state: StateView, step: BillStep, agent_id: str) -> tu
         return "SKILL_SUSPENDED", f"skill {skill} of {who} is suspended"
     required = any(
         edge.target == step.skill
-        for filled in view.roles_filled_by(agent_id)
+        for filled in view.list_roles_filled_by(agent_id)
         for edge in view.skills_of(filled.target)
     )
     if step.skill in view.records.skills and (record is not None or required):

@@ -46,7 +46,7 @@ class Flow:
         self.unknown: list[Way] = []
         """Ways to what is no step."""
         for step_id, number in self.numbers.items():
-            ways = tuple(_ways(bill, number))
+            ways = tuple(_find_ways(bill, number))
             self.ways[step_id] = ways
             for way in ways:
                 if way.target in self.into:
@@ -54,7 +54,7 @@ class Flow:
                 else:
                     self.unknown.append(way)
 
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def list_ways(self) -> tuple[tuple[str, str], ...]:
         """Source and target of every way to a step."""
         return tuple((way.source, way.target) for ways in self.into.values() for way in ways)
 
@@ -81,17 +81,17 @@ class Flow:
 
 def _walk(first: Iterable[str], onward: Callable[[str], Iterable[str]]) -> frozenset[str]:
     """The first steps, and all that lie further on."""
-    found: set[str] = set()
+    step_ids: set[str] = set()
     pending = [*first]
     while pending:
         step_id = pending.pop()
-        if step_id not in found:
-            found.add(step_id)
+        if step_id not in step_ids:
+            step_ids.add(step_id)
             pending += onward(step_id)
-    return frozenset(found)
+    return frozenset(step_ids)
 
 
-def _ways(bill: Bill, number: int) -> Iterator[Way]:
+def _find_ways(bill: Bill, number: int) -> Iterator[Way]:
     step = bill.steps[number]
     if step.branches:
         for branch, entry in enumerate(step.branches):

@@ -15,9 +15,9 @@ import msgspec
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Reason, Why, why_place
-from orgkernel.decisions.work.bills.conditions import Value, holds, known_outputs
+from orgkernel.decisions.work.bills.conditions import Value, holds, select_known_outputs
 from orgkernel.decisions.work.bills.fitness import (
-    authorities,
+    find_bill_authorities,
     find_misfits,
     find_obstacles,
     is_away,
@@ -82,7 +82,7 @@ class _Situation:
         self.taken: dict[tuple[str, int | None], bool | None] = {}
         """Whether each way is taken: None while it is open."""
         self.misfits: dict[tuple[str, str], tuple[Reason, ...]] = {}
-        self.doubled = self._doubled()
+        self.doubled = self._find_doubled_agents()
         self.stopped: list[Reason] = []
         """Why nothing may start at all."""
 
@@ -92,7 +92,7 @@ class _Situation:
         digest = digest_bill(self.bill)
         order = self.flow.sorted()
         refused = list(self._refusals(digest, order))
-        waiting = [] if refused else list(self._not_started())
+        waiting = [] if refused else list(self._find_missing_before_start())
         if order is not None and not refused:
             self._check_assignments()
             self._check_names()
@@ -133,16 +133,16 @@ class _Situation:
             text = f"the steps of bill {quote(bill.slug)} lead in a circle, to no step, or are not told apart"
             yield Reason("BILL_INVALID", text, self._why("steps"))
         if by is not None and not may_activate(self.view, self.state, bill, by):
-            roles = authorities(self.view, bill)
+            roles = find_bill_authorities(self.view, bill)
             who = f"; {listing(roles)} may" if roles else ""
             text = f"{quote(by)} may not start bill {quote(bill.slug)}{who}"
             yield Reason("NO_AUTHORITY_TO_START", text, self._why("activation"))
 
-    def _not_started(self) -> Iterator[Reason]:
+    def _find_missing_before_start(self) -> Iterator[Reason]:
         """What is missing before the first step may start."""
         bill, instance = self.bill, self.instance
         if instance.activated_by is None:
-            roles = authorities(self.view, bill)
+            roles = find_bill_authorities(self.view, bill)
             trigger = (
                 "" if bill.activation.trigger == "manual" else f" {quote(bill.activation.trigger)} or by"
             )
@@ -169,7 +169,7 @@ class _Situation:
                 text = f"bill role {quote(bill_role)} takes at most {counts[1]} and has {len(assigned)}"
                 yield Reason("BILL_ROLE_OVERFILLED", text, why)
 
-    def _doubled(self) -> frozenset[str]:
+    def _find_doubled_agents(self) -> frozenset[str]:
         """Agents that have several bill roles: they count for none."""
         bill_roles: dict[str, int] = {}
         for bill_role in self.bill.roles:
@@ -184,16 +184,16 @@ class _Situation:
                 self.findings.append(Reason("UNKNOWN_BILL_ROLE", text, self._why("roles")))
                 continue
             for agent in dict.fromkeys(agents):
-                self.findings += self._misfits_of(bill_role, agent)
+                self.findings += self._find_misfits_of(bill_role, agent)
 
-    def _misfits_of(self, bill_role: str, agent: str) -> tuple[Reason, ...]:
+    def _find_misfits_of(self, bill_role: str, agent: str) -> tuple[Reason, ...]:
         key = (bill_role, agent)
         if key not in self.misfits:
-            found = find_misfits(self.view, self.state, self.document, bill_role, agent, self.context.now)
+            misfits = find_misfits(self.view, self.state, self.document, bill_role, agent, self.context.now)
             if agent in self.doubled:
                 text = f"agent {quote(agent)} has several bill roles, and counts for none"
-                found = (*found, Reason("AGENT_IN_SEVERAL_BILL_ROLES", text))
-            self.misfits[key] = found
+                misfits = (*misfits, Reason("AGENT_IN_SEVERAL_BILL_ROLES", text))
+            self.misfits[key] = misfits
         return self.misfits[key]
 
     def _check_names(self) -> None:
@@ -207,7 +207,7 @@ class _Situation:
         if not self.failed:
             return
         self.stopped += [
-            Reason("STEP_FAILED", f"step {quote(step_id)} has failed", self._why_step(step_id))
+            Reason("STEP_FAILED", f"step {quote(step_id)} has failed", self._locate_step(step_id))
             for step_id in self.failed
         ]
         for each in self.to_start:
@@ -253,9 +253,9 @@ class _Situation:
             reached: bool | None = True
         else:
             reached = None if None in into else True in into
-        told = report is not None and report.status in ("active", "completed", "failed")
+        is_reported = report is not None and report.status in ("active", "completed", "failed")
         if reached is not True:
-            if told:
+            if is_reported:
                 came = "is not reached" if reached is False else "came before the steps that lead to it"
                 code = "STEP_NOT_REACHED" if reached is False else "STEP_OUT_OF_ORDER"
                 self._find(code, f"step {quote(step_id)} {came}, so its report does not count", step_id)
@@ -267,16 +267,18 @@ class _Situation:
             return
         wanted = holds(step.condition, self.outputs)
         if wanted is not True:
-            if told:
-                said = "false" if wanted is False else "not known to be true"
-                text = f"the condition of step {quote(step_id)} is {said}, so its report does not count"
+            if is_reported:
+                verdict = "false" if wanted is False else "not known to be true"
+                text = f"the condition of step {quote(step_id)} is {verdict}, so its report does not count"
                 self._find("STEP_WITHOUT_CONDITION", text, step_id)
             if wanted is False:
                 self.skipped.append(step_id)
-                self._lead_on(step_id)
+                self._follow_ways(step_id)
             else:
                 text = f"nothing says yet whether {quote(str(step.condition))} is true"
-                self._block(step_id, Reason("CONDITION_UNKNOWN", text, self._why_step(step_id, "condition")))
+                self._block(
+                    step_id, Reason("CONDITION_UNKNOWN", text, self._locate_step(step_id, "condition"))
+                )
             return
         if report is None or report.status in ("pending", "blocked"):
             self._consider(step_id)
@@ -303,7 +305,7 @@ class _Situation:
             way.source for way in self.flow.into[step_id] if self.taken[way.source, way.branch] is None
         ]
         text = f"step {quote(step_id)} waits for {listing(dict.fromkeys(sources))}"
-        self._block(step_id, Reason("WAITS_FOR_STEP", text, self._why_step(step_id)))
+        self._block(step_id, Reason("WAITS_FOR_STEP", text, self._locate_step(step_id)))
 
     def _count(self, step_id: str, report: StepReport) -> None:
         """A step of which something was reported and that could start."""
@@ -315,7 +317,7 @@ class _Situation:
             self._find("DONE_BY_ANOTHER", text, step_id)
             self._consider(step_id)
             return
-        approved = self._approval(step)
+        approved = self._find_missing_approval(step)
         if approved is not None:
             text = f"step {quote(step_id)} was started without its approval, so its report does not count"
             self._find("STARTED_UNAPPROVED", text, step_id)
@@ -336,7 +338,7 @@ class _Situation:
             return
         self._read_outputs(step, report.outputs)
         self.completed.append(step_id)
-        self._lead_on(step_id)
+        self._follow_ways(step_id)
 
     def _may_have_done(self, step: BillStep, by: str) -> bool:
         bill_roles = bill_roles_of(step)
@@ -349,7 +351,7 @@ class _Situation:
 
     def _read_outputs(self, step: BillStep, reported: Mapping[str, Any]) -> None:
         declared = {output.name: output for output in step.outputs}
-        known = known_outputs(step.outputs, step.id, reported)
+        known = select_known_outputs(step.outputs, step.id, reported)
         self.outputs.update(known)
         for name in reported:
             if name not in declared:
@@ -359,7 +361,7 @@ class _Situation:
                 text = f"output {quote(name)} of step {quote(step.id)} is no {declared[name].type} that it declares, so it is unknown"
                 self._find("OUTPUT_OF_WRONG_TYPE", text, step.id, "outputs")
 
-    def _lead_on(self, step_id: str) -> None:
+    def _follow_ways(self, step_id: str) -> None:
         """Take the ways from a step that is done or whose condition is false."""
         step, ways = self.flow.steps[step_id], self.flow.ways[step_id]
         if step.gateway in ("sequential", "parallel") or not step.branches:
@@ -380,7 +382,7 @@ class _Situation:
         if None in taken:
             unknown = [way for way, each in zip(ways, taken, strict=True) if each is None and way.condition]
             text = f"nothing says which branch follows step {quote(step_id)}: {listing(str(way.condition) for way in unknown)}"
-            why = tuple(why for way in unknown for why in self._why_step(step_id, "branches", way.branch))
+            why = tuple(why for way in unknown for why in self._locate_step(step_id, "branches", way.branch))
             reason = Reason("BRANCH_UNKNOWN", text, why)
             self.blocked.append(BlockedStep(step=step_id, reasons=(reason,)))
         elif True not in taken:
@@ -407,7 +409,7 @@ class _Situation:
             Reason(
                 "NOBODY_MAY_DO_IT",
                 f"no agent of bill role {quote(bill_role.bill_role)} may do step {quote(step_id)} now",
-                self._why_step(step_id),
+                self._locate_step(step_id),
             )
             for bill_role in bill_roles
             if not bill_role.agents
@@ -417,13 +419,13 @@ class _Situation:
                 Reason(
                     "STEP_WITHOUT_BILL_ROLE",
                     f"no bill role does step {quote(step_id)}",
-                    self._why_step(step_id),
+                    self._locate_step(step_id),
                 )
             )
-        missing = self._approval(step)
+        missing = self._find_missing_approval(step)
         if missing is not None:
             reasons.append(missing)
-        inputs, lacking = self._inputs(step)
+        inputs, lacking = self._collect_inputs(step)
         reasons += lacking
         if reasons or self.stopped:
             self._block(step_id, *reasons, bill_roles=bill_roles)
@@ -448,14 +450,14 @@ class _Situation:
             if sources
             else f"step {quote(step_id)} is the first"
         )
-        return Reason("STEP_IS_NEXT", text, self._why_step(step_id))
+        return Reason("STEP_IS_NEXT", text, self._locate_step(step_id))
 
     def _part(self, step: BillStep, bill_role: str) -> StepBillRole:
         able: list[str] = []
         asking: list[str] = []
         unfit: list[UnfitAgent] = []
         for agent in dict.fromkeys(self.instance.assignments.get(bill_role, ())):
-            reasons = self._misfits_of(bill_role, agent) if bill_role in self.bill.roles else ()
+            reasons = self._find_misfits_of(bill_role, agent) if bill_role in self.bill.roles else ()
             obstacles, asks = find_obstacles(
                 self.view, self.state, self.document, self.flow.numbers[step.id], agent, self.context
             )
@@ -468,7 +470,7 @@ class _Situation:
                     asking.append(agent)
         return StepBillRole(bill_role=bill_role, agents=tuple(able), asking=tuple(asking), unfit=tuple(unfit))
 
-    def _approval(self, step: BillStep) -> Reason | None:
+    def _find_missing_approval(self, step: BillStep) -> Reason | None:
         """What is missing of the approval that the gate of a step asks for."""
         if step.gate is None:
             return None
@@ -482,10 +484,10 @@ class _Situation:
             able = [
                 agent
                 for agent in self.instance.assignments.get(gate, ())
-                if not self._misfits_of(gate, agent)
+                if not self._find_misfits_of(gate, agent)
             ]
         else:
-            able = [edge.source for edge in self.view.agents_in(gate)] if self.view.is_role(gate) else []
+            able = [edge.source for edge in self.view.list_agents_in(gate)] if self.view.is_role(gate) else []
             able = [agent for agent in able if not is_away(self.state, agent)]
         able = [agent for agent in able if agent not in doing]
         if given is not None:
@@ -493,29 +495,29 @@ class _Situation:
             if (kind == "agent" and agent in able) or is_owner(self.view, given.by):
                 return None
             text = f"{quote(given.by)} cannot approve step {quote(step.id)} for {quote(gate)}"
-            return Reason("APPROVAL_DOES_NOT_COUNT", text, self._why_step(step.id, "gate"))
+            return Reason("APPROVAL_DOES_NOT_COUNT", text, self._locate_step(step.id, "gate"))
         who = (
             f"by {listing(able)}"
             if able
             else "but each of its agents also does the step, so none of them can approve it"
         )
         text = f"step {quote(step.id)} needs an approval of {quote(gate)}, {who}"
-        return Reason("APPROVAL_MISSING", text, self._why_step(step.id, "gate"))
+        return Reason("APPROVAL_MISSING", text, self._locate_step(step.id, "gate"))
 
-    def _inputs(self, step: BillStep) -> tuple[dict[str, Any], list[Reason]]:
+    def _collect_inputs(self, step: BillStep) -> tuple[dict[str, Any], list[Reason]]:
         """What a step is given, and what of it is missing although the step that yields it was done."""
-        found: dict[str, Any] = {}
+        inputs: dict[str, Any] = {}
         lacking: list[Reason] = []
         for number, each in enumerate(step.inputs):
             source, _, name = each.source.partition(".")
             if source == ACTIVATION and name in self.instance.inputs:
-                found[each.name] = self.instance.inputs[name]
+                inputs[each.name] = self.instance.inputs[name]
             elif (source, name) in self.outputs:
-                found[each.name] = self.outputs[source, name]
+                inputs[each.name] = self.outputs[source, name]
             elif source not in self.skipped:
                 text = f"input {quote(each.name)} of step {quote(step.id)} is not known: {quote(each.source)}"
-                lacking.append(Reason("INPUT_UNKNOWN", text, self._why_step(step.id, "inputs", number)))
-        return found, lacking
+                lacking.append(Reason("INPUT_UNKNOWN", text, self._locate_step(step.id, "inputs", number)))
+        return inputs, lacking
 
     def _obligations(self, step: BillStep, bill_roles: tuple[StepBillRole, ...]) -> Iterator[StepObligation]:
         for bill_role in bill_roles:
@@ -550,13 +552,13 @@ class _Situation:
     # -- places -------------------------------------------------------------------------------------------------------
 
     def _find(self, code: str, text: str, step_id: str, *route: str | int) -> None:
-        self.findings.append(Reason(code, text, self._why_step(step_id, *route)))
+        self.findings.append(Reason(code, text, self._locate_step(step_id, *route)))
 
     def _why(self, *route: str | int) -> tuple[Why, ...]:
         place = self.document.place(*route, key=isinstance(route[-1], str))
         return (why_place(f"bill {self.bill.slug}", place),)
 
-    def _why_step(self, step_id: str, *route: str | int | None) -> tuple[Why, ...]:
+    def _locate_step(self, step_id: str, *route: str | int | None) -> tuple[Why, ...]:
         steps = tuple(each for each in route if each is not None)
         text = " of ".join(
             [*(str(each) for each in reversed(steps) if isinstance(each, str)), f"step {step_id}"]

@@ -24,10 +24,15 @@ from orgkernel.decisions.work.capability.procedures import (
     ToolCheck,
     check_tool,
     decide_procedure,
-    performed_by,
-    procedures_for,
+    find_performed_procedures,
+    find_procedures,
 )
-from orgkernel.decisions.work.capability.skills import OpenSkill, card_of, skills_of, withhold
+from orgkernel.decisions.work.capability.skills import (
+    OpenSkill,
+    build_skill_card,
+    find_withheld_reasons,
+    skills_of,
+)
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import USER, ToolLevel
 from orgkernel.graph.memo import PerView
@@ -119,63 +124,71 @@ class _Way(msgspec.Struct, frozen=True):
     tools: tuple[ToolCheck, ...] = ()
 
 
-def decide_handling(view: OrgView, state: StateView, asked: HandlingRequest) -> HandlingDecision:
+def decide_handling(view: OrgView, state: StateView, request: HandlingRequest) -> HandlingDecision:
     """The way in which a subject handles an intent now."""
-    holder = find_member(view, state, asked.subject, asked.context)
-    above = (*asked.via, *(() if asked.on_behalf_of is None else (asked.on_behalf_of,)))
+    holder = find_member(view, state, request.subject, request.context)
+    above = (*request.via, *(() if request.on_behalf_of is None else (request.on_behalf_of,)))
     if (wrong := check_run(view, state, above)) is not None:
-        return _answer(view, state, asked, _decline(wrong), [], None)
+        return _answer(view, state, request, _decline(wrong), [], None)
     if isinstance(holder, Reason):
-        return _answer(view, state, asked, _decline(holder), [], None)
+        return _answer(view, state, request, _decline(holder), [], None)
     ways: list[_Way] = []
     passed: list[PassedOver] = []
-    for found in _ways(view, state, holder, asked):
-        if isinstance(found, PassedOver):
-            passed.append(found)
-        elif _key(found.tier, found.name) in asked.failed:
-            reason = Reason("FAILED_BEFORE", f"{_words(found.tier)} {quote(found.name)} failed in this run")
-            passed.append(PassedOver(found.tier, found.name, (reason,)))
+    for candidate in _ways(view, state, holder, request):
+        if isinstance(candidate, PassedOver):
+            passed.append(candidate)
+        elif _build_key(candidate.tier, candidate.name) in request.failed:
+            reason = Reason(
+                "FAILED_BEFORE", f"{_list_words(candidate.tier)} {quote(candidate.name)} failed in this run"
+            )
+            passed.append(PassedOver(candidate.tier, candidate.name, (reason,)))
         else:
-            ways.append(found)
-    reasoning = _reasoning(view, holder, asked, passed)
-    if reasoning is not None and "reasoning" not in asked.failed:
+            ways.append(candidate)
+    reasoning = _try_reasoning(view, holder, request, passed)
+    if reasoning is not None and "reasoning" not in request.failed:
         ways.append(reasoning)
     elif reasoning is not None:
         failed = Reason("FAILED_BEFORE", "reasoning failed in this run")
         passed.append(PassedOver("reasoning", "", (failed,)))
     if not ways:
-        return _answer(view, state, asked, _decline(_nobody(view, holder, asked, passed)), passed, holder)
+        return _answer(
+            view, state, request, _decline(_explain_decline(view, holder, request, passed)), passed, holder
+        )
     first, *others = ways
-    fallbacks = tuple(_fallbacks(view, holder, others))
-    return _answer(view, state, asked, first, passed, holder, fallbacks)
+    fallbacks = tuple(_list_fallbacks(view, holder, others))
+    return _answer(view, state, request, first, passed, holder, fallbacks)
 
 
 def _answer(
     view: OrgView,
     state: StateView,
-    asked: HandlingRequest,
+    request: HandlingRequest,
     way: _Way,
     passed: list[PassedOver],
     holder: CrewMember | None,
     fallbacks: tuple[NextWay, ...] = (),
 ) -> HandlingDecision:
     if holder is not None and way.tier == "decline":
-        fallbacks = tuple(_up(view, holder))
+        fallbacks = tuple(_list_superiors(view, holder))
     recorded = (f"record_episode:{_EPISODES[way.tier]}:{way.name}",) if way.name else ()
     without = (way.level or 0) >= WITHOUT_MODEL_FROM
-    more = () if holder is None or way.tier == "decline" else tuple(_augmenting(view, holder, asked, way))
+    more = (
+        ()
+        if holder is None or way.tier == "decline"
+        else tuple(_find_augmenting_skills(view, holder, request, way))
+    )
     loaded = tuple(f"load_skill:{name}" for name in more)
     return HandlingDecision(
-        way.tier, way.name, asked.subject, asked.intent, (way.reason,), tuple(passed), fallbacks,
+        way.tier, way.name, request.subject, request.intent, (way.reason,), tuple(passed), fallbacks,
         more, (*way.obligations, *loaded, *recorded), way.level, without, way.tools, view.digest, state.version,
     )  # fmt: skip
 
 
-def _key(tier: str, name: str) -> str:
+def _build_key(tier: str, name: str) -> str:
     return f"{tier}:{name}"
 
 
-def _words(tier: str) -> str:
+def _list_words(tier: str) -> str:
     return tier.replace("_", " ")
 
 
@@ -187,79 +200,85 @@ def _decline(reason: Reason) -> _Way:
 
 
 def _ways(
-    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
+    view: OrgView, state: StateView, holder: CrewMember, request: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
     """Everything that serves the intent and that the subject has, tier by tier, best first."""
-    yield from _procedures(view, state, holder, asked)
-    yield from _skills(view, holder, asked)
-    yield from _tools(view, state, holder, asked)
+    yield from _try_procedures(view, state, holder, request)
+    yield from _try_skills(view, holder, request)
+    yield from _try_tools(view, state, holder, request)
 
 
-def _request(asked: HandlingRequest) -> AccessRequest:
-    return AccessRequest(asked.subject, "", "", asked.context, asked.on_behalf_of, asked.via, asked.envelope)
+def _build_request(request: HandlingRequest) -> AccessRequest:
+    return AccessRequest(
+        request.subject, "", "", request.context, request.on_behalf_of, request.via, request.envelope
+    )
 
 
-def _procedures(
-    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
+def _try_procedures(
+    view: OrgView, state: StateView, holder: CrewMember, request: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
     runnable: list[RunnableProcedure] = []
-    performed = performed_by(view, holder.roles)
-    for procedure in procedures_for(view, asked.intent):
+    performed = find_performed_procedures(view, holder.roles)
+    for procedure in find_procedures(view, request.intent):
         if procedure.id not in performed:
             continue
-        found = decide_procedure(view, state, holder, _request(asked), procedure)
-        if isinstance(found, Reason):
-            yield PassedOver("executable_skill", procedure.id, (found,))
+        decision = decide_procedure(view, state, holder, _build_request(request), procedure)
+        if isinstance(decision, Reason):
+            yield PassedOver("executable_skill", procedure.id, (decision,))
         else:
-            runnable.append(found)
+            runnable.append(decision)
     for each in sorted(runnable, key=lambda one: -one.level):
         name = each.procedure.id
-        text = f"procedure {quote(name)} serves {quote(asked.intent)} and runs at level {each.level}"
-        line = _line_of_intent(view, holder, asked.intent, f"procedure:{name}", text)
+        text = f"procedure {quote(name)} serves {quote(request.intent)} and runs at level {each.level}"
+        line = _locate_intent(view, holder, request.intent, f"procedure:{name}", text)
         yield _Way(
             "executable_skill", name, Reason("PROCEDURE_RUNS", text, line), each.obligations, each.level,
             each.checks,
         )  # fmt: skip
 
 
-def _skills(view: OrgView, holder: CrewMember, asked: HandlingRequest) -> Iterator[_Way | PassedOver]:
+def _try_skills(view: OrgView, holder: CrewMember, request: HandlingRequest) -> Iterator[_Way | PassedOver]:
     """Skills that take over for a procedure first, then those that the intent finds."""
-    performed = performed_by(view, holder.roles)
+    performed = find_performed_procedures(view, holder.roles)
     taking_over = {
         each.record.falls_back_to: each
-        for each in procedures_for(view, asked.intent)
+        for each in find_procedures(view, request.intent)
         if each.record.falls_back_to is not None and each.id in performed
     }
     known = skills_of(view)
     named = [known[name] for name in taking_over if name in known]
-    named += [each for each in known.values() if each.name not in taking_over and _serves(each, asked.intent)]
+    named += [
+        each for each in known.values() if each.name not in taking_over and _serves(each, request.intent)
+    ]
     for skill in named:
-        reasons = withhold(view, holder, skill)
+        reasons = find_withheld_reasons(view, holder, skill)
         if reasons:
             yield PassedOver("cognitive_skill", skill.name, reasons)
             continue
-        card = card_of(view, holder, skill)
+        card = build_skill_card(view, holder, skill)
         if skill.name in taking_over:
             procedure = taking_over[skill.name]
             text = f"skill {quote(skill.name)} takes over for procedure {quote(procedure.id)}"
             reason = Reason("SKILL_TAKES_OVER", text, (why_place(text, procedure.place("falls_back_to")),))
         else:
-            text = f"skill {quote(skill.name)} serves {quote(asked.intent)}"
+            text = f"skill {quote(skill.name)} serves {quote(request.intent)}"
             reason = Reason("SKILL_SERVES", text, (why_place(text, skill.place("intents")), *card.why))
         yield _Way("cognitive_skill", skill.name, reason, (f"load_skill:{skill.name}",))
 
 
-def _augmenting(view: OrgView, holder: CrewMember, asked: HandlingRequest, way: _Way) -> Iterator[str]:
+def _find_augmenting_skills(
+    view: OrgView, holder: CrewMember, request: HandlingRequest, way: _Way
+) -> Iterator[str]:
     """Open skills that are added to work that is handled: found by the intent, or by a trigger in the text."""
-    words = f" {' '.join(_WORD.findall(asked.text.casefold()))} "
+    words = f" {' '.join(_WORD.findall(request.text.casefold()))} "
     for skill in skills_of(view).values():
         gates = skill.gates
         if gates.activation == "discovery" or (way.tier, way.name) == ("cognitive_skill", skill.name):
             continue
-        fits = asked.intent in gates.intents or any(
+        fits = request.intent in gates.intents or any(
             f" {' '.join(_WORD.findall(trigger.casefold()))} " in words for trigger in gates.triggers
         )
-        if fits and not withhold(view, holder, skill):
+        if fits and not find_withheld_reasons(view, holder, skill):
             yield skill.name
 
 
@@ -267,17 +286,17 @@ def _serves(skill: OpenSkill, intent: str) -> bool:
     return intent in skill.gates.intents and skill.gates.is_found_by_intent
 
 
-def _tools(
-    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
+def _try_tools(
+    view: OrgView, state: StateView, holder: CrewMember, request: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
     usable: list[tuple[int, _Way]] = []
-    for tool_id in _tools_by_intent(view).get(asked.intent, ()):
+    for tool_id in _group_tools_by_intent(view).get(request.intent, ()):
         tool = view.records.tools[tool_id]
         checks: list[ToolCheck] = []
         obligations: list[str] = []
         denied: tuple[Reason, ...] = ()
         for action in tool.record.required_levels:
-            check, owed, reasons = check_tool(view, state, _request(asked), tool_id, action)
+            check, owed, reasons = check_tool(view, state, _build_request(request), tool_id, action)
             if check.outcome == "deny":
                 denied = denied or reasons
             else:
@@ -286,8 +305,8 @@ def _tools(
         if not checks:
             yield PassedOver("tool", tool_id, denied)
             continue
-        text = f"tool {quote(tool_id)} serves {quote(asked.intent)}"
-        place = tool.place("intents", tool.record.intents.index(asked.intent))
+        text = f"tool {quote(tool_id)} serves {quote(request.intent)}"
+        place = tool.place("intents", tool.record.intents.index(request.intent))
         reason = Reason("TOOL_SERVES", text, (why_place(text, place),))
         way = _Way("tool", tool_id, reason, tuple(dict.fromkeys(obligations)), None, tuple(checks))
         usable.append((min(_CERTAINTY[each.outcome] for each in checks), way))
@@ -295,79 +314,81 @@ def _tools(
 
 
 @PerView
-def _tools_by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+def _group_tools_by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
+    tools_by_intent: dict[str, list[str]] = {}
     for tool in view.records.tools.values():
         for intent in tool.record.intents:
-            found.setdefault(intent, []).append(tool.id)
-    return {intent: tuple(dict.fromkeys(ids)) for intent, ids in found.items()}
+            tools_by_intent.setdefault(intent, []).append(tool.id)
+    return {intent: tuple(dict.fromkeys(ids)) for intent, ids in tools_by_intent.items()}
 
 
-def _reasoning(
-    view: OrgView, holder: CrewMember, asked: HandlingRequest, passed: list[PassedOver]
+def _try_reasoning(
+    view: OrgView, holder: CrewMember, request: HandlingRequest, passed: list[PassedOver]
 ) -> _Way | None:
     """A profile that lists the intent, or a procedure of the subject that could not be run."""
     for role in holder.roles:
-        for edge in view.edges_from(EdgeKind.SERVES_INTENT, role):
-            if edge.target == asked.intent and not edge.attribute:
-                text = f"role {quote(role)} serves {quote(asked.intent)} by its standing orders"
+        for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role):
+            if edge.target == request.intent and not edge.attribute:
+                text = f"role {quote(role)} serves {quote(request.intent)} by its standing orders"
                 return _Way("reasoning", "", Reason("ROLE_SERVES", text, (why_edge(edge),)))
     for each in passed:
         if each.tier == "executable_skill" and each.reasons[0].code != "SKILL_SUSPENDED":
-            text = f"procedure {quote(each.name)} serves {quote(asked.intent)} and cannot run, so a model reasons"
-            line = _line_of_intent(view, holder, asked.intent, f"procedure:{each.name}", text)
+            text = f"procedure {quote(each.name)} serves {quote(request.intent)} and cannot run, so a model reasons"
+            line = _locate_intent(view, holder, request.intent, f"procedure:{each.name}", text)
             return _Way("reasoning", "", Reason("PROCEDURE_REASONED", text, line))
     return None
 
 
-def _line_of_intent(view: OrgView, holder: CrewMember, intent: str, by: str, text: str) -> tuple[Why, ...]:
+def _locate_intent(view: OrgView, holder: CrewMember, intent: str, by: str, text: str) -> tuple[Why, ...]:
     for role in holder.roles:
-        for edge in view.edges_from(EdgeKind.SERVES_INTENT, role):
+        for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role):
             if edge.target == intent and edge.attribute == by:
                 return (why_edge(edge),)
     return ()
 
 
-def _nobody(view: OrgView, holder: CrewMember, asked: HandlingRequest, passed: list[PassedOver]) -> Reason:
+def _explain_decline(
+    view: OrgView, holder: CrewMember, request: HandlingRequest, passed: list[PassedOver]
+) -> Reason:
     """Why an intent is declined, and who serves it."""
-    who, intent = quote(holder.name), quote(asked.intent)
-    serving = dict.fromkeys(view.sources_to(EdgeKind.SERVES_INTENT, asked.intent))
-    if not serving and not passed and asked.intent not in _tools_by_intent(view):
-        help = did_you_mean(asked.intent, view.targets_of(EdgeKind.SERVES_INTENT))
+    who, intent = quote(holder.name), quote(request.intent)
+    serving = dict.fromkeys(view.list_sources_to(EdgeKind.SERVES_INTENT, request.intent))
+    if not serving and not passed and request.intent not in _group_tools_by_intent(view):
+        help = did_you_mean(request.intent, view.list_targets_of_kind(EdgeKind.SERVES_INTENT))
         text = f"nothing serves the intent {intent}" + (f"; {help}" if help else "")
         return Reason("INTENT_UNKNOWN", text)
     others = [role for role in serving if role not in holder.roles]
     more = f"; it is served by {listing(others[:_NAMED])}" if others else ""
     if len(others) > _NAMED:
         more += f" and {len(others) - _NAMED} more"
-    edges = [_serving_edge(view, role, asked.intent) for role in others[:_NAMED]]
+    edges = [_find_serving_edge(view, role, request.intent) for role in others[:_NAMED]]
     why = tuple(map(why_edge, edges))
     if passed:
         return Reason("NOTHING_LEFT", f"{who} has nothing left that serves {intent}{more}", why)
     return Reason("INTENT_NOT_SERVED", f"{who} does not serve {intent}{more}", why)
 
 
-def _serving_edge(view: OrgView, role: str, intent: str) -> Edge:
-    return next(edge for edge in view.edges_from(EdgeKind.SERVES_INTENT, role) if edge.target == intent)
+def _find_serving_edge(view: OrgView, role: str, intent: str) -> Edge:
+    return next(edge for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role) if edge.target == intent)
 
 
 # -- what comes next ---------------------------------------------------------------------------------------------------
 
 
-def _fallbacks(view: OrgView, holder: CrewMember, others: list[_Way]) -> Iterator[NextWay]:
+def _list_fallbacks(view: OrgView, holder: CrewMember, others: list[_Way]) -> Iterator[NextWay]:
     """The other ways, then what the toolbox does when no tool is left: own reasoning, the superiors, the top."""
     for way in others:
         if way.tier in ("executable_skill", "cognitive_skill", "tool"):
             yield NextWay(way.tier, way.name, way.reason.why)
     yield NextWay("own_reasoning", holder.name)
-    yield from _up(view, holder)
+    yield from _list_superiors(view, holder)
 
 
-def _up(view: OrgView, holder: CrewMember) -> Iterator[NextWay]:
+def _list_superiors(view: OrgView, holder: CrewMember) -> Iterator[NextWay]:
     top = f"person:{USER}"
     named: set[str] = set()
     for role in holder.roles:
-        for edge in view.chain_above(role):
+        for edge in view.list_chain_above(role):
             if not view.is_role(edge.target):
                 top = f"person:{edge.target}"
             elif edge.target not in holder.roles and edge.target not in named:

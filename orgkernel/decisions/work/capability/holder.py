@@ -12,15 +12,15 @@ import msgspec
 
 from orgkernel.decisions.access.layers.identity import is_at_work
 from orgkernel.decisions.access.layers.pace import find_report
-from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.evidence.skill_levels import level_now
+from orgkernel.decisions.access.tables import get_access_tables
+from orgkernel.decisions.evidence.skill_levels import compute_current_level
 from orgkernel.decisions.evidence.state_view import SkillRecord, StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.diagnostics.wording import did_you_mean, quote
-from orgkernel.graph.cognitive_skills import required_skills
+from orgkernel.graph.cognitive_skills import list_required_skills
 from orgkernel.graph.questions import OrgView
 from orgkernel.runtime.tiers import NO_NEW_WORK, TIERS
 
@@ -48,51 +48,51 @@ class CrewMember(msgspec.Struct, frozen=True):
 
 def find_member(view: OrgView, state: StateView, subject: str, context: AccessContext) -> CrewMember | Reason:
     """Who a subject is, or the reason why nobody of that name can begin work now."""
-    found = tables_of(view).subject(subject)
-    if found is None:
+    known_subject = get_access_tables(view).subject(subject)
+    if known_subject is None:
         kind, _, name = subject.partition(":")
         known = {"role": view.roles, "agent": view.records.agents}.get(kind, ())
         help = did_you_mean(name, known)
         text = f"{quote(subject)} is not declared" + (f"; {help}" if help else "")
         return Reason("UNKNOWN_PRINCIPAL", text)
-    if not found.is_crew:
+    if not known_subject.is_crew:
         return Reason("SUBJECT_NOT_CREW", f"{quote(subject)} is no role or agent of the organization")
-    if not is_at_work(found, state):
-        return _inactive(found, state)
+    if not is_at_work(known_subject, state):
+        return _explain_inactive(known_subject, state)
     tier = context.pace
     if tier is None:
-        report = find_report(state, found.keys, context.now)
+        report = find_report(state, known_subject.keys, context.now)
         tier = None if report is None else report.tier
     if tier is not None and (tier in NO_NEW_WORK or tier not in TIERS):
         return Reason("PACE_CAP", f"{quote(subject)} is in PACE tier {quote(tier)}, which allows no new work")
-    stored = state.skills.get(found.identity.id, ()) if found.is_agent else ()
+    stored = state.skills.get(known_subject.identity.id, ()) if known_subject.is_agent else ()
     skills = {each.skill: each for each in stored if each.org_id == view.org_id}
-    return CrewMember(found, rank_now(view, state, found), skills, context.now)
+    return CrewMember(known_subject, get_current_rank(view, state, known_subject), skills, context.now)
 
 
 def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reason | None:
     """Why a run cannot be what the caller says: somebody for whom it runs is not declared, or not at work."""
     for each in subjects:
-        found = tables_of(view).subject(each)
-        if found is None:
+        subject = get_access_tables(view).subject(each)
+        if subject is None:
             return Reason("UNKNOWN_PRINCIPAL", f"{quote(each)} is not declared")
-        if not is_at_work(found, state):
-            return _inactive(found, state)
+        if not is_at_work(subject, state):
+            return _explain_inactive(subject, state)
     return None
 
 
-def _inactive(found: Subject, state: StateView) -> Reason:
-    lifecycle = state.lifecycle_of(found.identity.id)
-    return Reason("AGENT_INACTIVE", f"agent {quote(found.identity.id)} is {lifecycle}")
+def _explain_inactive(subject: Subject, state: StateView) -> Reason:
+    lifecycle = state.get_lifecycle(subject.identity.id)
+    return Reason("AGENT_INACTIVE", f"agent {quote(subject.identity.id)} is {lifecycle}")
 
 
-def held_level(view: OrgView, holder: CrewMember, skill: str) -> int:
+def get_held_level(view: OrgView, holder: CrewMember, skill: str) -> int:
     """The level of a skill that somebody holds now; 0 for one that is not held."""
     if not holder.subject.is_agent:
-        needs = (required_skills(view.records.posts[role].profile) for role in holder.roles)
+        needs = (list_required_skills(view.records.posts[role].profile) for role in holder.roles)
         return int(any(skill in each for each in needs))
     record = holder.skills.get(skill)
     declared = view.records.skills.get(skill)
     if record is None or declared is None:
         return 0
-    return level_now(record, declared.record.decay_rate_days, holder.now)
+    return compute_current_level(record, declared.record.decay_rate_days, holder.now)

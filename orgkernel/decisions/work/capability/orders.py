@@ -49,7 +49,7 @@ class StandingOrders(msgspec.Struct, frozen=True):
 def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
     """The standing orders of a role."""
     sections = tuple(_sections(view, role_id))
-    said = "".join(f"{section.source}\0{section.target}\0{section.sha256}\n" for section in sections)
+    digest_text = "".join(f"{section.source}\0{section.target}\0{section.sha256}\n" for section in sections)
     why = tuple(
         Why(
             f"orders of the {section.source}{f' {quote(section.target)}' * bool(section.target)}",
@@ -58,7 +58,7 @@ def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
         )
         for section in sections
     )
-    digest = "sha256:" + hashlib.sha256(said.encode()).hexdigest()
+    digest = "sha256:" + hashlib.sha256(digest_text.encode()).hexdigest()
     return StandingOrders(view.org_id, role_id, sections, digest, why, view.digest)
 
 
@@ -72,8 +72,8 @@ def _sections(view: OrgView, role_id: str) -> Iterator[OrderSection]:
     }
     for source in PRECEDENCE:
         target = targets.get(source)
-        found = () if target is None else view.records.orders.get((source, target), ())
-        for each in found:
+        orders = () if target is None else view.records.orders.get((source, target), ())
+        for each in orders:
             place = each.place()
             named = view.org_id if source == "organization" else target or ""
             yield OrderSection(source, named, place.file, place.line, each.document.digest, each.record.body)

@@ -53,7 +53,7 @@ class RunnableProcedure(msgspec.Struct, frozen=True):
 
 
 @PerView
-def levels_of_ranks(view: OrgView) -> tuple[int, ...]:
+def list_levels_of_ranks(view: OrgView) -> tuple[int, ...]:
     """The highest level of each rank, lowest rank first. A ladder that states no agency limits nothing.
 
     A rank without agency has that of the nearest lower rank with one.
@@ -68,9 +68,9 @@ def levels_of_ranks(view: OrgView) -> tuple[int, ...]:
     return tuple(levels)
 
 
-def level_for(view: OrgView, holder: CrewMember, procedure: Procedure) -> int:
+def compute_procedure_level(view: OrgView, holder: CrewMember, procedure: Procedure) -> int:
     """The level at which somebody runs a procedure."""
-    levels = levels_of_ranks(view)
+    levels = list_levels_of_ranks(view)
     most = levels[holder.rank] if holder.rank >= 0 else _LOWEST_AGENCY if levels else HIGHEST
     return min(procedure.compilation_level, most)
 
@@ -79,7 +79,7 @@ def decide_procedure(
     view: OrgView,
     state: StateView,
     holder: CrewMember,
-    asked: AccessRequest,
+    request: AccessRequest,
     procedure: Definition[Procedure],
 ) -> RunnableProcedure | Reason:
     """Whether somebody may run a procedure now, or the reason why not. `asked` has the circumstances."""
@@ -88,7 +88,7 @@ def decide_procedure(
     if held is not None and held.suspended:
         text = f"{quote(holder.name)} holds {quote(held.skill)}, which is suspended"
         return Reason("SKILL_SUSPENDED", text, (why_place(text, procedure.place("skill")),))
-    level = level_for(view, holder, record)
+    level = compute_procedure_level(view, holder, record)
     if level < RUNS_FROM:
         compiled = record.compilation_level
         where = procedure.place("compilation_level")
@@ -103,12 +103,12 @@ def decide_procedure(
     obligations: list[str] = []
     for number, step in enumerate(record.steps):
         for at, need in enumerate(step.required_tools):
-            for action in actions_needed(view, need):
-                check, owed, reasons = check_tool(view, state, asked, _tool(need), action, step.id)
+            for action in list_needed_actions(view, need):
+                check, owed, reasons = check_tool(view, state, request, _name_tool(need), action, step.id)
                 checks.append(check)
                 obligations += owed
                 if check.outcome == "deny":
-                    text = f"step {quote(step.id)} of procedure {name} needs {quote(_tool(need))}: {reasons[0].text}"
+                    text = f"step {quote(step.id)} of procedure {name} needs {quote(_name_tool(need))}: {reasons[0].text}"
                     line = why_place(text, procedure.place("steps", number, "required_tools", at))
                     return Reason("PROCEDURE_TOOL_DENIED", text, (line, *reasons[0].why))
     if level < WITHOUT_MODEL_FROM:
@@ -117,15 +117,15 @@ def decide_procedure(
 
 
 def check_tool(
-    view: OrgView, state: StateView, asked: AccessRequest, tool: str, action: str, step: str = ""
+    view: OrgView, state: StateView, run_request: AccessRequest, tool: str, action: str, step: str = ""
 ) -> tuple[ToolCheck, tuple[str, ...], tuple[Reason, ...]]:
     """Whether somebody gets a tool, what that obliges to, and why.
 
     No path and no command is known yet. Where only some would be denied, the answer is conditional, and the call itself
     is decided with what it states.
     """
-    context = msgspec.structs.replace(asked.context, input=None)
-    request = msgspec.structs.replace(asked, action=action, resource=f"tool:{tool}", context=context)
+    context = msgspec.structs.replace(run_request.context, input=None)
+    request = msgspec.structs.replace(run_request, action=action, resource=f"tool:{tool}", context=context)
     decision, reasons = decide_with_reasons(view, request, state)
     outcome, obligations = decision.outcome, decision.obligations
     if outcome == "deny" and LEFT_OPEN.issuperset(decision.codes):
@@ -136,33 +136,33 @@ def check_tool(
     return ToolCheck(step, tool, action, outcome, decision.code), obligations, reasons
 
 
-def _tool(need: str | ToolNeed) -> str:
+def _name_tool(need: str | ToolNeed) -> str:
     return need.tool if isinstance(need, ToolNeed) else need
 
 
-def actions_needed(view: OrgView, need: str | ToolNeed) -> tuple[str, ...]:
+def list_needed_actions(view: OrgView, need: str | ToolNeed) -> tuple[str, ...]:
     """The actions of a tool that a step needs: the named one, or all."""
     if isinstance(need, ToolNeed) and need.action is not None:
         return (need.action,)
-    tool = view.records.tools.get(_tool(need))
+    tool = view.records.tools.get(_name_tool(need))
     return ("use",) if tool is None else tuple(tool.record.required_levels)
 
 
-def procedures_for(view: OrgView, intent: str) -> Iterator[Definition[Procedure]]:
+def find_procedures(view: OrgView, intent: str) -> Iterator[Definition[Procedure]]:
     """The procedures that serve an intent, in the order of declaration."""
-    for procedure_id in dict.fromkeys(_by_intent(view).get(intent, ())):
+    for procedure_id in dict.fromkeys(_group_by_intent(view).get(intent, ())):
         yield view.records.procedures[procedure_id]
 
 
-def performed_by(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
+def find_performed_procedures(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
     """The procedures that roles perform: they list them, or require the skills that these are for."""
-    return frozenset(end for role in roles for end, _ in view.ends_from(EdgeKind.PERFORMS, role))
+    return frozenset(end for role in roles for end, _ in view.list_ends_from(EdgeKind.PERFORMS, role))
 
 
 @PerView
-def _by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+def _group_by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
+    ids_by_intent: dict[str, list[str]] = {}
     for procedure in view.records.procedures.values():
         for intent in procedure.record.intents:
-            found.setdefault(intent, []).append(procedure.id)
-    return {intent: tuple(ids) for intent, ids in found.items()}
+            ids_by_intent.setdefault(intent, []).append(procedure.id)
+    return {intent: tuple(ids) for intent, ids in ids_by_intent.items()}

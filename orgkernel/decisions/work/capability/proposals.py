@@ -59,18 +59,18 @@ def decide_proposals(view: OrgView, state: StateView) -> Proposals:
     for agent_id, outcomes in state.outcomes.items():
         for each in outcomes:
             if each.kind == "cognitive_skill" and each.org_id == view.org_id:
-                found = OutcomesOfAgent(f"agent:{agent_id}", each.successes, each.failures, each.last_at)
-                counted.setdefault(each.name, []).append(found)
-    proposals = sorted(_proposals(view, counted), key=lambda each: (-each.successes, each.skill))
+                tally = OutcomesOfAgent(f"agent:{agent_id}", each.successes, each.failures, each.last_at)
+                counted.setdefault(each.name, []).append(tally)
+    proposals = sorted(_find_proposals(view, counted), key=lambda each: (-each.successes, each.skill))
     return Proposals(
         view.org_id, terms.min_successes, terms.min_success_rate, tuple(proposals), view.digest, state.version
     )
 
 
-def _proposals(view: OrgView, counted: dict[str, list[OutcomesOfAgent]]) -> Iterator[Proposal]:
+def _find_proposals(view: OrgView, counted: dict[str, list[OutcomesOfAgent]]) -> Iterator[Proposal]:
     terms = view.records.organization.procedure_proposals
     for name, skill in skills_of(view).items():
-        if skill.problems or name in _with_procedure(view):
+        if skill.problems or name in _find_skills_with_procedure(view):
             continue
         agents = tuple(sorted(counted.get(name, ()), key=lambda each: each.agent))
         successes, failures = (
@@ -80,10 +80,10 @@ def _proposals(view: OrgView, counted: dict[str, list[OutcomesOfAgent]]) -> Iter
         # Compared without a division: 9 of 10 are nine tenths, whatever a float makes of them.
         total = successes + failures
         if successes >= terms.min_successes and successes >= terms.min_success_rate * total - 1e-9:
-            yield _proposal(skill, agents, successes, failures)
+            yield _build_proposal(skill, agents, successes, failures)
 
 
-def _proposal(
+def _build_proposal(
     skill: OpenSkill, agents: tuple[OutcomesOfAgent, ...], successes: int, failures: int
 ) -> Proposal:
     gates, total = skill.gates, successes + failures
@@ -96,7 +96,7 @@ def _proposal(
 
 
 @PerView
-def _with_procedure(view: OrgView) -> frozenset[str]:
+def _find_skills_with_procedure(view: OrgView) -> frozenset[str]:
     """Skills that a procedure falls back to: it was made of them already."""
     procedures = view.records.procedures.values()
     return frozenset(

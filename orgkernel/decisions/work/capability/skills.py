@@ -12,23 +12,23 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.access.subject import rank_number
+from orgkernel.decisions.access.subject import get_rank_number
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Reason, Why, why_place
-from orgkernel.decisions.work.capability.holder import CrewMember, find_member, held_level
+from orgkernel.decisions.work.capability.holder import CrewMember, find_member, get_held_level
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CognitiveSkill
 from orgkernel.graph.cognitive_skills import (
     SkillGates,
     SkillProblem,
+    find_metadata_key,
     find_unknown_names,
     find_violations,
     has_cognitive_skill,
     is_for_department,
-    key_in,
+    list_required_skills,
     read_gates,
-    required_skills,
 )
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
@@ -108,13 +108,13 @@ class OpenSkill(NamedTuple):
         """Where a key of the metadata is written, or the skill."""
         if key not in self.gates.written:
             return self.definition.place("name")
-        return self.definition.place("metadata", key_in(self.definition.record, key))
+        return self.definition.place("metadata", find_metadata_key(self.definition.record, key))
 
 
 @PerView
 def skills_of(view: OrgView) -> dict[str, OpenSkill]:
     """Every skill that an organization sees, by name: the most special one first, then by name."""
-    found = []
+    skills = []
     for definition in view.records.cognitive_skills.values():
         gates = read_gates(definition.record)
         problems = (
@@ -122,22 +122,22 @@ def skills_of(view: OrgView) -> dict[str, OpenSkill]:
             *gates.problems,
             *find_unknown_names(view.records, definition, gates),
         )
-        found.append(OpenSkill(definition, gates, problems))
-    found.sort(key=lambda each: (-_gates_in(each.gates), each.name))
-    return {each.name: each for each in found}
+        skills.append(OpenSkill(definition, gates, problems))
+    skills.sort(key=lambda each: (-_count_gates(each.gates), each.name))
+    return {each.name: each for each in skills}
 
 
-def _gates_in(gates: SkillGates) -> int:
+def _count_gates(gates: SkillGates) -> int:
     """How many gates a skill has: who passes more of them is meant more."""
     return bool(gates.departments) + bool(gates.skill_id) + bool(gates.min_rank) + (gates.min_proficiency > 1)
 
 
-def withhold(view: OrgView, holder: CrewMember, skill: OpenSkill) -> tuple[Reason, ...]:
+def find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) -> tuple[Reason, ...]:
     """The reasons why a skill is shut for somebody, the first gate first; empty where it is open."""
-    return tuple(_withhold(view, holder, skill))
+    return tuple(_find_withheld_reasons(view, holder, skill))
 
 
-def _withhold(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
+def _find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
     gates, name = skill.gates, quote(skill.name)
     if skill.problems:
         why = tuple(why_place(each.text, skill.definition.place(*each.route)) for each in skill.problems)
@@ -147,29 +147,29 @@ def _withhold(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[R
     if not any(has_cognitive_skill(profile, gates) for profile in profiles):
         fitting = [each for each in profiles if is_for_department(each, gates)]
         if not fitting:
-            text = f"skill {name} is for {_departments(gates)}, and {quote(holder.name)} is not in it"
+            text = f"skill {name} is for {_list_departments(gates)}, and {quote(holder.name)} is not in it"
             yield Reason("SKILL_OF_OTHER_DEPARTMENT", text, (_why(skill, "department", text),))
-        elif not any(gates.skill_id in required_skills(each) for each in fitting):
+        elif not any(gates.skill_id in list_required_skills(each) for each in fitting):
             text = f"skill {name} is for roles that require {quote(gates.skill_id)}"
             yield Reason("SKILL_NOT_OF_ROLE", text, (_why(skill, "skill-id", text),))
         return
-    if gates.min_rank and holder.rank < rank_number(view, gates.min_rank):
+    if gates.min_rank and holder.rank < get_rank_number(view, gates.min_rank):
         ranks = view.records.ranks
         held = f"rank {quote(ranks[holder.rank].id)}" if holder.rank >= 0 else "no rank"
         text = f"skill {name} needs rank {quote(gates.min_rank)}, and {quote(holder.name)} has {held}"
         yield Reason("SKILL_RANK_TOO_LOW", text, (_why(skill, "min-rank", text),))
     if gates.skill_id:
-        yield from _proficiency(view, holder, skill)
+        yield from _check_proficiency(view, holder, skill)
 
 
-def _proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
+def _check_proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
     gates, name, who = skill.gates, quote(skill.name), quote(holder.name)
     record = holder.skills.get(gates.skill_id)
     if record is not None and record.suspended:
         text = f"{who} holds {quote(gates.skill_id)}, which is suspended"
         yield Reason("SKILL_SUSPENDED", text, (_why(skill, "skill-id", text),))
         return
-    level = held_level(view, holder, gates.skill_id)
+    level = get_held_level(view, holder, gates.skill_id)
     if gates.min_proficiency > 1 and level < gates.min_proficiency:
         held = f"level {level}" if level else "nothing"
         text = (
@@ -179,7 +179,7 @@ def _proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterato
         yield Reason("SKILL_PROFICIENCY_TOO_LOW", text, (_why(skill, "min-proficiency", text),))
 
 
-def _departments(gates: SkillGates) -> str:
+def _list_departments(gates: SkillGates) -> str:
     return f"department{'s' * (len(gates.departments) > 1)} {listing(gates.departments)}"
 
 
@@ -187,7 +187,7 @@ def _why(skill: OpenSkill, key: str, text: str) -> Why:
     return why_place(text, skill.place(key))
 
 
-def card_of(view: OrgView, holder: CrewMember, skill: OpenSkill) -> SkillCard:
+def build_skill_card(view: OrgView, holder: CrewMember, skill: OpenSkill) -> SkillCard:
     """What is said of a skill that is open."""
     gates, record = skill.gates, skill.definition.record
     return SkillCard(
@@ -201,7 +201,7 @@ def card_of(view: OrgView, holder: CrewMember, skill: OpenSkill) -> SkillCard:
         intents=gates.intents,
         triggers=gates.triggers,
         activation=gates.activation,
-        proficiency=held_level(view, holder, gates.skill_id) if gates.skill_id else None,
+        proficiency=get_held_level(view, holder, gates.skill_id) if gates.skill_id else None,
         why=(why_place(f"skill {record.name} is declared", skill.definition.place("name")),),
     )
 
@@ -213,11 +213,11 @@ def list_skills(view: OrgView, state: StateView, subject: str, context: AccessCo
         return SkillList(subject, (), (), (holder,), view.digest, state.version)
     shown, withheld = [], []
     for skill in skills_of(view).values():
-        reasons = withhold(view, holder, skill)
+        reasons = find_withheld_reasons(view, holder, skill)
         if reasons:
             withheld.append(WithheldSkill(skill.name, reasons))
         else:
-            shown.append(card_of(view, holder, skill))
+            shown.append(build_skill_card(view, holder, skill))
     return SkillList(subject, tuple(shown), tuple(withheld), (), view.digest, state.version)
 
 
@@ -226,22 +226,22 @@ def activate_skill(
 ) -> SkillActivation:
     """The instructions of a skill, if a subject may have them now."""
     holder = find_member(view, state, subject, context)
-    found = skills_of(view).get(name)
+    skill = skills_of(view).get(name)
     if isinstance(holder, Reason):
         reasons: tuple[Reason, ...] = (holder,)
-    elif found is None:
+    elif skill is None:
         help = did_you_mean(name, skills_of(view))
         text = f"there is no skill {quote(name)}" + (f"; {help}" if help else "")
         reasons = (Reason("SKILL_UNKNOWN", text),)
     else:
-        reasons = withhold(view, holder, found)
-    if reasons or found is None or isinstance(holder, Reason):
+        reasons = find_withheld_reasons(view, holder, skill)
+    if reasons or skill is None or isinstance(holder, Reason):
         return SkillActivation("deny", subject, name, reasons, None, "", "", view.digest, state.version)
-    card = card_of(view, holder, found)
+    card = build_skill_card(view, holder, skill)
     text = f"{quote(subject)} passes every gate of skill {quote(name)}"
     opened = Reason("SKILL_OPEN", text, card.why)
-    document = found.definition.document
+    document = skill.definition.document
     return SkillActivation(
-        "allow", subject, name, (opened,), card, found.definition.record.body, document.digest, view.digest,
+        "allow", subject, name, (opened,), card, skill.definition.record.body, document.digest, view.digest,
         state.version,
     )  # fmt: skip

@@ -59,13 +59,13 @@ def find_no_fallback(blocker: Blocker) -> Iterator[ContractFinding]:
 def find_not_resumable(blocker: Blocker) -> Iterator[ContractFinding]:
     """BLOCK_NOT_RESUMABLE."""
     if blocker.can_resume_without_answer is not True:
-        said = (
+        clause = (
             "says that the work cannot go on"
             if blocker.can_resume_without_answer is False
             else "does not say that the work can go on"
         )
         yield ContractFinding(
-            row.BLOCK_NOT_RESUMABLE, ("can_resume_without_answer",), f"the blocker {said} without an answer"
+            row.BLOCK_NOT_RESUMABLE, ("can_resume_without_answer",), f"the blocker {clause} without an answer"
         )
 
 

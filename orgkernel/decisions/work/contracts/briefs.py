@@ -9,14 +9,14 @@ from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, 
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Brief, Contract
-from orgkernel.loading.marks import route_text
+from orgkernel.loading.marks import format_route
 from orgkernel.shell.verification import why_trivial
 
 MOST_MISSION: Final = 200
 _WITH_WORDS: Final = ("mission", "purpose", "done_criteria")
 
 
-def sections(brief: Brief) -> dict[Route, object]:
+def get_sections(brief: Brief) -> dict[Route, object]:
     """The ten sections by their fields. None for one that is missing."""
     return {
         ("mission",): brief.mission,
@@ -34,15 +34,15 @@ def sections(brief: Brief) -> dict[Route, object]:
 
 def find_missing_sections(brief: Brief) -> Iterator[ContractFinding]:
     """BRIEF_SECTION_MISSING."""
-    required = {("id",): brief.id, **sections(brief), ("ship",): brief.ship}
+    required = {("id",): brief.id, **get_sections(brief), ("ship",): brief.ship}
     for route, value in required.items():
         if value is None:
-            name = quote(route_text(route))
+            name = quote(format_route(route))
             yield ContractFinding(
                 row.BRIEF_SECTION_MISSING, route, f"the brief has no {name}", f"write {name}"
             )
         elif route[0] in _WITH_WORDS and not str(value).strip():
-            name = quote(route_text(route))
+            name = quote(format_route(route))
             yield ContractFinding(row.BRIEF_SECTION_MISSING, route, f"{name} of the brief is empty")
 
 
@@ -90,10 +90,10 @@ def find_acts_of_readers(brief: Brief) -> Iterator[ContractFinding]:
         (*scope, "allow_dependency_change"): brief.allow_dependency_change,
         ("ship",): bool(brief.ship),
     }
-    if found := [route for route, is_allowed in allowed.items() if is_allowed]:
-        names = listing(str(route[-1]) for route in found)
+    if routes := [route for route, is_allowed in allowed.items() if is_allowed]:
+        names = listing(str(route[-1]) for route in routes)
         message = f"the brief owns no files, so the work only reads, but it allows {names}"
-        yield ContractFinding(row.READ_ONLY_BRIEF_ACTS, found[0], message)
+        yield ContractFinding(row.READ_ONLY_BRIEF_ACTS, routes[0], message)
 
 
 def find_other_parent(brief: Brief, parent: Brief) -> Iterator[ContractFinding]:

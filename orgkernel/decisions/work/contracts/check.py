@@ -115,19 +115,21 @@ def check_contract(
 
     Raises `ValueError` if the two have nothing to do with each other; `explain_strange_companion` says so beforehand.
     """
-    kind = kind_of_contract(contract)
-    found = [each for rule in (*RULES[kind], payload_secrets.find_payload_secrets) for each in rule(contract)]
+    kind = get_contract_kind(contract)
+    findings = [
+        each for rule in (*RULES[kind], payload_secrets.find_payload_secrets) for each in rule(contract)
+    ]
     if terms is not None and kind in TERM_RULES:
-        found += TERM_RULES[kind](contract, terms)
+        findings += TERM_RULES[kind](contract, terms)
     if against is not None:
-        other = kind_of_contract(against)
+        other = get_contract_kind(against)
         if strange := explain_strange_companion(kind, other):
             raise ValueError(strange)
-        found += PAIR_RULES[kind, other](contract, against)
-    return tuple(found)
+        findings += PAIR_RULES[kind, other](contract, against)
+    return tuple(findings)
 
 
-def kind_of_contract(contract: Contract) -> str:
+def get_contract_kind(contract: Contract) -> str:
     """Such as `brief`."""
     return str(getattr(contract, "kind", "")).rpartition(":")[2]
 

@@ -38,7 +38,7 @@ def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -
         return
     listed = set()
     for number, worker in enumerate(report.workers or () if isinstance(report, MissionClose) else ()):
-        last = mission.last_report(worker)
+        last = mission.get_last_report(worker)
         if last is None:
             message = (
                 f"worker {quote(worker.agent)} is listed, but no result of it is stored for this mission"
@@ -50,7 +50,7 @@ def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -
             message = f"worker {quote(worker.agent)} is listed as {quote(worker.status)}, but its last report is {quote(last.body['status'])}"
             yield _finding(("workers", number, "status"), message)
     if report.status == "done_clean":
-        for message in mission.unfinished(listed if isinstance(report, MissionClose) else None):
+        for message in mission.list_unfinished(listed if isinstance(report, MissionClose) else None):
             yield _finding(("status",), f"the mission is closed as `done_clean`, but {message}")
 
 
@@ -65,12 +65,12 @@ class _Mission:
         below = [
             each for each in records if each.kind == "brief" and is_same_id(each.body.get("parent"), brief_id)
         ]
-        replaced = {_folded(each.body.get("replaces")) for each in below}
-        self._briefs = {_folded(each.record_id): _folded(each.record_id) in replaced for each in below}
+        replaced = {_fold(each.body.get("replaces")) for each in below}
+        self._briefs = {_fold(each.record_id): _fold(each.record_id) in replaced for each in below}
         self._ends: dict[str | None, ContractRecord] = {
             each.session: each
             for each in records
-            if each.kind in ("result", "correction") and _folded(each.brief_id) in self._briefs
+            if each.kind in ("result", "correction") and _fold(each.brief_id) in self._briefs
         }
         self._names: Mapping[str, str | None] = {
             each.record_id: each.session for each in records if each.session in self._ends
@@ -78,26 +78,26 @@ class _Mission:
         self._open = [
             each
             for each in find_open_blockers(records)
-            if _folded(each.brief_id) in self._briefs or each.session in self._ends
+            if _fold(each.brief_id) in self._briefs or each.session in self._ends
         ]
 
-    def last_report(self, worker: ClosedWorker) -> ContractRecord | None:
+    def get_last_report(self, worker: ClosedWorker) -> ContractRecord | None:
         """The last report of a listed worker: by its session, its result, or its only session."""
         if worker.session is not None or worker.result is not None:
             session = worker.session if worker.session is not None else self._names.get(worker.result or "")
-            found = self._ends.get(session) if session is not None else None
+            report = self._ends.get(session) if session is not None else None
             if worker.result is not None and self._names.get(worker.result) != session:
                 return None
-            return found if found is not None and _is_of(found.body, worker) else None
+            return report if report is not None and _is_of(report.body, worker) else None
         own = [each for each in self._ends.values() if _is_of(each.body, worker)]
         return own[0] if len(own) == 1 else None
 
-    def unfinished(self, listed: set[str | None] | None) -> Iterator[str]:
+    def list_unfinished(self, listed: set[str | None] | None) -> Iterator[str]:
         """What keeps the mission from being done."""
         for brief_id, is_replaced in self._briefs.items():
             if is_replaced:
                 continue
-            reports = [each for each in self._ends.values() if _folded(each.brief_id) == brief_id]
+            reports = [each for each in self._ends.values() if _fold(each.brief_id) == brief_id]
             last = max(reports, key=lambda each: each.sequence, default=None)
             if last is None:
                 yield f"brief {quote(brief_id)} has no result"
@@ -109,7 +109,7 @@ class _Mission:
             yield f"blocker {quote(blocker.record_id)} of session {quote(blocker.session or '')} is open"
 
 
-def _folded(name: str | None) -> str:
+def _fold(name: str | None) -> str:
     return (name or "").lower()
 
 

@@ -51,18 +51,18 @@ def permit_command(
     >>> permit_command("pytest -q").permission, permit_command("git push --force").refusals[0].code
     ('allow', 'DESTRUCTIVE_NOT_AUTHORISED')
     """
-    found = check_command(command, ground)
-    operations = dict.fromkeys(each.id for each in found.operations)
+    command_check = check_command(command, ground)
+    operations = dict.fromkeys(each.id for each in command_check.operations)
     refusals = tuple(
         refusal
         for operation in operations
         if (refusal := _refuse(command, operation, brief, preflights)) is not None
     )
-    permission: Permission = "deny" if refusals else "cannot_tell" if found.unread else "allow"
+    permission: Permission = "deny" if refusals else "cannot_tell" if command_check.unread else "allow"
     return CommandPermission(
-        outcome=found.outcome,
-        operations=found.operations,
-        unread=found.unread,
+        outcome=command_check.outcome,
+        operations=command_check.operations,
+        unread=command_check.unread,
         permission=permission,
         refusals=refusals,
     )
@@ -76,17 +76,19 @@ def _refuse(
     command: str, operation: str, brief: Brief | None, preflights: Sequence[Preflight]
 ) -> CommandRefusal | None:
     if brief is None or operation not in brief.destructive:
-        said = "there is no brief that authorizes it" if brief is None else "the brief does not authorize it"
+        clause = (
+            "there is no brief that authorizes it" if brief is None else "the brief does not authorize it"
+        )
         return CommandRefusal(
             code="DESTRUCTIVE_NOT_AUTHORISED",
             operation=operation,
-            message=_say_refused(operation, said),
+            message=_say_refused(operation, clause),
             help="list the operation in `spec.scope.destructive` of the brief, or report it as pending",
         )
     own = [
         each for each in preflights if each.operation == operation and each.command.strip() == command.strip()
     ]
-    problems = [_problem_of(each, brief) for each in own]
+    problems = [_find_problem(each, brief) for each in own]
     if None in problems:
         return None
     step, problem = next(filter(None, problems), (BEFORE[0].field, "no pre-flight of this command was given"))
@@ -99,10 +101,10 @@ def _refuse(
     )
 
 
-def _problem_of(preflight: Preflight, brief: Brief) -> tuple[str, str] | None:
+def _find_problem(preflight: Preflight, brief: Brief) -> tuple[str, str] | None:
     """The first step that is missing before the operation, and why. None if it may be carried out."""
-    for found in find_missing_steps(preflight):
-        return str(found.route[0]), found.message
+    for finding in find_missing_steps(preflight):
+        return str(finding.route[0]), finding.message
     named = preflight.authorization.brief if preflight.authorization else None
     if not is_same_id(named, brief.id):
         return (

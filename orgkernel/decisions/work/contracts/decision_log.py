@@ -29,8 +29,8 @@ def find_incomplete_entry(entry: DecisionEntry) -> Iterator[ContractFinding]:
 def find_uncited(entry: DecisionEntry, old: DecisionEntry) -> Iterator[ContractFinding]:
     """LOG_SUPERSEDE_UNCITED: an entry beside the one it replaces."""
     if not is_same_id(entry.supersedes, old.id):
-        said = "cites no entry" if entry.supersedes is None else f"cites {quote(entry.supersedes)}"
-        message = f"the entry {said}, but replaces {quote(old.id or old.title)}"
+        clause = "cites no entry" if entry.supersedes is None else f"cites {quote(entry.supersedes)}"
+        message = f"the entry {clause}, but replaces {quote(old.id or old.title)}"
         yield ContractFinding(
             row.LOG_SUPERSEDE_UNCITED, ("supersedes",), message, "", ("id",), "the replaced entry"
         )
@@ -39,8 +39,8 @@ def find_uncited(entry: DecisionEntry, old: DecisionEntry) -> Iterator[ContractF
 def find_own_answer(entry: DecisionEntry, blocker: Blocker) -> Iterator[ContractFinding]:
     """SELF_APPROVAL: an entry beside the blocker that it answers. Beside another blocker: a mismatch."""
     if blocker.id is not None and not is_same_id(entry.answers, blocker.id):
-        said = "answers no blocker" if entry.answers is None else f"answers {quote(entry.answers)}"
-        message = f"the entry {said}, not {quote(blocker.id)}"
+        clause = "answers no blocker" if entry.answers is None else f"answers {quote(entry.answers)}"
+        message = f"the entry {clause}, not {quote(blocker.id)}"
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("answers",), message, "", ("id",), "the blocker")
     if entry.agent is not None and blocker.agent is not None and is_same_name(entry.agent, blocker.agent):
         message = f"{quote(entry.agent)} answers its own blocker"

@@ -69,9 +69,9 @@ def is_same_name(one: str, other: str) -> bool:
     >>> is_same_name("agent:seraph", "Seraph ")
     True
     """
-    return bare_name(one) == bare_name(other)
+    return normalize_agent_name(one) == normalize_agent_name(other)
 
 
-def bare_name(name: str) -> str:
+def normalize_agent_name(name: str) -> str:
     """The name of an agent as it is compared."""
     return name.strip().casefold().removeprefix("agent:")

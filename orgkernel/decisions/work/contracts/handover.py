@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from orgkernel.decisions.work.contracts.briefs import sections
+from orgkernel.decisions.work.contracts.briefs import get_sections
 from orgkernel.documents.records import (
     Brief,
     BriefContext,
@@ -50,7 +50,7 @@ def draft_brief(
         mission=parent.mission,
         purpose=parent.purpose,
         context=msgspec.structs.replace(context, prior_runs=(*context.prior_runs, *runs)),
-        whats_done=(*(parent.whats_done or ()), *(_done(report) for report in reports)),
+        whats_done=(*(parent.whats_done or ()), *(_describe_result(report) for report in reports)),
         current_task="",
         done_criteria="",
         verify_command="",
@@ -78,23 +78,23 @@ def render_brief(brief: Brief) -> str:
     bodies = {
         "mission": brief.mission,
         "purpose": brief.purpose,
-        "context": _bullets(f"{name}: {value}" for name, value in about.items() if value),
-        "whats_done": _bullets(brief.whats_done or ()),
+        "context": _render_bullets(f"{name}: {value}" for name, value in about.items() if value),
+        "whats_done": _render_bullets(brief.whats_done or ()),
         "current_task": brief.current_task,
         "done_criteria": brief.done_criteria,
         "verify_command": brief.verify_command,
-        "key_decisions": _bullets(brief.key_decisions or ()),
-        "files_owned": _bullets(brief.files_owned),
-        "relevant_memories": _bullets(brief.relevant_memories or ()),
+        "key_decisions": _render_bullets(brief.key_decisions or ()),
+        "files_owned": _render_bullets(brief.files_owned),
+        "relevant_memories": _render_bullets(brief.relevant_memories or ()),
     }
-    return "\n".join(f"## {TITLES[name]}\n{_closed(body)}" for name, body in bodies.items())
+    return "\n".join(f"## {TITLES[name]}\n{_close_body(body)}" for name, body in bodies.items())
 
 
 def as_document(brief: Brief) -> dict[str, Any]:
     """A brief as it is written, with every section."""
-    said: dict[str, Any] = msgspec.to_builtins(brief)
-    written = {"_schema": brief.kind, "_version": brief.version, **said}
-    for route in sections(brief):
+    fields: dict[str, Any] = msgspec.to_builtins(brief)
+    written = {"_schema": brief.kind, "_version": brief.version, **fields}
+    for route in get_sections(brief):
         inner = written
         for step in route[:-1]:
             inner = inner.setdefault(str(step), {})
@@ -102,7 +102,7 @@ def as_document(brief: Brief) -> dict[str, Any]:
     return written
 
 
-def _done(report: SessionReport) -> str:
+def _describe_result(report: SessionReport) -> str:
     """A line about a result."""
     rest = {
         "done_clean": "",
@@ -112,11 +112,11 @@ def _done(report: SessionReport) -> str:
     return f"{report.session or report.agent}: {report.status}{rest}"
 
 
-def _bullets(lines: Iterable[str]) -> str:
+def _render_bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {' '.join(line.split())}" for line in lines)
 
 
-def _closed(body: str | None) -> str:
+def _close_body(body: str | None) -> str:
     """A body with an end of line, and no line that looks like the heading of a section."""
     text = "\n".join(
         f"\\{line}" if line.startswith("#") else line for line in (body or "").strip().splitlines()

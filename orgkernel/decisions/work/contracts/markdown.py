@@ -13,18 +13,22 @@ def render_decision_log(entries: Iterable[DecisionEntry]) -> str:
     parts = []
     for entry in entries:
         lines = [
-            f"### [{_line(entry.timestamp)}] {_line(entry.title)}",
-            f"- **Task:** {_line(entry.task)}",
+            f"### [{_fold_line(entry.timestamp)}] {_fold_line(entry.title)}",
+            f"- **Task:** {_fold_line(entry.task)}",
             f"- **Classification:** {(entry.classification or '').upper()}",
-            f"- **Decision:** {_line(entry.decision)}",
-            f"- **Rationale:** {_line(entry.rationale)}",
-            f"- **Falsifier:** {_line(entry.falsifier)}",
+            f"- **Decision:** {_fold_line(entry.decision)}",
+            f"- **Rationale:** {_fold_line(entry.rationale)}",
+            f"- **Falsifier:** {_fold_line(entry.falsifier)}",
         ]
         if entry.corrects_premise:
-            lines.append(f"- **Corrects the premise:** {_line(entry.corrects_premise)}")
+            lines.append(f"- **Corrects the premise:** {_fold_line(entry.corrects_premise)}")
         if entry.supersedes:
             old = known.get(entry.supersedes)
-            cited = f"[{_line(old.timestamp)}] {_line(old.title)}" if old else _line(entry.supersedes)
+            cited = (
+                f"[{_fold_line(old.timestamp)}] {_fold_line(old.title)}"
+                if old
+                else _fold_line(entry.supersedes)
+            )
             lines.append(f"- **Supersedes:** {cited}")
         if entry.id:
             known[entry.id] = entry
@@ -32,6 +36,6 @@ def render_decision_log(entries: Iterable[DecisionEntry]) -> str:
     return "\n".join(parts)
 
 
-def _line(text: str | None) -> str:
+def _fold_line(text: str | None) -> str:
     """A text on one line."""
     return " ".join((text or "").split())

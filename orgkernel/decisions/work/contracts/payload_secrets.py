@@ -20,7 +20,7 @@ def find_payload_secrets(contract: Contract) -> Iterator[ContractFinding]:
     """SECRET_IN_PAYLOAD."""
     if not may_hold_secrets(msgspec.json.encode(contract).decode()):
         return
-    for route, _, found in find_in_value(msgspec.to_builtins(contract)):
-        message = f"{quote('.'.join(map(str, route)))} contains {quote(found.masked)}, which looks like {found.what}"
+    for route, _, secret in find_in_value(msgspec.to_builtins(contract)):
+        message = f"{quote('.'.join(map(str, route)))} contains {quote(secret.masked)}, which looks like {secret.what}"
         help = "revoke the secret, and write the name of a credential instead"
         yield ContractFinding(row.SECRET_IN_PAYLOAD, route, message, help)

@@ -65,16 +65,16 @@ def find_one_of(phrases: Iterable[str], text: str) -> str:
     >>> find_one_of(["Shall  we ship"], "The tests pass. Shall we ship?")
     'Shall  we ship'
     """
-    said = _plain(text)
+    plain_text = _normalize(text)
     return next(
-        (phrase for phrase in phrases if " ".join(phrase.replace("’", "'").lower().split()) in said), ""
+        (phrase for phrase in phrases if " ".join(phrase.replace("’", "'").lower().split()) in plain_text), ""
     )
 
 
 def find_preference(text: str) -> str:
     """The words that ask for a preference or a confirmation; empty if there are none."""
-    said = _plain(text)
-    return next((found[0] for pattern in _PREFERENCES if (found := pattern.search(said))), "")
+    plain_text = _normalize(text)
+    return next((match[0] for pattern in _PREFERENCES if (match := pattern.search(plain_text))), "")
 
 
 def is_idle(fallback: str) -> bool:
@@ -83,13 +83,17 @@ def is_idle(fallback: str) -> bool:
     >>> is_idle("Waiting for the key."), is_idle("Wait for CI while I write the tests")
     (True, False)
     """
-    said = _plain(fallback).strip(" .!")
-    if _GOES_ON.search(said) and not _AFTER_ANSWER.fullmatch(said):
+    plain_text = _normalize(fallback).strip(" .!")
+    if _GOES_ON.search(plain_text) and not _AFTER_ANSWER.fullmatch(plain_text):
         return False
-    return not said or _IDLE.fullmatch(said) is not None or _AFTER_ANSWER.fullmatch(said) is not None
+    return (
+        not plain_text
+        or _IDLE.fullmatch(plain_text) is not None
+        or _AFTER_ANSWER.fullmatch(plain_text) is not None
+    )
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     """Lower case, on one line, without what is quoted."""
     straight = text.replace("’", "'")
     return " ".join(_QUOTED.sub(" … ", straight).lower().split())

@@ -54,26 +54,26 @@ def _explain_missing(preflight: Preflight, step: PreflightStep) -> str:
     done = getattr(preflight, step.field)
     if done is None:
         return f"{step.name} is missing"
-    said = getattr(done, step.says)
-    if said is None or (is_blank(said) and step.field != "execution"):
+    statement = getattr(done, step.says)
+    if statement is None or (is_blank(statement) and step.field != "execution"):
         return f"{step.name} has no {quote(step.says)}"
     if hasattr(done, "exit_code"):
         if done.exit_code is None:
             return f"{step.name} has no `exit_code`"
         if step.must_succeed and done.exit_code != 0:
             return f"{step.name} ended with exit code {done.exit_code}, so it shows nothing"
-    return _why_no_proof(preflight, step, said)
+    return _explain_missing_proof(preflight, step, statement)
 
 
-def _why_no_proof(preflight: Preflight, step: PreflightStep, said: str) -> str:
-    if step.field == "authorization" and not is_uuid4(said):
-        return f"{step.name} names the brief {quote(said)}, which is not a UUID of version 4"
-    if step.field == "verification" and (why := why_trivial(said)):
+def _explain_missing_proof(preflight: Preflight, step: PreflightStep, statement: str) -> str:
+    if step.field == "authorization" and not is_uuid4(statement):
+        return f"{step.name} names the brief {quote(statement)}, which is not a UUID of version 4"
+    if step.field == "verification" and (why := why_trivial(statement)):
         return f"the command of {step.name} {why}"
     if step.field == "dry_run":
-        if said.strip() == preflight.command.strip():
+        if statement.strip() == preflight.command.strip():
             return f"{step.name} is the operation itself"
-        if check_command(said).outcome == "destructive":
+        if check_command(statement).outcome == "destructive":
             return f"{step.name} would itself destroy something"
     return ""
 

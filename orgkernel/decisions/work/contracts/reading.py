@@ -20,7 +20,7 @@ from orgkernel.diagnostics.diagnostic import Related, sort_diagnostics
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import RECORDS, Contract
 from orgkernel.errors import UsageError
-from orgkernel.loading.documents import check_version, kind_of, parse_source
+from orgkernel.loading.documents import check_version, parse_source, read_kind
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.marks import Marks, find_mark, has_value, pack_mark, unpack_mark
 from orgkernel.loading.parsed import Refusal
@@ -72,8 +72,8 @@ def read_contract(source: SourceText) -> ReadContract:
     """The contract in a text."""
 
     def unread(refusals: list[Refusal], kind: str | None = None, marks: Marks = _FIRST) -> ReadContract:
-        found = tuple(_diagnostic(source.name, each) for each in refusals)
-        return ReadContract(source.name, kind, None, marks, found)
+        diagnostics = tuple(_build_diagnostic(source.name, each) for each in refusals)
+        return ReadContract(source.name, kind, None, marks, diagnostics)
 
     if source.refusal is not None:
         return unread([source.refusal])
@@ -91,7 +91,7 @@ def read_contract(source: SourceText) -> ReadContract:
     value, marks = written[0].value, written[0].marks
     if not isinstance(value, dict):
         return unread([Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")])
-    kind, refusal = kind_of(value, marks)
+    kind, refusal = read_kind(value, marks)
     if kind is None or kind not in CONTRACT_KINDS:
         message = f"a document of kind {quote(kind)} is not a contract"
         kinds = f"contracts are {listing(CONTRACT_KINDS, len(CONTRACT_KINDS))}"
@@ -107,10 +107,10 @@ def read_contract(source: SourceText) -> ReadContract:
         refusals.append(Refusal(row.UNKNOWN_FIELD, find_mark(marks, ("suppressions",), key=True), message))
         value = {name: each for name, each in value.items() if name != "suppressions"}
     shape, more, _ = validate_shape(kind, {**value, "_version": version}, marks)
-    found = tuple(_strict(_diagnostic(source.name, each)) for each in [*refusals, *more])
+    diagnostics = tuple(_make_strict(_build_diagnostic(source.name, each)) for each in [*refusals, *more])
     contract = None if shape is None else msgspec.convert(msgspec.to_builtins(shape), prepared(RECORDS[kind]))
     assert contract is None or isinstance(contract, Contract)
-    return ReadContract(source.name, kind, contract, marks, found)
+    return ReadContract(source.name, kind, contract, marks, diagnostics)
 
 
 def check_read_contract(
@@ -134,7 +134,7 @@ def check_read_contract(
             diagnostics += errors
         if strange:
             refusal = Refusal(row.UNKNOWN_KIND, find_mark(against.marks, ("_schema",)), strange)
-            diagnostics.append(_diagnostic(against.name, refusal))
+            diagnostics.append(_build_diagnostic(against.name, refusal))
             against = None
     if read.contract is not None:
         other = None if against is None else against.contract
@@ -148,9 +148,9 @@ def expect_readable(read: ReadContract, record: type[AnyContract]) -> AnyContrac
     wrong = [each for each in read.diagnostics if each.severity is Severity.ERROR]
     if wrong or not isinstance(read.contract, record):
         kind = record.__name__.lower()
-        said = wrong[0].message if wrong else f"it is of kind {quote(read.kind or 'none')}"
+        message = wrong[0].message if wrong else f"it is of kind {quote(read.kind or 'none')}"
         raise UsageError(
-            f"{quote(read.name)} is no {kind} that can be read: {said}",
+            f"{quote(read.name)} is no {kind} that can be read: {message}",
             _say_check(read),
         )
     return read.contract
@@ -163,25 +163,29 @@ def _say_check(read: ReadContract) -> str:
 def expect_sound(read: ReadContract, record: type[AnyContract]) -> AnyContract:
     """Like `expect_readable`, and nothing is wrong with it. Raises `UsageError`."""
     contract = expect_readable(read, record)
-    if found := check_contract(contract):
+    if findings := check_contract(contract):
         raise UsageError(
-            f"{quote(read.name)} is not sound: {found[0].message}",
+            f"{quote(read.name)} is not sound: {findings[0].message}",
             _say_check(read),
         )
     return contract
 
 
-def _strict(found: Diagnostic) -> Diagnostic:
+def _make_strict(diagnostic: Diagnostic) -> Diagnostic:
     """A field without effect is an error in a contract."""
-    return replace(found, severity=Severity.ERROR) if found.code == row.UNKNOWN_FIELD.code else found
+    return (
+        replace(diagnostic, severity=Severity.ERROR)
+        if diagnostic.code == row.UNKNOWN_FIELD.code
+        else diagnostic
+    )
 
 
-def _diagnostic(name: str, refusal: Refusal) -> Diagnostic:
+def _build_diagnostic(name: str, refusal: Refusal) -> Diagnostic:
     return refusal.row.at(Place(name, *unpack_mark(refusal.mark)), refusal.message, refusal.help)
 
 
-def _finding(found: ContractFinding, read: ReadContract, against: ReadContract | None) -> Diagnostic:
+def _finding(finding: ContractFinding, read: ReadContract, against: ReadContract | None) -> Diagnostic:
     related: tuple[Related, ...] = ()
-    if found.related is not None and against is not None:
-        related = (Related(against.place(found.related), found.related_text),)
-    return replace(found.row.at(read.place(found.route), found.message, found.help), related=related)
+    if finding.related is not None and against is not None:
+        related = (Related(against.place(finding.related), finding.related_text),)
+    return replace(finding.row.at(read.place(finding.route), finding.message, finding.help), related=related)

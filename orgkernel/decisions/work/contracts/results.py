@@ -24,8 +24,8 @@ def find_unverified(report: SessionReport) -> Iterator[ContractFinding]:
     """DONE_CLEAN_VERIFY_FAILED."""
     code = report.evidence.verify_exit_code
     if report.status == "done_clean" and code != 0:
-        said = "is not recorded" if code is None else f"is {code}"
-        message = f"the result is `done_clean`, but the exit code of the verify command {said}"
+        clause = "is not recorded" if code is None else f"is {code}"
+        message = f"the result is `done_clean`, but the exit code of the verify command {clause}"
         yield ContractFinding(row.DONE_CLEAN_VERIFY_FAILED, _EXIT_CODE, message)
 
 
@@ -59,8 +59,8 @@ def find_failed_shipping(report: SessionReport) -> Iterator[ContractFinding]:
     if report.status != "done_clean" or report.ship is None:
         return
     if report.ship.result in ("failed", "frozen"):
-        said = "failed" if report.ship.result == "failed" else "was frozen"
-        message = f"the result is `done_clean`, but shipping {said}"
+        clause = "failed" if report.ship.result == "failed" else "was frozen"
+        message = f"the result is `done_clean`, but shipping {clause}"
         yield ContractFinding(row.DONE_CLEAN_SHIP_FAILED, ("ship", "result"), message)
     if report.ship.deploy_status in ("ERROR", "TIMEOUT"):
         message = (
@@ -150,8 +150,8 @@ def find_missing_coherence(close: MissionClose) -> Iterator[ContractFinding]:
     }
     for name, value in parts.items():
         if value is None:
-            said = "lists no workers" if name == "workers" else f"has no {quote(name)}"
-            yield ContractFinding(row.CLOSE_COHERENCE_MISSING, (name,), f"the close of the mission {said}")
+            clause = "lists no workers" if name == "workers" else f"has no {quote(name)}"
+            yield ContractFinding(row.CLOSE_COHERENCE_MISSING, (name,), f"the close of the mission {clause}")
     if close.status != "done_clean":
         return
     for number, worker in enumerate(close.workers or ()):
@@ -166,19 +166,23 @@ def find_missing_coherence(close: MissionClose) -> Iterator[ContractFinding]:
 def find_brief_mismatch(report: SessionReport, brief: Brief) -> Iterator[ContractFinding]:
     """RESULT_BRIEF_MISMATCH, and DONE_CLEAN_GATE_MISSING for audits that only the brief names."""
 
-    def differs(route: Route, mine: object, other_route: Route, other: object, what: str) -> ContractFinding:
-        said = f"is {quote(mine)}" if mine is not None else "is missing"
-        message = f"the {what} of the result {said}, but the brief says {quote(other)}"
+    def report_difference(
+        route: Route, mine: object, other_route: Route, other: object, what: str
+    ) -> ContractFinding:
+        clause = f"is {quote(mine)}" if mine is not None else "is missing"
+        message = f"the {what} of the result {clause}, but the brief says {quote(other)}"
         return ContractFinding(row.RESULT_BRIEF_MISMATCH, route, message, "", other_route, "the brief")
 
     if report.brief is not None and brief.id is not None and not is_same_id(report.brief, brief.id):
-        yield differs(("brief",), report.brief, ("id",), brief.id, "brief")
+        yield report_difference(("brief",), report.brief, ("id",), brief.id, "brief")
     if brief.mission is not None and (report.mission or "").strip() != brief.mission.strip():
-        yield differs(("mission",), report.mission, ("mission",), brief.mission, "mission")
+        yield report_difference(("mission",), report.mission, ("mission",), brief.mission, "mission")
     ran, command = report.evidence.verify_command, brief.verify_command
     ran_nothing = ran is None and report.status == "failed"
     if command is not None and not ran_nothing and (ran or "").strip() != command.strip():
-        yield differs(("evidence", "verify_command"), ran, ("verify_command",), command, "verify command")
+        yield report_difference(
+            ("evidence", "verify_command"), ran, ("verify_command",), command, "verify command"
+        )
     required, passed = report.audit.gates_required, report.audit.gates_passed
     refused = report.status == "failed" and not required
     if set(required) != set(brief.audit_gates) and not refused:

@@ -16,7 +16,7 @@ from orgkernel.graph.structure import find_circles, find_shortest_circle
 SubtaskKind = Literal["narrow", "broad", "terminal"]
 
 
-def kind_of_subtask(subtask: Subtask) -> SubtaskKind:
+def get_subtask_kind(subtask: Subtask) -> SubtaskKind:
     """The kind that is declared, or what the files say."""
     if subtask.kind is not None:
         return subtask.kind
@@ -36,7 +36,7 @@ def is_terminal(key: Key) -> bool:
 
 def find_duplicate_subtasks(plan: SubtaskPlan) -> Iterator[ContractFinding]:
     """DUPLICATE_SUBTASK."""
-    first = _numbers(plan)
+    first = _number_subtasks(plan)
     for number, subtask in enumerate(plan.subtasks):
         if first[subtask.id] != number:
             message = f"subtask {quote(subtask.id)} is declared more than once"
@@ -45,7 +45,7 @@ def find_duplicate_subtasks(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 def find_bad_dependencies(plan: SubtaskPlan) -> Iterator[ContractFinding]:
     """UNKNOWN_DEPENDENCY and SELF_DEPENDENCY."""
-    known = _numbers(plan)
+    known = _number_subtasks(plan)
     for number, subtask in enumerate(plan.subtasks):
         for at, other in enumerate(subtask.depends_on):
             route = ("subtasks", number, "depends_on", at)
@@ -59,7 +59,7 @@ def find_bad_dependencies(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 def find_dependency_cycles(plan: SubtaskPlan) -> Iterator[ContractFinding]:
     """DEPENDENCY_CYCLE, one for each group of subtasks that wait for one another."""
-    numbers = _numbers(plan)
+    numbers = _number_subtasks(plan)
     pairs = [
         (subtask.id, other)
         for subtask in plan.subtasks
@@ -121,9 +121,9 @@ def find_bad_files(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 def find_work_after_terminal(plan: SubtaskPlan) -> Iterator[ContractFinding]:
     """WORK_AFTER_TERMINAL."""
-    terminal = {each.id for each in plan.subtasks if kind_of_subtask(each) == "terminal"}
+    terminal = {each.id for each in plan.subtasks if get_subtask_kind(each) == "terminal"}
     for number, subtask in enumerate(plan.subtasks):
-        kind = kind_of_subtask(subtask)
+        kind = get_subtask_kind(subtask)
         for at, other in enumerate(subtask.depends_on):
             if kind != "terminal" and other in terminal and other != subtask.id:
                 message = (
@@ -135,7 +135,7 @@ def find_work_after_terminal(plan: SubtaskPlan) -> Iterator[ContractFinding]:
                 )
 
 
-def _numbers(plan: SubtaskPlan) -> Mapping[str, int]:
+def _number_subtasks(plan: SubtaskPlan) -> Mapping[str, int]:
     """Each id and the number of the first subtask with it."""
     numbers: dict[str, int] = {}
     for number, subtask in enumerate(plan.subtasks):

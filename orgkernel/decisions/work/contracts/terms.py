@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from orgkernel.decisions.work.contracts.findings import ContractFinding, bare_name
+from orgkernel.decisions.work.contracts.findings import ContractFinding, normalize_agent_name
 from orgkernel.decisions.work.contracts.preferences import find_one_of, say_preference, say_waiting
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
@@ -48,7 +48,7 @@ NO_TERMS: Final = ContractTerms()
 
 
 @PerView
-def terms_of(view: OrgView) -> ContractTerms:
+def get_contract_terms(view: OrgView) -> ContractTerms:
     """The terms of an organization."""
     records = view.records
     governance = read_governance(records.governance)
@@ -61,28 +61,28 @@ def terms_of(view: OrgView) -> ContractTerms:
         elif profile.layer in by_layer:
             roles[role_id] = LeadTerms(by_layer[profile.layer], f"layer {quote(profile.layer)}")
     direct = LeadTerms("direct", "")
-    leads = {bare_name(role_id): roles.get(role_id, direct) for role_id in records.posts}
+    leads = {normalize_agent_name(role_id): roles.get(role_id, direct) for role_id in records.posts}
     for agent_id in records.agents:
-        own = [edge.target for edge in view.roles_filled_by(agent_id)]
-        name = bare_name(agent_id)
-        found = [roles[each] for each in own if each in roles]
+        own = [edge.target for edge in view.list_roles_filled_by(agent_id)]
+        name = normalize_agent_name(agent_id)
+        role_terms = [roles[each] for each in own if each in roles]
         # A name that a role and an agent share means both.
-        leads[name] = _strictest([*found, *([leads[name]] if name in leads else [direct])])
+        leads[name] = _merge_strictest([*role_terms, *([leads[name]] if name in leads else [direct])])
     return ContractTerms(
         () if governance is None else governance.phrases,
         leads,
-        _strictest(roles.values()) if roles else None,
+        _merge_strictest(roles.values()) if roles else None,
         None if governance is None else governance.batch_size,
     )
 
 
-def _strictest(found: Iterable[LeadTerms]) -> LeadTerms:
-    return max(found, key=lambda each: MODES.index(each.mode))
+def _merge_strictest(terms: Iterable[LeadTerms]) -> LeadTerms:
+    return max(terms, key=lambda each: MODES.index(each.mode))
 
 
 def find_weak_mode(record: LmcRecord, terms: ContractTerms) -> Iterator[ContractFinding]:
     """LMC_INCOMPLETE: less is checked than the organization declares for the lead."""
-    demanded = terms.leads.get(bare_name(record.lead.strip().removeprefix("role:")), terms.others)
+    demanded = terms.leads.get(normalize_agent_name(record.lead.strip().removeprefix("role:")), terms.others)
     if demanded is not None and MODES.index(record.mode) < MODES.index(demanded.mode):
         message = (
             f"mode {quote(record.mode)} is less than {quote(demanded.mode)}, which {demanded.said_by} demands"

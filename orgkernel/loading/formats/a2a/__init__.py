@@ -33,9 +33,9 @@ class A2A:
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
         """The organization: all cards beside one another."""
-        from orgkernel.loading.formats.roles import side_by_side
+        from orgkernel.loading.formats.roles import build_flat_organization
 
-        return side_by_side(root, files)
+        return build_flat_organization(root, files)
 
 
 FORMAT = A2A()

@@ -44,20 +44,20 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
         return ReadFile(skipped=True)
     version = _OLD if not value.keys() & set(_ONLY_NEW) and value.keys() & set(_ONLY_OLD) else _NEW
     card = FieldReader(value, (start, marks), "the card")
-    name, description = _text(card, "name", version), _text(card, "description", version)
+    name, description = _require_text(card, "name", version), _require_text(card, "description", version)
     if name:
         card.subject = f"card {quote(name)}"
-    _text(card, "version", version)
+    _require_text(card, "version", version)
     for field in ("defaultInputModes", "defaultOutputModes"):
-        _at_least_one(card, field, version)
+        _require_one(card, field, version)
     if not isinstance(value.get("capabilities"), dict):
-        _missing(card, "capabilities", "a mapping, which may be empty", version)
+        _report_missing(card, "capabilities", "a mapping, which may be empty", version)
     if version == _NEW:
         _check_interfaces(card)
         # The SDK writes the fields of 0.3 beside those of 1.0, for clients of that version.
         card.unknown((*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False, way_out=_OWN_DATA)
     else:
-        _text(card, "url", version)
+        _require_text(card, "url", version)
         card.unknown((*_BOTH, *_ONLY_OLD), "A2A 0.3", only_misspelled=True)
     skills = _read_skills(card, id_of(name), version)
     role_id = id_of(name)
@@ -102,26 +102,28 @@ class _Skills:
 
 
 def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
-    found = _Skills()
+    skills = _Skills()
     listed = card.value.get("skills")
     if not isinstance(listed, tuple) or (not listed and version == _NEW):
-        _missing(card, "skills", "at least one skill", version)
-        return found
+        _report_missing(card, "skills", "at least one skill", version)
+        return skills
     for number, (item, marks) in enumerate(zip(listed, card.marks["skills"][1][1], strict=True), 1):
         if not isinstance(item, dict):
             text = f"skill {number} of {card.subject} is {describe(item)}, not a mapping"
             card.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
             continue
         skill = FieldReader(item, marks, f"skill {number} of {card.subject}")
-        name, said, description = (_text(skill, key, version) for key in ("id", "name", "description"))
-        _at_least_one(skill, "tags", version)
+        name, title, description = (
+            _require_text(skill, key, version) for key in ("id", "name", "description")
+        )
+        _require_one(skill, "tags", version)
         # What users may say; where a skill gives no example, what it does.
         for text, mark in skill.words("examples") or [(description, skill.start("description"))]:
             if text:
-                found.examples.setdefault(text, mark)
+                skills.examples.setdefault(text, mark)
         card.refusals += skill.refusals
         skill_id = f"{role_id}_2f_{id_of(name)}"
-        if not name or skill_id in found.skills:
+        if not name or skill_id in skills.skills:
             if name:
                 text = f"{card.subject} has two skills {quote(name)}"
                 card.refusals.append(
@@ -129,22 +131,22 @@ def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
                 )
             continue
         if len(role_id) > LONGEST:
-            return found
+            return skills
         if len(skill_id) > LONGEST:
             text = f"the names of the card and the skill {quote(name)} have more than {LONGEST} characters together"
             card.refusals.append(
                 Refusal(row.MALFORMED_ID, skill.start("id"), text, "shorten the id of the skill")
             )
             continue
-        found.skills[skill_id] = Skill(name=said, description=description)
-        found.marks[skill_id] = (skill.start("id"), (skill.at, skill.marks))
-    return found
+        skills.skills[skill_id] = Skill(name=title, description=description)
+        skills.marks[skill_id] = (skill.start("id"), (skill.at, skill.marks))
+    return skills
 
 
 def _check_interfaces(card: FieldReader) -> None:
     listed = card.value.get("supportedInterfaces")
     if not isinstance(listed, tuple) or not listed:
-        _missing(card, "supportedInterfaces", "at least one interface", _NEW)
+        _report_missing(card, "supportedInterfaces", "at least one interface", _NEW)
         return
     for number, (item, marks) in enumerate(
         zip(listed, card.marks["supportedInterfaces"][1][1], strict=True), 1
@@ -156,28 +158,28 @@ def _check_interfaces(card: FieldReader) -> None:
             continue
         interface = FieldReader(item, marks, subject)
         for key in _INTERFACE:
-            _text(interface, key, _NEW)
+            _require_text(interface, key, _NEW)
         card.refusals += interface.refusals
 
 
-def _text(fields: FieldReader, key: str, version: str) -> str:
+def _require_text(fields: FieldReader, key: str, version: str) -> str:
     """A text that the protocol demands."""
     if fields.value.get(key) is None or fields.value[key] == "":
-        _missing(fields, key, "a text", version)
+        _report_missing(fields, key, "a text", version)
         return ""
     return fields.text(key, needed=True)
 
 
-def _at_least_one(fields: FieldReader, key: str, version: str) -> None:
+def _require_one(fields: FieldReader, key: str, version: str) -> None:
     """A list of texts that the protocol demands; only 1.0 demands that it has one."""
     listed = fields.value.get(key)
     if listed is None or (listed == () and version == _NEW):
-        _missing(fields, key, "at least one text" if version == _NEW else "a list of texts", version)
+        _report_missing(fields, key, "at least one text" if version == _NEW else "a list of texts", version)
     else:
         fields.words(key)
 
 
-def _missing(fields: FieldReader, key: str, wanted: str, version: str) -> None:
+def _report_missing(fields: FieldReader, key: str, wanted: str, version: str) -> None:
     at = fields.marks[key][0] if key in fields.marks else fields.at
     text = f"{fields.subject} has no {quote(key)}, which A2A {version} demands"
     fields.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}: {wanted}"))

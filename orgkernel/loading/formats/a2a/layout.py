@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder
+from orgkernel.loading.files import Area, find_in_head, is_file, is_folder, list_files_in, list_folders_in
 from orgkernel.loading.formats.format import Layout
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -24,20 +24,20 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """Where the cards lie that a path means: a site, its `.well-known`, a folder of cards or of folders with one each, a card."""
     if not is_folder(path):
         if path.endswith(".json") and (is_certain or _is_card(path)):
-            return _around(path)
+            return _find_around(path)
         return None
     if os.path.basename(path) == WELL_KNOWN:
         path = os.path.dirname(path)
-    areas = list(_areas(path))
+    areas = list(_list_areas(path))
     if not areas and is_certain:
         areas = [Area(os.path.join(WELL_KNOWN, CARD)), Area(".", _CARDS, depth=0)]
     return Layout(path, tuple(areas)) if areas else None
 
 
-def _areas(top: str) -> Iterator[Area]:
+def _list_areas(top: str) -> Iterator[Area]:
     """Cards at places of their own, and the folder or those in it that hold cards under other names."""
-    folders = (top, *folders_in(top))
-    named = [path for folder in folders for path in _named(folder) if _is_card(path)]
+    folders = (top, *list_folders_in(top))
+    named = [path for folder in folders for path in _list_card_paths(folder) if _is_card(path)]
     loose = [folder for folder in folders[:_MOST_LOOKED_AT] if _has_loose_card(folder, named)]
     for folder in loose:
         yield Area(os.path.relpath(folder, top), _CARDS, depth=0)
@@ -47,29 +47,29 @@ def _areas(top: str) -> Iterator[Area]:
 
 
 def _has_loose_card(folder: str, named: Sequence[str]) -> bool:
-    paths = files_in(folder, _JSON)[:_MOST_LOOKED_AT]
+    paths = list_files_in(folder, _JSON)[:_MOST_LOOKED_AT]
     return any(_is_card(path) for path in paths if path not in named)
 
 
-def _named(folder: str) -> Iterator[str]:
+def _list_card_paths(folder: str) -> Iterator[str]:
     """The paths at which a folder may have a card; the newer one where it has two for one place."""
     for place in (os.path.join(folder, WELL_KNOWN), folder):
         paths = [path for name in (CARD, OLD_CARD) if is_file(path := os.path.join(place, name))]
         yield from paths[:1]
 
 
-def _around(path: str) -> Layout | None:
+def _find_around(path: str) -> Layout | None:
     """The folder or the site that a card lies in."""
     folder = os.path.dirname(path)
     if os.path.basename(folder) == WELL_KNOWN:
         folder = os.path.dirname(folder)
-    found = find_layout(folder, is_certain=False)
-    if found is not None and any(_holds(found, area, path) for area in found.areas):
-        return found
+    layout = find_layout(folder, is_certain=False)
+    if layout is not None and any(_does_hold(layout, area, path) for area in layout.areas):
+        return layout
     return Layout(folder, (Area(os.path.relpath(path, folder)),))
 
 
-def _holds(layout: Layout, area: Area, path: str) -> bool:
+def _does_hold(layout: Layout, area: Area, path: str) -> bool:
     inside = os.path.relpath(path, os.path.join(layout.top, area.path))
     return area.holds(inside) if area.files else inside == os.curdir
 

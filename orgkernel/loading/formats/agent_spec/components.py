@@ -29,7 +29,7 @@ from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, id_of
-from orgkernel.loading.formats.roles import tool_id_of
+from orgkernel.loading.formats.roles import build_tool_id_from_name
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
@@ -99,7 +99,7 @@ class _Reader:
         documents: list[SourceDocument] = []
         tools: dict[str, Tool] = {}
         tool_marks: dict[str, tuple[int, Marks]] = {}
-        asked: dict[str, int] = {}
+        confirmations: dict[str, int] = {}
         ids: dict[str, str] = {}
         edges: list[Any] = []
         edge_marks: list[Marks] = []
@@ -116,16 +116,16 @@ class _Reader:
                     edges.append(edge)
                     edge_marks.append(mark)
             elif (kind.endswith("Tool") or kind.endswith("ToolBox")) and isinstance(name, str):
-                tool = tool_id_of(name.strip())
+                tool = build_tool_id_from_name(name.strip())
                 if tool is None:
                     self._refuse(each, "name", row.MALFORMED_ID, "the name of a tool is empty or too long")
                     continue
-                tools.setdefault(tool, _tool(each.value, name.strip()))
+                tools.setdefault(tool, _build_tool(each.value, name.strip()))
                 tool_marks.setdefault(tool, (each.marks[1]["name"][1], each.marks))
                 if isinstance(each.value.get("id"), str):
                     ids[each.value["id"]] = tool
                 if each.value.get("requires_confirmation") is True:
-                    asked.setdefault(tool, start_of(each.marks[1]["requires_confirmation"][1]))
+                    confirmations.setdefault(tool, start_of(each.marks[1]["requires_confirmation"][1]))
         raw: dict[str, Any] = {"ids": ids, "edges": edges, "agents": self._agents(), "inside": inside}
         if top.value.get(TYPE) in _TEAMS or (top.value.get(TYPE) not in (None, *_AGENTS) and inside):
             raw["team"] = [str(top.value.get("name") or "")]
@@ -134,14 +134,14 @@ class _Reader:
         documents.append(
             read_as(self._source, self._root, CATALOG, ToolCatalog(tools=tools), (start, full), raw)
         )
-        if asked:
-            documents.append(self._ask(start, asked))
+        if confirmations:
+            documents.append(self._ask(start, confirmations))
         findings = tuple(diagnose(self._source, each) for each in self._refusals[:MAX_REFUSALS])
         return ReadFile(tuple(documents), tuple(self._broken), findings)
 
-    def _read_agent(self, found: _Found) -> Iterator[SourceDocument]:
-        value = found.value
-        fields = FieldReader(value, found.marks, "the agent")
+    def _read_agent(self, component: _Found) -> Iterator[SourceDocument]:
+        value = component.value
+        fields = FieldReader(value, component.marks, "the agent")
         name = fields.text("name", needed=True)
         fields.subject = f"agent {quote(name)}"
         is_local = value[TYPE] == "Agent"
@@ -194,8 +194,8 @@ class _Reader:
             fields.words(key)
             return
         for item, marks in fields.mappings(key):
-            found = self._resolved(item)
-            if found is not None and isinstance(name := found.value.get("name"), str):
+            component = self._resolved(item)
+            if component is not None and isinstance(name := component.value.get("name"), str):
                 yield name.strip(), start_of(marks)
             elif isinstance(item.get(REF), str):
                 yield item[REF], start_of(marks)
@@ -210,15 +210,15 @@ class _Reader:
 
     def _leader(self, value: Any, depth: int = 0) -> str | None:
         """The role that an agent is, or that leads a team; the reference itself if it leads out of the file."""
-        found = self._resolved(value)
-        if found is None:
+        component = self._resolved(value)
+        if component is None:
             ref = value.get(REF) if isinstance(value, dict) else None
             return f"{REF} {ref}" if isinstance(ref, str) else None
-        kind, name = found.value[TYPE], found.value.get("name")
+        kind, name = component.value[TYPE], component.value.get("name")
         if kind in _AGENTS:
             return id_of(name.strip()) if isinstance(name, str) else None
         inner = {MANAGER: "group_manager", SWARM: "first_agent", SPECIALIZED: "agent"}.get(kind)
-        return self._leader(found.value.get(inner), depth + 1) if inner and depth < 40 else None
+        return self._leader(component.value.get(inner), depth + 1) if inner and depth < 40 else None
 
     def _edges(self, team: _Found) -> Iterator[tuple[list[Any], int]]:
         """Who commands whom in a team, and who may query whom in a swarm, each with its mark."""
@@ -251,36 +251,36 @@ class _Reader:
 
     def _agents(self) -> dict[str, str]:
         """Id of each agent or team of the file to its role, for other files that refer to it."""
-        found = ((each, self._leader(self._by_id[each].value)) for each in self._by_id)
-        return {each: leader for each, leader in found if leader and not leader.startswith(REF)}
+        leaders = ((each, self._leader(self._by_id[each].value)) for each in self._by_id)
+        return {each: leader for each, leader in leaders if leader and not leader.startswith(REF)}
 
-    def _ask(self, start: int, asked: dict[str, int]) -> SourceDocument:
+    def _ask(self, start: int, confirmations: dict[str, int]) -> SourceDocument:
         """Tools that demand a confirmation: whoever uses one has to ask."""
         policies = {
-            _policy_id(tool, number): Policy(
+            _build_policy_id(tool, number): Policy(
                 description=f"The tool {tool} requires a confirmation.",
                 effect="ask",
                 permissions=Permissions(tools=(tool,)),
             )
-            for number, tool in enumerate(asked, 1)
+            for number, tool in enumerate(confirmations, 1)
         }
-        places = dict(zip(policies, ((mark, mark) for mark in asked.values()), strict=True))
+        places = dict(zip(policies, ((mark, mark) for mark in confirmations.values()), strict=True))
         marks = (start, {"policies": (start, (start, places))})
         return read_as(self._source, self._root, "access_policies", AccessPolicies(policies=policies), marks)
 
-    def _refuse(self, found: _Found, key: str, row: row.Row, text: str) -> None:
-        marks = found.marks[1]
-        mark = start_of(marks[key][1]) if key in marks else start_of(found.marks)
+    def _refuse(self, component: _Found, key: str, row: row.Row, text: str) -> None:
+        marks = component.marks[1]
+        mark = start_of(marks[key][1]) if key in marks else start_of(component.marks)
         self._refusals.append(Refusal(row, mark, text, f"write `{key}`"))
 
 
-def _policy_id(tool: str, number: int) -> str:
+def _build_policy_id(tool: str, number: int) -> str:
     """An id of its own for each tool: no tool may be without its policy because two have one id."""
     named = f"confirm_{tool}"
     return named if len(named) <= LONGEST else f"confirm_{number}"
 
 
-def _tool(value: dict[str, Any], name: str) -> Tool:
+def _build_tool(value: dict[str, Any], name: str) -> Tool:
     """A tool. What it does is not declared, so it is taken for the most it could do."""
     kind = value[TYPE]
     type: ToolType = "deterministic_function"
@@ -289,5 +289,5 @@ def _tool(value: dict[str, Any], name: str) -> Tool:
     elif kind == "RemoteTool":
         type = "remote_api"
     description = value.get("description")
-    said = description.strip() if isinstance(description, str) else ""
-    return Tool(name=name, description=said, type=type, side_effects="destructive")
+    description_text = description.strip() if isinstance(description, str) else ""
+    return Tool(name=name, description=description_text, type=type, side_effects="destructive")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.loading.files import SUFFIXES, Area, files_in, find_in_head, is_folder
+from orgkernel.loading.files import SUFFIXES, Area, find_in_head, is_folder, list_files_in
 from orgkernel.loading.formats.format import Layout
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -20,8 +20,10 @@ _MOST_LOOKED_AT, _HEAD, _WHOLE = 50, 4096, 4 * 1024 * 1024
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """Where the specifications lie that a path means: a folder with some directly in it, or a file."""
     if is_folder(path):
-        found = is_certain or any(map(_is_specification, files_in(path, _NAMES)[:_MOST_LOOKED_AT]))
-        return Layout(path, (Area(".", _FILES, depth=0),)) if found else None
+        has_specifications = is_certain or any(
+            map(_is_specification, list_files_in(path, _NAMES)[:_MOST_LOOKED_AT])
+        )
+        return Layout(path, (Area(".", _FILES, depth=0),)) if has_specifications else None
     if path.endswith(SUFFIXES) and (is_certain or _is_specification(path)):
         return Layout(os.path.dirname(path), (Area(os.path.basename(path)),))
     return None

@@ -19,10 +19,10 @@ from orgkernel.documents.records import (
 )
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.agent_spec.components import CATALOG, REF
-from orgkernel.loading.formats.building import instead_of
-from orgkernel.loading.formats.organizations import called_as, organization_of
-from orgkernel.loading.formats.roles import RolePart, place_role, tool_id_of
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.building import replace_document
+from orgkernel.loading.formats.organizations import build_organization, get_organization_name
+from orgkernel.loading.formats.roles import RolePart, build_tool_id_from_name, place_role
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
@@ -48,7 +48,7 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     catalogs = [each for each in documents if each.kind == CATALOG]
     if not roles:
         return Completion()
-    raw: dict[int, Mapping[str, Any]] = {id(each): words_in(each) for each in catalogs}
+    raw: dict[int, Mapping[str, Any]] = {id(each): get_list_words(each) for each in catalogs}
     agents = {ref: role for each in raw.values() for ref, role in each.get("agents", {}).items()}
     ids = {ref: tool for each in raw.values() for ref, tool in each.get("ids", {}).items()}
     declared = {
@@ -57,29 +57,29 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     instead: dict[int, SourceDocument] = {}
     edges: dict[int, _Edges] = {}
     for each in catalogs:
-        found = edges[id(each)] = _edges(each, raw[id(each)], agents, roles)
-        if found.unresolved:
-            more = {**raw[id(each)], "unresolved": found.unresolved}
-            instead[id(each)] = instead_of(each, each.record, each.marks, more)
-    commands = _merged(each.commands for each in edges.values())
-    queries = _merged(each.queries for each in edges.values())
+        file_edges = edges[id(each)] = _edges(each, raw[id(each)], agents, roles)
+        if file_edges.unresolved:
+            more = {**raw[id(each)], "unresolved": file_edges.unresolved}
+            instead[id(each)] = replace_document(each, each.record, each.marks, more)
+    commands = _merge(each.commands for each in edges.values())
+    queries = _merge(each.queries for each in edges.values())
     superior = {worker: manager for manager, below in reversed(commands.items()) for worker in below}
     for name, role in roles.items():
-        tools, undeclared = _tools(role, ids, declared)
-        asked = [each for each in queries.get(name, {}) if each != name]
-        height = max(_height(name, commands), 1 if asked else 0)
+        tools, undeclared = _list_tools(role, ids, declared)
+        query_targets = [each for each in queries.get(name, {}) if each != name]
+        height = max(_measure_height(name, commands), 1 if query_targets else 0)
         at = next(iter(queries.get(name, {}).values()), 0) or role.marks[0]
         part = RolePart(
             tools,
             undeclared,
             superior.get(name, USER),
             _TYPES[min(height, 2)],
-            asked,
+            query_targets,
             at if height else 0,
         )
         instead[id(role)] = place_role(role, part)
     _drop_repeated(documents, instead)
-    organization = _organization(root, catalogs, raw, roles, commands)
+    organization = _build_organization(root, catalogs, raw, roles, commands)
     return Completion(instead, (organization,))
 
 
@@ -90,19 +90,19 @@ def _drop_repeated(documents: Sequence[SourceDocument], instead: dict[int, Sourc
     for each in documents:
         record = each.record
         now = instead.get(id(each), each)
-        raw = words_in(now)
+        raw = get_list_words(now)
         if isinstance(record, ToolCatalog):
             kept = {name: tool for name, tool in record.tools.items() if tools.get(name) != tool}
             tools = {**record.tools, **tools}
             if len(kept) < len(record.tools):
-                instead[id(each)] = instead_of(each, ToolCatalog(tools=kept), now.marks, raw)
+                instead[id(each)] = replace_document(each, ToolCatalog(tools=kept), now.marks, raw)
         elif isinstance(record, AccessPolicies):
             further = {
                 name: policy for name, policy in record.policies.items() if policies.get(name) != policy
             }
             policies = {**record.policies, **policies}
             if len(further) < len(record.policies):
-                instead[id(each)] = instead_of(each, AccessPolicies(policies=further), now.marks, raw)
+                instead[id(each)] = replace_document(each, AccessPolicies(policies=further), now.marks, raw)
 
 
 def _edges(
@@ -112,26 +112,26 @@ def _edges(
     roles: Mapping[str, SourceDocument],
 ) -> _Edges:
     """The edges of a file between roles that there are."""
-    found = _Edges(defaultdict(dict), defaultdict(dict), [])
+    edges = _Edges(defaultdict(dict), defaultdict(dict), [])
     marks = catalog.marks[1]["edges"][1][1]
     for number, (verb, *ends) in enumerate(raw.get("edges", ())):
-        source, target = (_role_of(each, agents) for each in ends)
+        source, target = (_get_role(each, agents) for each in ends)
         if source not in roles or target not in roles:
-            found.unresolved.append(number)
+            edges.unresolved.append(number)
         elif verb == "commands":
-            found.commands[source].setdefault(target, marks[number])
+            edges.commands[source].setdefault(target, marks[number])
         else:
-            found.queries[source].setdefault(target, marks[number])
-    return found
+            edges.queries[source].setdefault(target, marks[number])
+    return edges
 
 
-def _role_of(end: str | None, agents: Mapping[str, str]) -> str:
+def _get_role(end: str | None, agents: Mapping[str, str]) -> str:
     """The role at an end of an edge, also one that stands in another file; empty if there is none."""
     name = end or ""
     return agents.get(name.removeprefix(f"{REF} "), "") if name.startswith(f"{REF} ") else name
 
 
-def _merged(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
+def _merge(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
     merged: dict[str, dict[str, int]] = {}
     for edges in each:
         for source, below in edges.items():
@@ -139,7 +139,7 @@ def _merged(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[s
     return merged
 
 
-def _height(name: str, commands: Mapping[str, Mapping[str, int]]) -> int:
+def _measure_height(name: str, commands: Mapping[str, Mapping[str, int]]) -> int:
     """How many levels of command are below a role, as far as that makes a difference."""
     below, height = {name}, 0
     while height < len(_TYPES) - 1:
@@ -150,17 +150,17 @@ def _height(name: str, commands: Mapping[str, Mapping[str, int]]) -> int:
     return height
 
 
-def _tools(
+def _list_tools(
     role: SourceDocument, ids: Mapping[str, str], declared: Iterable[str]
 ) -> tuple[dict[str, int], list[str]]:
     """The tools of an agent with their marks, and the numbers of those that nothing declares."""
     known = set(declared)
     tools: dict[str, int] = {}
     undeclared = []
-    raw, marks = words_in(role), role.marks[1]
+    raw, marks = get_list_words(role), role.marks[1]
     for field in ("tools", "toolboxes"):
         for number, word in enumerate(raw.get(field, ())):
-            tool = ids.get(word) or tool_id_of(word)
+            tool = ids.get(word) or build_tool_id_from_name(word)
             if tool in known:
                 tools.setdefault(str(tool), marks[field][1][1][number])
             else:
@@ -168,7 +168,7 @@ def _tools(
     return tools, undeclared
 
 
-def _organization(
+def _build_organization(
     root: Root,
     catalogs: Sequence[SourceDocument],
     raw: Mapping[int, Mapping[str, Any]],
@@ -178,11 +178,11 @@ def _organization(
     """All agents of a folder: called as the only team in it, or as the folder."""
     teams = [each for each in catalogs if raw[id(each)].get("team", [""])[0].strip()]
     team = teams[0] if len(teams) == 1 else None
-    called = raw[id(team)]["team"][0].strip() if team else called_as(root)
+    called = raw[id(team)]["team"][0].strip() if team else get_organization_name(root)
     hierarchy = {name: HierarchyEntry(subordinates=tuple(commands.get(name, ()))) for name in roles}
     like = team or catalogs[0]
     if team is None and len(catalogs) > 1:
-        return organization_of(like, root.path, called, hierarchy, name=root.name or os.curdir)
+        return build_organization(like, root.path, called, hierarchy, name=root.name or os.curdir)
     start = like.marks[0]
     entries: dict[str, Any] = {}
     for name, role in roles.items():
@@ -192,4 +192,4 @@ def _organization(
     below: dict[str, Any] = {"hierarchy": (start, (start, entries))}
     if team is not None:
         below |= dict.fromkeys(("org_id", "org_name"), team.marks[1]["name"])
-    return organization_of(like, root.path, called, hierarchy, marks=(start, below))
+    return build_organization(like, root.path, called, hierarchy, marks=(start, below))

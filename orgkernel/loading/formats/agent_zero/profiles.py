@@ -13,7 +13,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ChainOfCommand, RoleProfile, StandingOrder, ToolCatalog
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.agent_zero.layout import CONTEXT, PROMPTS, profile_of
+from orgkernel.loading.formats.agent_zero.layout import CONTEXT, PROMPTS, get_profile_name
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, id_of
@@ -37,7 +37,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
     kind = "standing_order" if name in PROMPTS else "tool_catalog" if name == "config.json" else KIND
     if source.refusal is not None:
         return read_broken(source, kind, [source.refusal])
-    role_id = id_of(profile_of(source.path))
+    role_id = id_of(get_profile_name(source.path))
     if len(role_id) > LONGEST:
         text = f"the name of the profile has more than {LONGEST} characters"
         return read_broken(source, kind, [Refusal(row.MALFORMED_ID, _FIRST, text)])
@@ -57,9 +57,9 @@ def _read_prompt(source: SourceText, root: Root, role_id: str) -> ReadFile:
 
 
 def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
-    name = profile_of(source.path)
+    name = get_profile_name(source.path)
     if source.path.endswith(CONTEXT):
-        record = _role(role_id, name, source.text.strip())
+        record = _build_role(role_id, name, source.text.strip())
         below: dict[str, tuple[int, Marks]] = dict.fromkeys(
             ("description", "role_id", "role_name"), (_FIRST, _FIRST)
         )
@@ -74,15 +74,15 @@ def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
     if refusals:
         return read_broken(source, KIND, refusals)
-    title, said, context = (value.get(key, "").strip() for key in _TEXTS)
+    title, description, context = (value.get(key, "").strip() for key in _TEXTS)
     # `description` says what it is, `context` when to take it: both are by what somebody chooses.
-    described = said if context in said else f"{said} {context}".strip()
+    described = description if context in description else f"{description} {context}".strip()
     suppressions = tuple(read_suppressions(value, marks, refusals))
-    record = _role(role_id, title or name, described, suppressions)
+    record = _build_role(role_id, title or name, described, suppressions)
     start = (mapping.start, mapping.start)
     below = {"role_name": marks.get("title", start), "role_id": start}
     if described:
-        below["description"] = marks["description" if said else "context"]
+        below["description"] = marks["description" if description else "context"]
     if SUPPRESSIONS in marks:
         below["suppressions"] = marks[SUPPRESSIONS]
     document = read_as(source, root, KIND, record, (mapping.start, {**marks, **below}))
@@ -93,7 +93,7 @@ def _parse_yaml(text: str) -> Any:
     return parse_yaml(text, as_text=True)
 
 
-def _role(role_id: str, name: str, description: str, suppressions: Any = ()) -> RoleProfile:
+def _build_role(role_id: str, name: str, description: str, suppressions: Any = ()) -> RoleProfile:
     return RoleProfile(
         role_id=role_id,
         role_name=name,
@@ -113,8 +113,8 @@ def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
         if written in choices:
             raw[key] = written
         elif written is not None:
-            said = quote(written) if isinstance(written, str) else describe(written)
-            text = f"{quote(key)} is {said}, not `{choices[0]}` or `{choices[1]}`"
+            value_text = quote(written) if isinstance(written, str) else describe(written)
+            text = f"{quote(key)} is {value_text}, not `{choices[0]}` or `{choices[1]}`"
             refusals.append(Refusal(row.UNKNOWN_VALUE, start_of(mapping.marks[key][1]), text))
             raw[key] = choices[-1]
     for key in ("allowed", "blocked"):

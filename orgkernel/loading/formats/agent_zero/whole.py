@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from orgkernel.documents.records import HierarchyEntry, RoleProfile, Tool, ToolCatalog
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
-from orgkernel.loading.formats.equipment import declared_tools, is_plain
-from orgkernel.loading.formats.names import named_tool_id, server_tool_id
-from orgkernel.loading.formats.organizations import called_as, organization_of
-from orgkernel.loading.formats.servers import server_tool
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.building import add_tools, complete_with, replace_document
+from orgkernel.loading.formats.equipment import is_plain, list_declared_tools
+from orgkernel.loading.formats.names import build_server_tool_id, build_tool_id
+from orgkernel.loading.formats.organizations import build_organization, get_organization_name
+from orgkernel.loading.formats.servers import build_server_tool
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
@@ -30,7 +30,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     if not roles:
         return Completion({}, ())
     policies = {each.unknown[0][1]: each for each in documents if each.kind == "tool_catalog"}
-    built_in = [tool for file in own for each in file.read.documents for tool in declared_tools(each)]
+    built_in = [tool for file in own for each in file.read.documents for tool in list_declared_tools(each)]
     unread = {
         os.path.dirname(each.path)
         for file in files
@@ -45,7 +45,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
             at = policy.marks[0]
             marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
             made.append(complete_with(policy, "tool_catalog", ToolCatalog(tools=tools), marks))
-    instead = {id(role): _equipped(role, policies, known, unread) for role in roles}
+    instead = {id(role): _equip(role, policies, known, unread) for role in roles}
     made.append(_organization(root, roles))
     return Completion(instead, tuple(made))
 
@@ -62,36 +62,38 @@ def tool_of(word: str) -> tuple[str, str, str] | None:
     of, _, name = rest.partition(":")
     if kind == "plugin" and is_plain(name):
         return name, of, name
-    if kind == "mcp" and of and is_plain(named_tool_id(of, name)):
-        return named_tool_id(of, name) if name else server_tool_id(of), of, name
+    if kind == "mcp" and of and is_plain(build_tool_id(of, name)):
+        return build_tool_id(of, name) if name else build_server_tool_id(of), of, name
     return None
 
 
 def _named(policy: SourceDocument, known: Mapping[str, None]) -> Iterator[tuple[str, Tool]]:
     """Tools that a policy names and nothing declares yet. What they do, nobody says."""
-    words = words_in(policy)
+    words = get_list_words(policy)
     for word in (*words.get("allowed", ()), *words.get("blocked", ())):
         meant = tool_of(word)
         if meant is not None and meant[0] not in known:
             tool_id, of, name = meant
             if word.startswith("mcp:"):
-                yield tool_id, server_tool(of, name)
+                yield tool_id, build_server_tool(of, name)
             else:
-                said = f"The tool {name} of the plugin {of}." if of else f"The tool {name}."
+                description = f"The tool {name} of the plugin {of}." if of else f"The tool {name}."
                 yield (
                     tool_id,
-                    Tool(description=said, type="utility_agent", provider=of, side_effects="destructive"),
+                    Tool(
+                        description=description, type="utility_agent", provider=of, side_effects="destructive"
+                    ),
                 )
 
 
-def _equipped(
+def _equip(
     role: SourceDocument, policies: Mapping[str, SourceDocument], known: Mapping[str, None], unread: set[str]
 ) -> SourceDocument:
     """The role with the tools that its policy leaves it: all of them without one."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
     policy = policies.get(record.role_id)
-    words = words_in(policy) if policy is not None else {}
+    words = get_list_words(policy) if policy is not None else {}
     if any(each.startswith(os.path.join(os.path.dirname(role.path), "")) for each in unread):
         words = {"mode": "custom", "default": "block", "mcp_default": "block"}
     tools = list(known)
@@ -107,7 +109,7 @@ def _equipped(
             or (tool not in listed["blocked"] and (tool in listed["allowed"] or _is_allowed(tool, words)))
         ]
     changed = replace(record, capabilities=replace(record.capabilities, tools_primary=tuple(tools)))
-    return instead_of(role, changed, with_tools(marks, [marks[0]] * len(tools)))
+    return replace_document(role, changed, add_tools(marks, [marks[0]] * len(tools)))
 
 
 def _is_allowed(tool: str, words: Mapping[str, Any]) -> bool:
@@ -121,4 +123,4 @@ def _organization(root: Root, roles: Sequence[SourceDocument]) -> SourceDocument
     ids = (each.record.role_id for each in roles if isinstance(each.record, RoleProfile))
     name = os.path.dirname(os.path.dirname(roles[0].name)) or os.curdir
     hierarchy = dict.fromkeys(ids, HierarchyEntry())
-    return organization_of(roles[0], root.path, called_as(root), hierarchy, name=name)
+    return build_organization(roles[0], root.path, get_organization_name(root), hierarchy, name=name)

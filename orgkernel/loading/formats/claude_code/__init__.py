@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from orgkernel.loading.files import MARKDOWN, Root, SourceText, markdown_kind
+from orgkernel.loading.files import MARKDOWN, Root, SourceText, get_markdown_kind
 from orgkernel.loading.formats.claude_code.layout import AGENTS, SETTINGS, find_layout, is_command
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
@@ -36,7 +36,7 @@ class ClaudeCode:
             from orgkernel.loading.formats.servers import read_servers
 
             return read_servers(source, root)
-        if markdown_kind(source.path) == "cognitive_skill":
+        if get_markdown_kind(source.path) == "cognitive_skill":
             from orgkernel.loading.formats.claude_code.skills import read_skill
 
             return read_skill(source, root)

@@ -20,9 +20,9 @@ from orgkernel.documents.records import (
 )
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import read_as, with_tools
-from orgkernel.loading.formats.equipment import plain_tools
-from orgkernel.loading.formats.front_matter import Front, misspelled, read_front_matter
+from orgkernel.loading.formats.building import add_tools, read_as
+from orgkernel.loading.formats.equipment import select_plain_tools
+from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
@@ -77,20 +77,20 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         return read_broken(
             source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(marks["name"][1]), text)]
         )
-    refusals += misspelled(value, marks, _FIELDS, "Claude Code")
+    refusals += find_misspelled(value, marks, _FIELDS, "Claude Code")
     raw: dict[str, list[str]] = {}
     for key in _LISTS:
         if key in value:
             words = list(read_words(key, value[key], marks[key][1], refusals))
             raw[key] = [word for word, _ in words]
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
-    servers = _named_servers(value.get("mcpServers"))
+    servers = _list_own_servers(value.get("mcpServers"))
     if servers:
         raw["mcpServers"] = servers
-    tools, at = plain_tools(raw.get("tools", ()), marks["tools"][1][1] if "tools" in raw else ())
+    tools, at = select_plain_tools(raw.get("tools", ()), marks["tools"][1][1] if "tools" in raw else ())
     denied = tuple(raw.get("disallowedTools", ()))
     model = value.get("model", "")
-    turns = _turns(value, marks, refusals)
+    turns = _read_turns(value, marks, refusals)
     record = RoleProfile(
         role_id=role_id,
         role_name=name,
@@ -117,7 +117,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     if turns is not None:
         inner = {"max_turns_without_progress": marks["maxTurns"]}
         below["doctrine"] = (marks["maxTurns"][0], (marks["maxTurns"][0], inner))
-    role_marks = with_tools((front.start, below), at)
+    role_marks = add_tools((front.start, below), at)
     documents = [read_as(source, root, KIND, record, role_marks, raw)]
     if front.body.strip():
         order = StandingOrder(audience="role", target=role_id, body=front.body)
@@ -126,7 +126,9 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
 
 
-def _turns(value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]) -> int | None:
+def _read_turns(
+    value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]
+) -> int | None:
     written = value.get("maxTurns")
     if written is None:
         return None
@@ -137,13 +139,13 @@ def _turns(value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals:
         and 0 < int(written[:6]) <= _MOST_TURNS
     ):
         return int(written[:6])
-    said = quote(written) if isinstance(written, str) else describe(written)
-    text = f"`maxTurns` is {said}, not a number from 1 to {_MOST_TURNS:,}"
+    value_text = quote(written) if isinstance(written, str) else describe(written)
+    text = f"`maxTurns` is {value_text}, not a number from 1 to {_MOST_TURNS:,}"
     refusals.append(Refusal(row.OUT_OF_RANGE, start_of(marks["maxTurns"][1]), text))
     return None
 
 
-def _named_servers(value: Any) -> list[str]:
+def _list_own_servers(value: Any) -> list[str]:
     """The MCP servers that an agent declares for itself; a name alone refers to one that is declared elsewhere."""
     mappings = (
         [value] if isinstance(value, dict) else [each for each in value or () if isinstance(each, dict)]

@@ -18,7 +18,7 @@ _PART = re.compile(
 )
 
 
-def harmless_tools(catalogs: Iterable[SourceDocument]) -> frozenset[str]:
+def find_harmless_tools(catalogs: Iterable[SourceDocument]) -> frozenset[str]:
     """The tools of catalogs that write no file."""
     return frozenset(
         name
@@ -39,10 +39,10 @@ def scope_of(
     tools: dict[str, int] = {}
     paths: dict[str, dict[str, int]] = {}
     for word, mark in words.items():
-        found = _PART.match(word)
-        if found is not None and ".." not in found[2].split("/"):
-            tools.setdefault(found[1], mark)
-            paths.setdefault(found[1], {})[found[2]] = mark
+        match = _PART.match(word)
+        if match is not None and ".." not in match[2].split("/"):
+            tools.setdefault(match[1], mark)
+            paths.setdefault(match[1], {})[match[2]] = mark
     is_bound = all(each in harmless for each in equipped) and not {*tools} & {*denied}
     if not tools or not is_bound or len({frozenset(each) for each in paths.values()}) > 1:
         return {}, {}

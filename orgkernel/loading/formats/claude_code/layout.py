@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.loading.files import MARKDOWN, SKILLS, Area, has_markdown, is_file, is_folder, markdown_heads
+from orgkernel.loading.files import (
+    MARKDOWN,
+    SKILLS,
+    Area,
+    has_markdown,
+    is_file,
+    is_folder,
+    read_markdown_heads,
+)
 from orgkernel.loading.formats.format import Layout
 
 AGENTS, COMMANDS, HIDDEN = "agents", "commands", ".claude"
@@ -25,25 +33,25 @@ def is_command(path: str, top: str) -> bool:
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """Where the files lie that a path means: a project, its `.claude`, a plugin, their `agents`, or a file in one."""
     if not is_folder(path):
-        return _around_file(path) if path.endswith(MARKDOWN) else None
+        return _find_around_file(path) if path.endswith(MARKDOWN) else None
     name, above = os.path.basename(path), os.path.dirname(path)
     if has_markdown(os.path.join(path, HIDDEN, AGENTS)):
-        return _project(path)
+        return _build_project(path)
     if name == HIDDEN and has_markdown(os.path.join(path, AGENTS)):
-        return _project(above)
+        return _build_project(above)
     if (is_certain or is_file(os.path.join(path, PLUGIN))) and has_markdown(os.path.join(path, AGENTS)):
-        return _plugin(path)
+        return _build_plugin(path)
     if name == AGENTS and has_markdown(path):
         if os.path.basename(above) == HIDDEN:
-            return _project(os.path.dirname(above))
+            return _build_project(os.path.dirname(above))
         if is_file(os.path.join(above, PLUGIN)):
-            return _plugin(above)
+            return _build_plugin(above)
         if is_certain or _has_agent(path):
-            return _alone(path)
-    return _alone(path) if is_certain else None
+            return _build_single(path)
+    return _build_single(path) if is_certain else None
 
 
-def _around_file(path: str) -> Layout | None:
+def _find_around_file(path: str) -> Layout | None:
     """The project or plugin whose `agents` a file lies in."""
     folder = os.path.dirname(path)
     while os.path.basename(folder) not in ("", AGENTS):
@@ -51,13 +59,13 @@ def _around_file(path: str) -> Layout | None:
     above = os.path.dirname(folder)
     if os.path.basename(folder) == AGENTS:
         if os.path.basename(above) == HIDDEN:
-            return _project(os.path.dirname(above))
+            return _build_project(os.path.dirname(above))
         if is_file(os.path.join(above, PLUGIN)):
-            return _plugin(above)
+            return _build_plugin(above)
     return None
 
 
-def _project(top: str) -> Layout:
+def _build_project(top: str) -> Layout:
     return Layout(
         top,
         (
@@ -70,7 +78,7 @@ def _project(top: str) -> Layout:
     )
 
 
-def _plugin(top: str) -> Layout:
+def _build_plugin(top: str) -> Layout:
     return Layout(
         top,
         (
@@ -83,13 +91,13 @@ def _plugin(top: str) -> Layout:
     )
 
 
-def _alone(top: str) -> Layout:
+def _build_single(top: str) -> Layout:
     return Layout(top, (Area(".", AGENT_FILES),))
 
 
 def _has_agent(folder: str) -> bool:
     """Whether one of the first Markdown files directly in a folder begins like an agent."""
-    for head in markdown_heads(folder, _MOST_LOOKED_AT, _HEAD, other=_OF_OTHERS):
+    for head in read_markdown_heads(folder, _MOST_LOOKED_AT, _HEAD, other=_OF_OTHERS):
         lines = head.splitlines()
         begins = bool(lines) and lines[0].rstrip() == b"---"
         if begins and any(line.startswith(b"name:") for line in lines) and b"\ndescription:" in head:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orgkernel.loading.files import has_markdown, is_file, is_folder, read_text, stays_below
+from orgkernel.loading.files import does_stay_below, has_markdown, is_file, is_folder, read_text
 from orgkernel.loading.formats.claude_code.layout import AGENTS
 from orgkernel.loading.json_reader import parse_json
 
@@ -20,17 +20,17 @@ class ListedPlugin(NamedTuple):
     name: str
 
 
-def plugins_of(path: str) -> list[ListedPlugin]:
+def list_plugins(path: str) -> list[ListedPlugin]:
     """The plugins with agents in the folder of a marketplace; none of any other folder."""
     file = os.path.join(path, MARKETPLACE)
     if not is_folder(path) or not is_file(file):
         return []
     parsed = parse_json(read_text(file, MARKETPLACE).text)
     value = parsed.documents[0].value if parsed.documents and not parsed.refusals else None
-    return sorted(set(_listed(path, value))) if isinstance(value, dict) else []
+    return sorted(set(_list_listed(path, value))) if isinstance(value, dict) else []
 
 
-def _listed(top: str, value: dict[str, object]) -> Iterator[ListedPlugin]:
+def _list_listed(top: str, value: dict[str, object]) -> Iterator[ListedPlugin]:
     plugins, more = value.get("plugins"), value.get("metadata")
     root = more.get("pluginRoot") if isinstance(more, dict) else ""
     for plugin in plugins if isinstance(plugins, tuple) else ():
@@ -41,5 +41,5 @@ def _listed(top: str, value: dict[str, object]) -> Iterator[ListedPlugin]:
             continue  # it lies elsewhere
         below = root if isinstance(root, str) and not source.startswith("./") and "\0" not in root else ""
         path = os.path.normpath(os.path.join(top, below, source))
-        if stays_below(path, top) and has_markdown(os.path.join(path, AGENTS)):
+        if does_stay_below(path, top) and has_markdown(os.path.join(path, AGENTS)):
             yield ListedPlugin(path, name)

@@ -42,7 +42,7 @@ class ToolPart(NamedTuple):
     """Beginnings."""
 
 
-def part_of(word: str) -> ToolPart | None:
+def parse_tool_part(word: str) -> ToolPart | None:
     """The part that a rule is about; None where it is about a whole tool, or about a part that cannot be said exactly.
 
     >>> part_of("Edit(/docs/*.md)").paths, part_of("Read(./.env)").paths, part_of("Read(secrets/)").paths
@@ -52,29 +52,29 @@ def part_of(word: str) -> ToolPart | None:
     >>> part_of("Read"), part_of("Read(~/.ssh/**)"), part_of("Read(//etc/**)"), part_of("Bash(ls*)")
     (None, None, None, None)
     """
-    found = _RULE.match(word)
-    if found is not None and found[1] == COMMAND_TOOL:
-        beginning = _BEGINNING.match(found[2])
+    match = _RULE.match(word)
+    if match is not None and match[1] == COMMAND_TOOL:
+        beginning = _BEGINNING.match(match[2])
         if beginning is None or len(beginning[1]) > _MOST_CHARACTERS:
             return None
         return ToolPart((COMMAND_TOOL,), commands=(beginning[1],))
-    tools = _TOOLS.get(found[1]) if found is not None else None
-    paths = _paths_of(found[2]) if found is not None and tools is not None else ()
+    tools = _TOOLS.get(match[1]) if match is not None else None
+    paths = _parse_paths(match[2]) if match is not None and tools is not None else ()
     return ToolPart(tools, paths) if tools and paths else None
 
 
-def _paths_of(pattern: str) -> tuple[str, ...]:
+def _parse_paths(pattern: str) -> tuple[str, ...]:
     """The globs of the files that a pattern is about; none where not all of it is understood."""
-    found = _PATTERN.match(pattern)
-    if found is None:
+    match = _PATTERN.match(pattern)
+    if match is None:
         return ()
-    names = found[2].split("/")
+    names = match[2].split("/")
     if any(not _is_plain(name) for name in names) or not any(name.strip("*?") for name in names):
         return ()
     path = "/".join(names)
     if names[0] == _ANYWHERE:
         return (path,)
-    return (path, f"{_SETTINGS}/{path}") if found[1] == "/" else (f"{_ANYWHERE}/{path}",)
+    return (path, f"{_SETTINGS}/{path}") if match[1] == "/" else (f"{_ANYWHERE}/{path}",)
 
 
 def _is_plain(name: str) -> bool:

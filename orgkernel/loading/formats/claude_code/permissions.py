@@ -19,10 +19,10 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import AccessPolicies, Permissions, Policy
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import instead_of, read_as
-from orgkernel.loading.formats.claude_code.parts import part_of
+from orgkernel.loading.formats.building import read_as, replace_document
+from orgkernel.loading.formats.claude_code.parts import parse_tool_part
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import MCP, server_of
+from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
@@ -53,7 +53,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
     raw: dict[str, Any] = {}
     for effect in EFFECTS:
         raw[effect] = []
-        for word, mark in _rules(effect, rules, marks, refusals):
+        for word, mark in _read_rules(effect, rules, marks, refusals):
             tools = tuple(tools_of(word))
             raw[effect].append(word)
             if not tools:
@@ -61,7 +61,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
                 refusals.append(Refusal(row.INVALID_VALUE, mark, text, "write `TOOL` or `TOOL(ARGUMENT)`"))
                 continue
             policy_id = f"{of}_{effect}_{len(raw[effect])}"
-            part = part_of(word)
+            part = parse_tool_part(word)
             permissions = (
                 Permissions(tools=tools)
                 if part is None
@@ -78,20 +78,20 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
     return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
 
 
-def about_known_tools(document: SourceDocument, known: Collection[str]) -> SourceDocument:
+def restrict_to_known_tools(document: SourceDocument, known: Collection[str]) -> SourceDocument:
     """The policies of a settings file, about the tools that there are. A rule about no tool is left out."""
     record = document.record
     assert isinstance(record, AccessPolicies)
     policies = {}
     for policy_id, policy in record.policies.items():
         named = policy.named_tools or ()
-        tools = named if named == ("*",) else tuple(dict.fromkeys(_known(named, known)))
+        tools = named if named == ("*",) else tuple(dict.fromkeys(_find_known(named, known)))
         if tools:
             policies[policy_id] = replace(policy, permissions=replace(policy.permissions, tools=tools))
-    return instead_of(document, replace(record, policies=policies), document.marks)
+    return replace_document(document, replace(record, policies=policies), document.marks)
 
 
-def _known(named: Iterable[str], known: Collection[str]) -> Iterator[str]:
+def _find_known(named: Iterable[str], known: Collection[str]) -> Iterator[str]:
     for name in named:
         if name.endswith("*"):
             yield from (each for each in known if each.startswith(name[:-1]))
@@ -99,7 +99,7 @@ def _known(named: Iterable[str], known: Collection[str]) -> Iterator[str]:
             yield name
 
 
-def _rules(
+def _read_rules(
     effect: str, rules: dict[str, Any], marks: Marks, refusals: list[Refusal]
 ) -> Iterator[tuple[str, int]]:
     listed = rules.get(effect, ())
@@ -129,7 +129,7 @@ def tools_of(word: str) -> Iterator[str]:
     elif name in _STARTERS:
         yield from _STARTERS
     elif name.startswith(MCP):
-        server = str(server_of(name))
+        server = str(get_server_tool_id_of(name))
         plain = name.removesuffix("*").removesuffix("__")
         if _NAME.match(server) and _NAME.match(plain):
             # Who has the server has this tool of it.

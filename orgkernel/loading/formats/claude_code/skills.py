@@ -6,9 +6,9 @@ from typing import Any
 
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import with_text
+from orgkernel.loading.formats.building import add_text
 from orgkernel.loading.markdown import parse_markdown
-from orgkernel.loading.sources import ReadFile, name_of_skill
+from orgkernel.loading.sources import ReadFile, get_skill_name
 
 # Fields that Claude Code reads and the standard does not know. None of them says who has the skill.
 _MORE = (
@@ -32,7 +32,7 @@ def read_skill(source: SourceText, root: Root) -> ReadFile:
         tools = value.get(_TOOLS)
         if isinstance(tools, tuple) and all(isinstance(each, str) for each in tools):
             value[_TOOLS] = " ".join(tools)
-        value.setdefault("name", name_of_skill(source.path))
+        value.setdefault("name", get_skill_name(source.path))
         parsed = parsed._replace(value=value)
     read = read_parsed_markdown(source, parsed, root.shared, root.context, root.format)
-    return with_text(read, raw)
+    return add_text(read, raw)

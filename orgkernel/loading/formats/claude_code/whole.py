@@ -10,16 +10,22 @@ from msgspec.structs import replace
 
 from orgkernel.documents.records import HierarchyEntry, RoleProfile
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import instead_of, with_tools
+from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.claude_code.commands import COMMAND
-from orgkernel.loading.formats.claude_code.file_scopes import harmless_tools, scope_of
+from orgkernel.loading.formats.claude_code.file_scopes import find_harmless_tools, scope_of
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
-from orgkernel.loading.formats.claude_code.permissions import about_known_tools
-from orgkernel.loading.formats.equipment import declared_tools, plain_tools
-from orgkernel.loading.formats.names import MCP, server_of
-from orgkernel.loading.formats.organizations import called_as, organization_of
-from orgkernel.loading.formats.servers import FIELD, declared_once, named_of, named_tools, own_tools
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.claude_code.permissions import restrict_to_known_tools
+from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
+from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
+from orgkernel.loading.formats.organizations import build_organization, get_organization_name
+from orgkernel.loading.formats.servers import (
+    FIELD,
+    build_named_tools,
+    build_own_servers,
+    drop_repeated_servers,
+    filter_server_tools,
+)
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
@@ -33,37 +39,39 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     """What the files of one root mean together."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]
-    catalogs = [each for each in documents if each.kind == "tool_catalog" and COMMAND not in words_in(each)]
+    catalogs = [
+        each for each in documents if each.kind == "tool_catalog" and COMMAND not in get_list_words(each)
+    ]
     if not roles:
         return Completion({}, ())
-    built_in = [tool for file in own for each in file.read.documents for tool in declared_tools(each)]
-    servers = {tool: each for each in reversed(catalogs) for tool in declared_tools(each)}
-    raw = {id(each): words_in(each) for each in roles}
+    built_in = [tool for file in own for each in file.read.documents for tool in list_declared_tools(each)]
+    servers = {tool: each for each in reversed(catalogs) for tool in list_declared_tools(each)}
+    raw = {id(each): get_list_words(each) for each in roles}
     made: list[SourceDocument] = []
     everything = dict.fromkeys((*built_in, *servers))
     named = {
-        tool: servers[str(server_of(tool))]
+        tool: servers[str(get_server_tool_id_of(tool))]
         for words in raw.values()
-        for tool in named_of(_listed(words), servers)
+        for tool in filter_server_tools(_listed(words), servers)
     }
     for catalog in dict.fromkeys(named.values()):
         words = sorted(word for word, declaring in named.items() if declaring is catalog)
-        made.append(named_tools(catalog, words))
+        made.append(build_named_tools(catalog, words))
         everything |= dict.fromkeys(words)
-    instead = declared_once(catalogs)
-    harmless = harmless_tools(document for file in own for document in file.read.documents)
+    instead = drop_repeated_servers(catalogs)
+    harmless = find_harmless_tools(document for file in own for document in file.read.documents)
     for role in roles:
         known = everything
         if own_servers := raw[id(role)].get(FIELD):
-            catalog = own_tools(role, FIELD, own_servers, _listed(raw[id(role)]))
+            catalog = build_own_servers(role, FIELD, own_servers, _listed(raw[id(role)]))
             made.append(catalog)
-            known = everything | dict.fromkeys(declared_tools(catalog))
-        if _depends_on_others(raw[id(role)], known):
+            known = everything | dict.fromkeys(list_declared_tools(catalog))
+        if _does_depend_on_others(raw[id(role)], known):
             instead[id(role)] = _equipped(role, raw[id(role)], known, harmless)
-    everything |= dict.fromkeys(tool for catalog in made for tool in declared_tools(catalog))
+    everything |= dict.fromkeys(tool for catalog in made for tool in list_declared_tools(catalog))
     for each in documents:
         if each.kind == "access_policies":
-            instead[id(each)] = about_known_tools(each, everything)
+            instead[id(each)] = restrict_to_known_tools(each, everything)
     made.append(_organization(root, files, roles, catalogs))
     return Completion(instead, tuple(made))
 
@@ -73,7 +81,7 @@ def _listed(raw: Mapping[str, Any]) -> Iterator[str]:
     yield from (*raw.get("tools", ()), *raw.get("disallowedTools", ()))
 
 
-def _depends_on_others(raw: Mapping[str, Any], everything: dict[str, None]) -> bool:
+def _does_depend_on_others(raw: Mapping[str, Any], everything: dict[str, None]) -> bool:
     """Whether the tools of a role are others than the words that its file lists."""
     words = raw.get("tools")
     if words is None or "disallowedTools" in raw:
@@ -95,32 +103,32 @@ def _equipped(
     else:
         words = dict(zip(raw["tools"], marks[1]["tools"][1][1], strict=False))
         for word, mark in words.items():
-            for tool in _meant(word, everything):
+            for tool in _expand_word(word, everything):
                 tools.setdefault(tool, mark)
     # A part of a tool cannot be taken away here, so that all of it is.
     denied = [word.partition("(")[0].strip() for word in raw.get("disallowedTools", ())]
     for word in denied:
-        for tool in _meant(word, everything):
+        for tool in _expand_word(word, everything):
             tools.pop(tool, None)
     scoped, paths = scope_of(words, denied, tools, harmless)
-    names, places = plain_tools({**tools, **scoped}, [*tools.values(), *scoped.values()])
+    names, places = select_plain_tools({**tools, **scoped}, [*tools.values(), *scoped.values()])
     changed = replace(
         record, capabilities=replace(record.capabilities, tools_primary=names), file_scope=tuple(paths)
     )
-    marks = with_tools(marks, places)
+    marks = add_tools(marks, places)
     if paths:
         key = marks[1]["tools"][0]
         marks = (marks[0], {**marks[1], "file_scope": (key, (key, list(paths.values())))})
-    return instead_of(role, changed, marks)
+    return replace_document(role, changed, marks)
 
 
-def _meant(word: str, everything: dict[str, None]) -> Iterator[str]:
+def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:
     """The tools that a word stands for: itself, its other name, or all known ones of a server."""
     if word in everything:
         yield word
     if word in _SAME and _SAME[word] in everything:
         yield _SAME[word]
-    server = server_of(word)
+    server = get_server_tool_id_of(word)
     if server is not None and word in (server, f"{server}__{EVERY}") and server in everything:
         yield server
         yield from (each for each in everything if each.startswith(f"{server}__"))
@@ -131,9 +139,9 @@ def _organization(
 ) -> SourceDocument:
     """All roles beside one another: nobody says here who commands whom."""
     plugin = next((each for each in catalogs if each.unknown), None)
-    called = plugin.unknown[0][1] if plugin is not None else called_as(root)
+    called = plugin.unknown[0][1] if plugin is not None else get_organization_name(root)
     hierarchy = dict.fromkeys((each.record.role_id for each in roles), HierarchyEntry())  # type: ignore[attr-defined]
-    said = plugin.record.description if plugin is not None else ""  # type: ignore[attr-defined]
+    description = plugin.record.description if plugin is not None else ""  # type: ignore[attr-defined]
     folder = os.path.dirname(roles[0].name)
     area = next(each for each in root.areas if each.files == AGENT_FILES)
     inside = os.path.relpath(os.path.dirname(roles[0].path), os.path.join(root.path, area.path))
@@ -143,6 +151,6 @@ def _organization(
     below = dict(plugin.marks[1]) if plugin is not None else {}
     if plugin is not None:
         below |= {"org_id": below["name"], "org_name": below["name"]}
-    return organization_of(
-        roles[0], root.path, called, hierarchy, name=name, marks=(_FIRST, below), description=said
+    return build_organization(
+        roles[0], root.path, called, hierarchy, name=name, marks=(_FIRST, below), description=description
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from orgkernel.loading.files import Root, SourceText, markdown_kind
+from orgkernel.loading.files import Root, SourceText, get_markdown_kind
 from orgkernel.loading.formats.copilot.layout import find_layout, may_hold
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
@@ -32,7 +32,7 @@ class Copilot:
             from orgkernel.loading.formats.servers import FIELD, OF_VSCODE, read_servers
 
             return read_servers(source, root, (OF_VSCODE, FIELD))
-        if markdown_kind(source.path) == "cognitive_skill":
+        if get_markdown_kind(source.path) == "cognitive_skill":
             from orgkernel.loading.formats.claude_code.skills import read_skill
 
             return read_skill(source, root)

@@ -15,8 +15,8 @@ from orgkernel.documents.records import ChainOfCommand, Requirements, RoleProfil
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
-from orgkernel.loading.formats.copilot.layout import AGENT, MODE, stem_of
-from orgkernel.loading.formats.front_matter import Front, misspelled, read_front_matter
+from orgkernel.loading.formats.copilot.layout import AGENT, MODE, get_agent_stem
+from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
@@ -37,7 +37,7 @@ _FIELDS = (
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
     """The role and the orders of an agent; nothing for a note that lies beside agents."""
-    front = _front(source)
+    front = _read_front_matter(source)
     if front is None:
         return ReadFile(skipped=True)
     if any(each.row.severity is row.MISSING_FIELD.severity for each in front.refusals):
@@ -45,7 +45,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     return _read_role(source, root, front)
 
 
-def _front(source: SourceText) -> Front | None:
+def _read_front_matter(source: SourceText) -> Front | None:
     """The front matter. A file that is called like an agent needs none."""
     is_agent = source.path.endswith((AGENT, MODE))
     if source.refusal is None and is_agent and split_front_matter(source.text) is None:
@@ -61,13 +61,13 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
     if any(each.row is row.WRONG_TYPE for each in refusals):
         return read_broken(source, KIND, refusals)
-    name = value.get("name", "").strip() or stem_of(source.path)
+    name = value.get("name", "").strip() or get_agent_stem(source.path)
     named = marks["name"] if value.get("name", "").strip() else (front.start, front.start)
     role_id = id_of(name)
     if not role_id or len(role_id) > LONGEST:
         text = f"the name has more than {LONGEST} characters" if role_id else "the agent has no name"
         return read_broken(source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(named[1]), text)])
-    refusals += misspelled(value, marks, _FIELDS, "GitHub Copilot")
+    refusals += find_misspelled(value, marks, _FIELDS, "GitHub Copilot")
     raw: dict[str, Any] = {}
     for key in (TOOLS, STARTS, "model"):
         if key in value:
@@ -75,9 +75,9 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
             raw[key] = [word for word, _ in words]
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
     if HANDOFFS in value:
-        raw[HANDOFFS] = list(_handoffs(value[HANDOFFS], marks[HANDOFFS][1], refusals))
+        raw[HANDOFFS] = list(_read_handoffs(value[HANDOFFS], marks[HANDOFFS][1], refusals))
     if SERVERS in value:
-        raw[SERVERS] = list(_servers(value[SERVERS], marks[SERVERS][1], refusals))
+        raw[SERVERS] = list(_read_servers(value[SERVERS], marks[SERVERS][1], refusals))
     if _is_not_started(value, marks, refusals):
         raw[NOT_STARTED] = ["true"]
     models = raw.get("model", [])
@@ -103,7 +103,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
 
 
-def _handoffs(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:
+def _read_handoffs(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:
     """The agents to whom work is handed; empty for what cannot be read, so that places stay those of the list."""
     if not isinstance(value, tuple):
         text = f"`{HANDOFFS}` is {describe(value)}, not a list"
@@ -120,7 +120,7 @@ def _handoffs(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str
             yield ""
 
 
-def _servers(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:
+def _read_servers(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:
     """The MCP servers that an agent declares for itself."""
     if isinstance(value, dict):
         yield from value
@@ -137,8 +137,8 @@ def _is_not_started(
         if key in value:
             written = value[key]
             if written not in ("true", "false"):
-                said = quote(written) if isinstance(written, str) else describe(written)
-                text = f"the field {quote(key)} is {said}, not `true` or `false`"
+                value_text = quote(written) if isinstance(written, str) else describe(written)
+                text = f"the field {quote(key)} is {value_text}, not `true` or `false`"
                 refusals.append(Refusal(row.UNKNOWN_VALUE, start_of(marks[key][1]), text))
                 return True
             return bool(written == meaning)

@@ -15,7 +15,7 @@ _AGENT_FILES, _ALONE = r".*\.md", r".*\.agent\.md"
 _MODE_FILES, _SKILL_FILES = r".*\.chatmode\.md", r"[^/]+/SKILL\.md"
 
 
-def stem_of(path: str) -> str:
+def get_agent_stem(path: str) -> str:
     """What an agent is called by its file."""
     name = os.path.basename(path)
     for suffix in (AGENT, MODE, MARKDOWN):

@@ -9,13 +9,18 @@ from msgspec.structs import replace
 
 from orgkernel.documents.records import Channel, DispatchRights, HierarchyEntry, RoleProfile
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import instead_of, with_tools
+from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
 from orgkernel.loading.formats.copilot.words import EVERY, STARTER, holds, tool_of
-from orgkernel.loading.formats.equipment import declared_tools, plain_tools
-from orgkernel.loading.formats.organizations import called_as, organization_of
-from orgkernel.loading.formats.servers import declared_once, named_of, named_tools, own_tools
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
+from orgkernel.loading.formats.organizations import build_organization, get_organization_name
+from orgkernel.loading.formats.servers import (
+    build_named_tools,
+    build_own_servers,
+    drop_repeated_servers,
+    filter_server_tools,
+)
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
@@ -31,22 +36,24 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     catalogs = [each for each in documents if each.kind == "tool_catalog"]
     made: list[SourceDocument] = []
     built_in = [document for file in own for document in file.read.documents]
-    declaring = {tool: each for each in (*built_in, *reversed(catalogs)) for tool in declared_tools(each)}
+    declaring = {
+        tool: each for each in (*built_in, *reversed(catalogs)) for tool in list_declared_tools(each)
+    }
     everything = dict.fromkeys(declaring)
     for catalog in dict.fromkeys(declaring.values()):
-        servers = {tool for tool in declared_tools(catalog) if declaring[tool] is catalog}
-        if words := sorted({word for role in roles for word in named_of(_listed(role), servers)}):
-            made.append(named_tools(catalog, words))
+        servers = {tool for tool in list_declared_tools(catalog) if declaring[tool] is catalog}
+        if words := sorted({word for role in roles for word in filter_server_tools(_listed(role), servers)}):
+            made.append(build_named_tools(catalog, words))
             everything |= dict.fromkeys(words)
     agents = _Agents(roles)
-    instead = declared_once(catalogs)
+    instead = drop_repeated_servers(catalogs)
     for role in roles:
         known = everything
-        if own_servers := words_in(role).get(SERVERS):
-            catalog = own_tools(role, SERVERS, own_servers, _listed(role))
+        if own_servers := get_list_words(role).get(SERVERS):
+            catalog = build_own_servers(role, SERVERS, own_servers, _listed(role))
             made.append(catalog)
-            known = everything | dict.fromkeys(declared_tools(catalog))
-        instead[id(role)] = _finished(role, known, agents)
+            known = everything | dict.fromkeys(list_declared_tools(catalog))
+        instead[id(role)] = _complete_role(role, known, agents)
     made.append(_organization(root, roles, agents))
     return Completion(instead, tuple(made))
 
@@ -59,9 +66,9 @@ class _Agents:
         self.started: list[str] = []
         """Those that others may start by their own choice."""
         for role in roles:
-            profile = _profile(role)
+            profile = _get_profile(role)
             self._ids.setdefault(profile.role_name, profile.role_id)
-            if NOT_STARTED not in words_in(role):
+            if NOT_STARTED not in get_list_words(role):
                 self.started.append(profile.role_id)
 
     def id_of(self, name: str) -> str | None:
@@ -69,7 +76,7 @@ class _Agents:
         return self._ids.get(name)
 
 
-def _profile(document: SourceDocument) -> RoleProfile:
+def _get_profile(document: SourceDocument) -> RoleProfile:
     record = document.record
     assert isinstance(record, RoleProfile)
     return record
@@ -77,12 +84,12 @@ def _profile(document: SourceDocument) -> RoleProfile:
 
 def _listed(role: SourceDocument) -> Iterator[str]:
     """The tools that an agent lists, by their ids."""
-    return map(tool_of, words_in(role).get(TOOLS, ()))
+    return map(tool_of, get_list_words(role).get(TOOLS, ()))
 
 
-def _finished(role: SourceDocument, known: dict[str, None], agents: _Agents) -> SourceDocument:
+def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents) -> SourceDocument:
     """The role with the tools that there are, and the agents that it may start."""
-    record, marks, words = _profile(role), role.marks, words_in(role)
+    record, marks, words = _get_profile(role), role.marks, get_list_words(role)
     tools: dict[str, int] = {}
     if TOOLS not in words or EVERY in words[TOOLS]:
         tools = dict.fromkeys(known, marks[1][TOOLS][0] if TOOLS in words else marks[0])
@@ -94,8 +101,8 @@ def _finished(role: SourceDocument, known: dict[str, None], agents: _Agents) -> 
                 for each in known:
                     if holds(tool, each):
                         tools.setdefault(each, mark)
-    names, places = plain_tools(tools, tools.values())
-    marks = with_tools(marks, places)
+    names, places = select_plain_tools(tools, tools.values())
+    marks = add_tools(marks, places)
     starts: dict[str, int] = {}
     if any(each == STARTER or holds(STARTER, each) for each in tools):
         # Without a tool that starts agents, the list is without effect, and a rule says so.
@@ -117,23 +124,28 @@ def _finished(role: SourceDocument, known: dict[str, None], agents: _Agents) -> 
         role_type="executive" if starts else record.role_type,
         dispatch=DispatchRights(may_to=tuple(starts)),
     )
-    return instead_of(role, changed, marks)
+    return replace_document(role, changed, marks)
 
 
 def _organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) -> SourceDocument:
     """All roles beside one another: nobody says here who commands whom. Handoffs are a channel."""
     pairs = dict.fromkeys(
-        (_profile(role).role_id, target)
+        (_get_profile(role).role_id, target)
         for role in roles
-        for name in words_in(role).get(HANDOFFS, ())
+        for name in get_list_words(role).get(HANDOFFS, ())
         if (target := agents.id_of(name)) is not None
     )
     channels = {}
     if pairs:
         about = "An agent offers its user to go on with another agent."
         channels[HANDOFFS] = Channel(description=about, allowed_pairs=tuple(pairs))
-    hierarchy = dict.fromkeys((_profile(each).role_id for each in roles), HierarchyEntry())
+    hierarchy = dict.fromkeys((_get_profile(each).role_id for each in roles), HierarchyEntry())
     name = os.path.dirname(roles[0].name) or os.curdir
-    return organization_of(
-        roles[0], root.path, called_as(root), hierarchy, name=name, communication_channels=channels
+    return build_organization(
+        roles[0],
+        root.path,
+        get_organization_name(root),
+        hierarchy,
+        name=name,
+        communication_channels=channels,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgkernel.loading.formats.names import MCP, server_tool_id
+from orgkernel.loading.formats.names import MCP, build_server_tool_id
 
 SETS = ("agent", "browser", "edit", "execute", "read", "search", "todo", "vscode", "web")
 """Names of sets of tools; `SET/TOOL` is one of them, with the id `SET.TOOL`."""
@@ -46,11 +46,11 @@ def tool_of(word: str) -> str:
         return f"{lower}.{rest}" if rest != EVERY else lower
     if front in _OLDER and not _OLDER[front].partition(".")[2]:
         return f"{_OLDER[front]}.{rest}"
-    server = server_tool_id(front)
+    server = build_server_tool_id(front)
     return server if rest == EVERY else f"{server}__{rest}"
 
 
-def name_of_tool(tool: str) -> str:
+def get_tool_name(tool: str) -> str:
     """The name for the id of a tool of Copilot.
 
     >>> name_of_tool("search.codebase"), name_of_tool("mcp__github__list_issues"), name_of_tool("mcp__github")

@@ -10,7 +10,15 @@ import os
 import re
 from collections.abc import Iterator
 
-from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder, names_in
+from orgkernel.loading.files import (
+    Area,
+    find_in_head,
+    is_file,
+    is_folder,
+    list_files_in,
+    list_folders_in,
+    list_names_in,
+)
 from orgkernel.loading.formats.format import Layout
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -32,18 +40,18 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """Where the files lie that a path means: a project, a crew in it, its `config`, or one of its files."""
     if not is_folder(path):
         return _around_file(path)
-    if os.path.basename(path) == CONFIG and _holds_agents(path):
+    if os.path.basename(path) == CONFIG and _does_hold_agents(path):
         path = os.path.dirname(path)
-    crews = list(_crews(path))
-    if not is_certain and not any(True for crew in crews for _ in _areas_of(path, crew, by_name=False)):
+    crews = list(_find_crew_folders(path))
+    if not is_certain and not any(True for crew in crews for _ in _list_areas(path, crew, by_name=False)):
         return None
     # Beside one crew, a file of this name that cannot be read is another one, and reading it says what is wrong.
-    areas = [area for crew in crews for area in _areas_of(path, crew, by_name=True)]
+    areas = [area for crew in crews for area in _list_areas(path, crew, by_name=True)]
     if areas:
         return Layout(path, tuple(areas))
     folders = (os.path.join(path, CONFIG), path)
-    found = dict.fromkeys(area for folder in folders for area in _yaml_areas(path, folder, path))
-    return Layout(path, (*_json_areas(path, path), *found))
+    yaml_areas = dict.fromkeys(area for folder in folders for area in _list_yaml_areas(path, folder, path))
+    return Layout(path, (*_list_json_areas(path, path), *yaml_areas))
 
 
 def may_hold(path: str) -> bool:
@@ -56,55 +64,55 @@ def may_hold(path: str) -> bool:
 
 def _around_file(path: str) -> Layout | None:
     folder, name = os.path.split(path)
-    if name in YAML_FILES and _holds_agents(folder):
+    if name in YAML_FILES and _does_hold_agents(folder):
         top = os.path.dirname(folder) if os.path.basename(folder) == CONFIG else folder
         return find_layout(top, is_certain=False)
     if name in CREW_FILES and _is_crew(path):
         return find_layout(folder, is_certain=False)
     above = os.path.dirname(folder)
-    if os.path.basename(folder) == AGENTS and name.endswith((".json", ".jsonc")) and _crew_file(above):
+    if os.path.basename(folder) == AGENTS and name.endswith((".json", ".jsonc")) and _find_crew_file(above):
         return find_layout(above, is_certain=False)
     return None
 
 
-def _crews(top: str) -> Iterator[str]:
+def _find_crew_folders(top: str) -> Iterator[str]:
     """The folders of crews that a project may have."""
     yield top
-    packages = folders_in(os.path.join(top, "src"))
+    packages = list_folders_in(os.path.join(top, "src"))
     for package in packages:
         yield package
     for package in (top, *packages):
-        yield from folders_in(os.path.join(package, CREWS))
+        yield from list_folders_in(os.path.join(package, CREWS))
 
 
-def _areas_of(top: str, crew: str, *, by_name: bool) -> Iterator[Area]:
+def _list_areas(top: str, crew: str, *, by_name: bool) -> Iterator[Area]:
     """The files of the crew in a folder, which is told by what they hold or already `by_name`."""
-    if _crew_file(crew) or (by_name and CREW_FILES[0] in names_in(crew)):
-        yield from _json_areas(top, crew)
-    elif _holds_agents(os.path.join(crew, CONFIG), by_name=by_name):
-        yield from _yaml_areas(top, os.path.join(crew, CONFIG), crew)
-    elif _holds_agents(crew, by_name=by_name):
-        yield from _yaml_areas(top, crew, crew)
+    if _find_crew_file(crew) or (by_name and CREW_FILES[0] in list_names_in(crew)):
+        yield from _list_json_areas(top, crew)
+    elif _does_hold_agents(os.path.join(crew, CONFIG), by_name=by_name):
+        yield from _list_yaml_areas(top, os.path.join(crew, CONFIG), crew)
+    elif _does_hold_agents(crew, by_name=by_name):
+        yield from _list_yaml_areas(top, crew, crew)
 
 
-def _json_areas(top: str, crew: str) -> Iterator[Area]:
+def _list_json_areas(top: str, crew: str) -> Iterator[Area]:
     here = os.path.relpath(crew, top)
-    file = _crew_file(crew) or os.path.join(crew, CREW_FILES[0])
+    file = _find_crew_file(crew) or os.path.join(crew, CREW_FILES[0])
     yield Area(os.path.relpath(file, top))
     yield Area(os.path.normpath(os.path.join(here, AGENTS)), _JSON_AGENTS, depth=0)
     yield Area(os.path.normpath(os.path.join(here, TOOLS)), _TOOL_FILES, depth=0)
 
 
-def _yaml_areas(top: str, folder: str, crew: str) -> Iterator[Area]:
+def _list_yaml_areas(top: str, folder: str, crew: str) -> Iterator[Area]:
     """Of a crew in YAML, whose files lie in a folder: also the Python that puts it together."""
     paths = [os.path.join(folder, name) for name in YAML_FILES]
-    paths += dict.fromkeys((os.path.join(crew, _CREW_PYTHON), *files_in(crew, _PYTHON)))
+    paths += dict.fromkeys((os.path.join(crew, _CREW_PYTHON), *list_files_in(crew, _PYTHON)))
     return (Area(os.path.relpath(path, top)) for path in paths)
 
 
-def _holds_agents(folder: str, *, by_name: bool = False) -> bool:
+def _does_hold_agents(folder: str, *, by_name: bool = False) -> bool:
     if by_name:
-        return not {*YAML_FILES[:2]}.isdisjoint(names_in(folder))
+        return not {*YAML_FILES[:2]}.isdisjoint(list_names_in(folder))
     for name in YAML_FILES[:2]:
         path = os.path.join(folder, name)
         if is_file(path):
@@ -114,7 +122,7 @@ def _holds_agents(folder: str, *, by_name: bool = False) -> bool:
     return False
 
 
-def _crew_file(folder: str) -> str | None:
+def _find_crew_file(folder: str) -> str | None:
     """The file of a crew in JSONC, if there is one; `crew.jsonc` counts before `crew.json`."""
     paths = (os.path.join(folder, name) for name in CREW_FILES)
     return next((path for path in paths if is_file(path) and _is_crew(path)), None)

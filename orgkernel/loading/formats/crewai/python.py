@@ -15,7 +15,7 @@ from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.documents import diagnose
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
-from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, SEQUENTIAL, TOOL_KIND, own_tool
+from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, SEQUENTIAL, TOOL_KIND, build_own_tool
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark
 from orgkernel.loading.parsed import Refusal
@@ -46,13 +46,14 @@ def read_python(source: SourceText, root: Root) -> ReadFile:
         return ReadFile(broken=(broken,), diagnostics=(diagnose(source, refusal),))
     reader = _Reader(source.text)
     for each in tree.body:
-        if isinstance(each, ast.ClassDef) and CREW_BASE in _decorators(each):
+        if isinstance(each, ast.ClassDef) and CREW_BASE in _list_decorators(each):
             for method in each.body:
                 if isinstance(method, _Method):
                     reader.read(method)
     record = ToolCatalog(
         tools={
-            tool: own_tool(f"The tool that the method {name} makes.") for tool, name in reader.tools.items()
+            tool: build_own_tool(f"The tool that the method {name} makes.")
+            for tool, name in reader.tools.items()
         }
     )
     below = {tool: (mark, mark) for tool, mark in reader.tool_marks.items()}
@@ -72,21 +73,21 @@ class _Reader:
 
     def read(self, method: _Method) -> None:
         """One method, by what decorates it."""
-        decorators = _decorators(method)
+        decorators = _list_decorators(method)
         if "tool" in decorators and len(tool := id_of(method.name)) <= LONGEST:
             self.tools[tool] = method.name
             self.tool_marks[tool] = self._mark(
                 method, len("async def ") if isinstance(method, ast.AsyncFunctionDef) else len("def ")
             )
         elif "agent" in decorators:
-            for call in _calls(method, "Agent"):
+            for call in _find_calls(method, "Agent"):
                 for keyword in call.keywords:
                     if keyword.arg == "tools" and not _is_empty(keyword.value):
-                        self.raw.setdefault("agent_tools", []).append(_config_of(call) or method.name)
+                        self.raw.setdefault("agent_tools", []).append(_get_config_key(call) or method.name)
                         mark = self._mark(keyword)
                         self.marks.setdefault("agent_tools", (mark, (mark, [])))[1][1].append(mark)
         elif "crew" in decorators:
-            for call in _calls(method, "Crew"):
+            for call in _find_calls(method, "Crew"):
                 for keyword in call.keywords:
                     self._read_crew(keyword)
 
@@ -116,16 +117,16 @@ class _Reader:
         )
 
 
-def _decorators(node: ast.ClassDef | _Method) -> set[str]:
-    found = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+def _list_decorators(node: ast.ClassDef | _Method) -> set[str]:
+    decorators = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
     return {
         each.id if isinstance(each, ast.Name) else each.attr
-        for each in found
+        for each in decorators
         if isinstance(each, ast.Name | ast.Attribute)
     }
 
 
-def _calls(method: _Method, name: str) -> Iterator[ast.Call]:
+def _find_calls(method: _Method, name: str) -> Iterator[ast.Call]:
     for node in ast.walk(method):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
             yield node
@@ -139,7 +140,7 @@ def _is_of_self(value: ast.expr) -> bool:
     return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
 
 
-def _config_of(call: ast.Call) -> str | None:
+def _get_config_key(call: ast.Call) -> str | None:
     """The key in `config=self.agents_config["KEY"]`."""
     for keyword in call.keywords:
         if keyword.arg == "config" and isinstance(keyword.value, ast.Subscript):

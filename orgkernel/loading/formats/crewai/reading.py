@@ -81,7 +81,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
     return _read_tasks(source, root) if name.startswith("tasks.") else _read_agents(source, root)
 
 
-def own_tool(description: str) -> Tool:
+def build_own_tool(description: str) -> Tool:
     """A tool that a project writes in Python. What it does is not declared, so it is taken for the most it could do."""
     return Tool(description=description, type="deterministic_function", side_effects="destructive")
 
@@ -90,12 +90,12 @@ def _read_agents(source: SourceText, root: Root) -> ReadFile:
     value, marks, _, refused = read_mapping(source, parse_yaml)
     if refused:
         return read_broken(source, ROLE, list(refused))
-    found = ReadFile()
+    agents = ReadFile()
     for name, each in value.items():
         key, below = marks[name]
         one = _read_agent(source, root, name, each, below, key, only_misspelled=True)
-        found = _both(found, one)
-    return found
+        agents = _merge_files(agents, one)
+    return agents
 
 
 def _read_json_agent(source: SourceText, root: Root) -> ReadFile:
@@ -127,7 +127,7 @@ def _read_agent(
     role, goal, backstory = (fields.text(key, needed=is_needed) for key in _NEEDED)
     known = (*_AGENT_FIELDS, SUPPRESSIONS) if only_misspelled else _AGENT_FIELDS
     fields.unknown(known, "CrewAI", only_misspelled=only_misspelled)
-    raw = _words(fields)
+    raw = _collect_tool_words(fields)
     if fields.flag("allow_delegation"):
         raw["allow_delegation"] = ["true"]
     turns = fields.number("max_iter", _MOST_TURNS)
@@ -168,7 +168,7 @@ def _read_agent(
     )
 
 
-def _words(fields: FieldReader) -> dict[str, Any]:
+def _collect_tool_words(fields: FieldReader) -> dict[str, Any]:
     """What an agent lists as its tools, apps and MCP servers; the marks of the fields become those of these words."""
     raw: dict[str, Any] = {}
     for key in ("tools", "apps", "mcps"):
@@ -200,7 +200,7 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
         return read_broken(source, "organization", list(refused))
     fields = FieldReader(value, (start, marks), "the crew")
     fields.unknown(_CREW_FIELDS, "CrewAI", only_misspelled=False)
-    raw: dict[str, Any] = {"crew": [fields.text("name")], "process": [_process(fields)]}
+    raw: dict[str, Any] = {"crew": [fields.text("name")], "process": [_read_process(fields)]}
     for key in ("agents", "tasks"):
         if key not in value or value[key] == ():
             text = f"the crew has no {quote(key)}"
@@ -228,7 +228,7 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     return _tasks_of(source, root, tasks, (start, fields.marks), raw, fields.refusals, only_misspelled=False)
 
 
-def _process(fields: FieldReader) -> str:
+def _read_process(fields: FieldReader) -> str:
     process = fields.text("process") or SEQUENTIAL
     if process not in (SEQUENTIAL, HIERARCHICAL):
         text = f"the process {quote(process)} does not exist"
@@ -307,12 +307,12 @@ def _read_tool_file(source: SourceText, root: Root) -> ReadFile:
         return ReadFile(skipped=True)
     stem = os.path.basename(source.path).removesuffix(".py")
     tool = id_of(CUSTOM + stem)
-    catalog = ToolCatalog(tools={tool: own_tool(f"The tool in tools/{stem}.py.")})
+    catalog = ToolCatalog(tools={tool: build_own_tool(f"The tool in tools/{stem}.py.")})
     marks = (_FIRST, {"tools": (_FIRST, (_FIRST, {tool: (_FIRST, _FIRST)}))})
     return ReadFile((read_as(source, root, TOOL_KIND, catalog, marks),))
 
 
-def _both(first: ReadFile, second: ReadFile) -> ReadFile:
+def _merge_files(first: ReadFile, second: ReadFile) -> ReadFile:
     return ReadFile(
         first.documents + second.documents,
         first.broken + second.broken,

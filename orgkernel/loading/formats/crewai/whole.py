@@ -12,11 +12,11 @@ from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.crewai.layout import AGENTS, CONFIG, TOOLS
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, ROLE, TASKS, TOOL_KIND
-from orgkernel.loading.formats.equipment import declared_tools
+from orgkernel.loading.formats.equipment import list_declared_tools
 from orgkernel.loading.formats.names import id_of
-from orgkernel.loading.formats.organizations import organization_of
-from orgkernel.loading.formats.roles import RolePart, place_role, tool_id_of
-from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.formats.organizations import build_organization
+from orgkernel.loading.formats.roles import RolePart, build_tool_id_from_name, place_role
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
@@ -40,39 +40,41 @@ class _Crew(NamedTuple):
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
     """What the files of all crews of a root mean together."""
-    library = {tool for file in own for each in file.read.documents for tool in declared_tools(each)}
+    library = {tool for file in own for each in file.read.documents for tool in list_declared_tools(each)}
     folders: dict[str, list[SourceDocument]] = defaultdict(list)
     for file in files:
         for document in file.read.documents:
-            folders[_crew_folder(document.path)].append(document)
+            folders[_get_crew_folder(document.path)].append(document)
     instead: dict[int, SourceDocument] = {}
     made: list[SourceDocument] = []
     for folder, documents in folders.items():
-        crew = _crew_of(documents)
+        crew = _build_crew(documents)
         if not crew.roles:
             continue
-        declared = {tool for each in documents for tool in declared_tools(each)}
-        services = _services(crew)
+        declared = {tool for each in documents for tool in list_declared_tools(each)}
+        services = _build_services(crew)
         if services is not None:
             made.append(services)
-            declared |= set(declared_tools(services))
-        manager = _manager(crew)
-        others = [name for name in _members(crew) if name != manager]
+            declared |= set(list_declared_tools(services))
+        manager = _get_manager(crew)
+        others = [name for name in _list_members(crew) if name != manager]
         for name in (*others, *([manager] if manager else [])):
             role = crew.roles[name]
-            instead[id(role)] = place_role(role, _part(crew, name, manager, others, declared, library))
+            instead[id(role)] = place_role(
+                role, _build_role_part(crew, name, manager, others, declared, library)
+            )
         made.append(_organization(root, folder, crew, manager, others))
     return Completion(instead, tuple(made))
 
 
-def _crew_folder(path: str) -> str:
+def _get_crew_folder(path: str) -> str:
     """The folder of the crew that a file belongs to."""
     folder = os.path.dirname(path)
     is_inside = os.path.basename(folder) in (AGENTS, CONFIG, TOOLS)
     return os.path.dirname(folder) if is_inside else folder
 
 
-def _crew_of(documents: Sequence[SourceDocument]) -> _Crew:
+def _build_crew(documents: Sequence[SourceDocument]) -> _Crew:
     roles: dict[str, SourceDocument] = {}
     says: SourceDocument | None = None
     raw: Mapping[str, Any] = {}
@@ -80,19 +82,22 @@ def _crew_of(documents: Sequence[SourceDocument]) -> _Crew:
     for each in documents:
         if each.kind == ROLE:
             roles.setdefault(each.record.role_id, each)  # type: ignore[attr-defined]
-        elif each.kind in (TASKS, TOOL_KIND) and (words := words_in(each)).keys() & {"agents", "is_crew"}:
+        elif each.kind in (TASKS, TOOL_KIND) and (words := get_list_words(each)).keys() & {
+            "agents",
+            "is_crew",
+        }:
             says, raw, is_json = each, words, "agents" in words
     return _Crew(roles, says, raw, tuple(each for each in documents if each.kind == TASKS), is_json)
 
 
-def _members(crew: _Crew) -> list[str]:
+def _list_members(crew: _Crew) -> list[str]:
     """The agents of a crew that there are, in its order."""
     if not crew.is_json:
         return list(crew.roles)
     return [name for name in dict.fromkeys(map(id_of, crew.raw["agents"])) if name in crew.roles]
 
 
-def _manager(crew: _Crew) -> str | None:
+def _get_manager(crew: _Crew) -> str | None:
     """The agent that a hierarchical crew names as its manager."""
     named = crew.raw.get("manager", ())
     if crew.raw.get("process") != [HIERARCHICAL] or not named or id_of(named[0]) not in crew.roles:
@@ -100,12 +105,12 @@ def _manager(crew: _Crew) -> str | None:
     return id_of(named[0])
 
 
-def _part(
+def _build_role_part(
     crew: _Crew, name: str, manager: str | None, others: Sequence[str], declared: Set[str], library: Set[str]
 ) -> RolePart:
     """What an agent is in its crew."""
     role = crew.roles[name]
-    raw, marks = words_in(role), role.marks[1]
+    raw, marks = get_list_words(role), role.marks[1]
     tools: dict[str, int] = {}
     undeclared = []
     for field in ("tools", *_SERVICES):
@@ -115,31 +120,33 @@ def _part(
                 undeclared.append(f"{field} {number}")
             else:
                 tools.setdefault(tool, marks[field][1][1][number])
-    doing = [task for each in crew.tasks for task, who in _doing(each).items() if id_of(who) == name]
+    doing = [
+        task for each in crew.tasks for task, who in _map_tasks_to_agents(each).items() if id_of(who) == name
+    ]
     if name == manager:
         return RolePart(tools, undeclared, USER, "commander", others, role.marks[0], doing)
     part = RolePart(tools, undeclared, manager or USER, procedures=doing)
     if "allow_delegation" in raw and len(others) > 1:
         may = [each for each in others if each != name]
         part = part._replace(
-            role_type="executive", may_dispatch=may, delegates_at=_key(marks, "allow_delegation")
+            role_type="executive", may_dispatch=may, delegates_at=_get_key(marks, "allow_delegation")
         )
     return part
 
 
-def _key(marks: Mapping[str, tuple[int, Marks]], field: str) -> int:
+def _get_key(marks: Mapping[str, tuple[int, Marks]], field: str) -> int:
     return marks[field][0]
 
 
-def _doing(tasks: SourceDocument) -> Mapping[str, str]:
+def _map_tasks_to_agents(tasks: SourceDocument) -> Mapping[str, str]:
     """Task to the agent that does it."""
-    words: Mapping[str, Any] = words_in(tasks)
+    words: Mapping[str, Any] = get_list_words(tasks)
     return dict(words.get("doing", {}))
 
 
 def _meant(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str | None:
     """The tool that a word stands for: one of the project, or one of the library under any name that CrewAI takes."""
-    tool = tool_id_of(word)
+    tool = build_tool_id_from_name(word)
     if tool is not None and tool in declared:
         return tool
     name = word.removeprefix(_LIBRARY)
@@ -147,15 +154,15 @@ def _meant(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str 
     return next((each for each in (name, f"{name}Tool", f"{pascal}Tool") if each in library), None)
 
 
-def _services(crew: _Crew) -> SourceDocument | None:
+def _build_services(crew: _Crew) -> SourceDocument | None:
     """The apps and MCP servers that agents name, each at the first of them."""
     tools: dict[str, Tool] = {}
     first: dict[str, tuple[SourceDocument, int]] = {}
     for role in crew.roles.values():
-        raw, marks = words_in(role), role.marks[1]
+        raw, marks = get_list_words(role), role.marks[1]
         for field in ("tools", *_SERVICES):
             for number, word in enumerate(raw.get(field, ())):
-                tool = tool_id_of(word)
+                tool = build_tool_id_from_name(word)
                 if tool is None or tool in tools or (field == "tools" and not word.startswith("platform:")):
                     continue
                 tools[tool] = Tool(
@@ -201,4 +208,4 @@ def _organization(
             entries[manager] = (at[0], (at[0], {"subordinates": listed}))
         below["hierarchy"] = (at[0], (at[0], entries))
     like = says or first
-    return organization_of(like, folder, called, hierarchy, marks=(_FIRST, below), otherwise="crew")
+    return build_organization(like, folder, called, hierarchy, marks=(_FIRST, below), otherwise="crew")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from orgkernel.documents.records import PREFIX
-from orgkernel.loading.files import Area, Root, SourceText, find_words, is_file, is_folder, mentions
+from orgkernel.loading.files import Area, Root, SourceText, does_mention, find_words, is_file, is_folder
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
@@ -31,9 +31,9 @@ class Mcp:
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
         """A file of servers or tools, or a folder that holds one under a usual name."""
         if is_folder(path):
-            found = any(is_certain or _shows(os.path.join(path, each)) for each in PLACES)
-            return Layout(path, tuple(Area(each) for each in PLACES)) if found else None
-        if path.endswith(".json") and (is_certain or _shows(path)):
+            has_usual_file = any(is_certain or _is_mcp_file(os.path.join(path, each)) for each in PLACES)
+            return Layout(path, tuple(Area(each) for each in PLACES)) if has_usual_file else None
+        if path.endswith(".json") and (is_certain or _is_mcp_file(path)):
             return Layout(os.path.dirname(path), (Area(os.path.basename(path)),))
         return None
 
@@ -50,8 +50,8 @@ class Mcp:
         return complete(root, files)
 
 
-def _shows(path: str) -> bool:
-    return is_file(path) and bool(find_words(path, _SHOWS)) and not mentions(path, PREFIX)
+def _is_mcp_file(path: str) -> bool:
+    return is_file(path) and bool(find_words(path, _SHOWS)) and not does_mention(path, PREFIX)
 
 
 FORMAT = Mcp()

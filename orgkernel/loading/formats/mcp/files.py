@@ -9,10 +9,10 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.listed_tools import read_listed, tools_in
+from orgkernel.loading.formats.listed_tools import list_tools_in_server, read_listed
 from orgkernel.loading.formats.mappings import ReadMapping
-from orgkernel.loading.formats.organizations import called_as, organization_of
-from orgkernel.loading.formats.servers import FIELD, KIND, OF_VSCODE, declared_once, servers_in
+from orgkernel.loading.formats.organizations import build_organization, get_organization_name
+from orgkernel.loading.formats.servers import FIELD, KIND, OF_VSCODE, drop_repeated_servers, servers_in
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -39,7 +39,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
         value, marks = value["result"], marks[1]["result"][1]  # the whole answer was saved
     if isinstance(value, dict) and any(isinstance(value.get(each), dict) for each in _FIELDS):
         mapping = ReadMapping(value, marks[1], start_of(marks))
-        if any(tools_in(server) for each in _FIELDS for server in _values(value.get(each))):
+        if any(list_tools_in_server(server) for each in _FIELDS for server in _list_values(value.get(each))):
             return read_listed(source, root, mapping, _FIELDS)
         return servers_in(source, root, mapping, _FIELDS)
     server = os.path.basename(source.path).removesuffix(".json")
@@ -57,7 +57,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
     return read_broken(source, KIND, [refusal])
 
 
-def _values(servers: object) -> Sequence[object]:
+def _list_values(servers: object) -> Sequence[object]:
     return list(servers.values()) if isinstance(servers, dict) else ()
 
 
@@ -68,8 +68,8 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
         return Completion({}, ())
     first = documents[0]
     is_file = len(root.areas) == 1
-    called = called_as(root)
+    called = get_organization_name(root)
     if is_file:
         called = os.path.basename(first.path).removesuffix(".json").lstrip(".") or called
-    organization = organization_of(first, root.path, called, {}, otherwise="servers")
-    return Completion(declared_once(documents), (organization,))
+    organization = build_organization(first, root.path, called, {}, otherwise="servers")
+    return Completion(drop_repeated_servers(documents), (organization,))

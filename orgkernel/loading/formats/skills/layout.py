@@ -11,12 +11,12 @@ from orgkernel.loading.files import (
     SKILL_FILE,
     SKILLS,
     Area,
-    documents_in,
+    does_mention,
     find_in_head,
-    folders_in,
     is_file,
     is_folder,
-    mentions,
+    list_documents_in,
+    list_folders_in,
 )
 from orgkernel.loading.formats.format import Layout
 
@@ -36,10 +36,10 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
         return _one(path) if is_certain and os.path.basename(path) == SKILL_FILE else None
     if not is_certain and _is_in_organization(path):
         return None
-    found = [place for place in _PLACES if _holds_skills(os.path.join(path, place))]
-    if found:
-        return Layout(path, tuple(Area(place, _FILES, depth=1) for place in found))
-    if _holds_skills(path, _BEGINS) or (is_certain and not is_file(os.path.join(path, SKILL_FILE))):
+    places = [place for place in _PLACES if _does_hold_skills(os.path.join(path, place))]
+    if places:
+        return Layout(path, tuple(Area(place, _FILES, depth=1) for place in places))
+    if _does_hold_skills(path, _BEGINS) or (is_certain and not is_file(os.path.join(path, SKILL_FILE))):
         return Layout(path, (Area(".", _FILES, depth=1),))
     return _one(os.path.join(path, SKILL_FILE)) if is_file(os.path.join(path, SKILL_FILE)) else None
 
@@ -48,9 +48,9 @@ def _one(file: str) -> Layout:
     return Layout(os.path.dirname(file), (Area(SKILL_FILE),))
 
 
-def _holds_skills(folder: str, begins: re.Pattern[bytes] | None = None) -> bool:
+def _does_hold_skills(folder: str, begins: re.Pattern[bytes] | None = None) -> bool:
     """Whether a folder has folders of skills. Where its name does not say so, one of them has to begin as skills do."""
-    files = (os.path.join(each, SKILL_FILE) for each in folders_in(folder))
+    files = (os.path.join(each, SKILL_FILE) for each in list_folders_in(folder))
     return any(is_file(file) and (begins is None or find_in_head(file, begins, _HEAD)) for file in files)
 
 
@@ -58,7 +58,7 @@ def _is_in_organization(folder: str) -> bool:
     """Whether a folder, or one of those above it, directly has an organization or standing orders of ours."""
     for _ in range(_LEVELS_UP):
         if is_folder(os.path.join(folder, ORDERS)) or any(
-            mentions(path, ORGANIZATION) for path in documents_in(folder)
+            does_mention(path, ORGANIZATION) for path in list_documents_in(folder)
         ):
             return True
         folder = os.path.dirname(folder)

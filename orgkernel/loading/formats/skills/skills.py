@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import with_text
-from orgkernel.loading.formats.organizations import called_as, organization_of
+from orgkernel.loading.formats.building import add_text
+from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.markdown import parse_skill
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
@@ -24,7 +24,7 @@ def read_skill(source: SourceText, root: Root) -> ReadFile:
     parsed = parse_skill(source)
     if parsed.value is None:
         return read_broken(source, _KIND, parsed.refusals)
-    return with_text(read_parsed_markdown(source, parsed, root.shared, root.context, root.format))
+    return add_text(read_parsed_markdown(source, parsed, root.shared, root.context, root.format))
 
 
 def complete(root: Root, files: Sequence[FileRead]) -> Completion:
@@ -32,7 +32,7 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     skills = [each for file in files for each in file.read.documents]
     if not skills:
         return Completion()
-    organization = organization_of(
-        skills[0], root.path, called_as(root), {}, name=root.name or os.curdir, otherwise="skills"
+    organization = build_organization(
+        skills[0], root.path, get_organization_name(root), {}, name=root.name or os.curdir, otherwise="skills"
     )
     return Completion({}, (organization,))

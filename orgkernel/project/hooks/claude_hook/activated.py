@@ -44,8 +44,8 @@ class Activated:
 
     def role_of(self, name: str) -> str | None:
         """The role that an agent is named after; an agent of a plugin has the name of the plugin before its own."""
-        found: str | None = self.data["agents"].get(name.removeprefix(f"{self.data['org_id']}:"))
-        return found
+        role_id: str | None = self.data["agents"].get(name.removeprefix(f"{self.data['org_id']}:"))
+        return role_id
 
     def documents(self) -> dict[str, Any]:
         """The documents that were compiled, with their digests."""

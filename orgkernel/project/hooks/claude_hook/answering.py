@@ -54,10 +54,10 @@ def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
     if event == "SessionStart":
         from orgkernel.project.hooks.claude_hook.drifting import describe_session
 
-        said = describe_session(active, call)
+        session = describe_session(active, call)
         return {
-            "hookSpecificOutput": {"hookEventName": event, "additionalContext": said.context},
-            **({"systemMessage": "\n".join(said.drift)} if said.drift else {}),
+            "hookSpecificOutput": {"hookEventName": event, "additionalContext": session.context},
+            **({"systemMessage": "\n".join(session.drift)} if session.drift else {}),
         }
     raise NotUnderstood(f"there is no event {event[:40]!a} here")
 

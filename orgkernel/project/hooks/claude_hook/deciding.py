@@ -115,8 +115,8 @@ def find_prefix(tools: dict[str, Any], tool: str, given: dict[str, Any]) -> dict
         start = text.removesuffix(":*").removesuffix("*").split()
         is_exact = not text.endswith("*")
         if len(start) > len(best) and words[: len(start)] == start and (not is_exact or words == start):
-            best, found = start, tools[each]
-    return _current(found) if best else None
+            best, prefix_row = start, tools[each]
+    return _current(prefix_row) if best else None
 
 
 _WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./:=@%+,")
@@ -150,8 +150,8 @@ def answer_of(
 
 
 def _each(values: list[Any]) -> list[str | None]:
-    found = [each for value in values for each in (value if isinstance(value, list) else [value])]
-    return [each if isinstance(each, str) else None for each in found] or [None]
+    flat_values = [each for value in values for each in (value if isinstance(value, list) else [value])]
+    return [each if isinstance(each, str) else None for each in flat_values] or [None]
 
 
 def _strictest_part(
@@ -162,7 +162,7 @@ def _strictest_part(
 
     root = row.get("root") or active.project
     unknown = {**row, "text": f"{row.get('text', '')}\n  {_UNKNOWN}"}
-    found: list[tuple[str, str, str]] = []
+    answers: list[tuple[str, str, str]] = []
     maybe = unknown
     if row.get("own"):
         outcome, text = _as_asked(unknown, row)
@@ -181,28 +181,28 @@ def _strictest_part(
                 whole = (f"{glob}{ending}".casefold() for glob in touched for ending in ("", "/**"))
                 is_surely = any(is_inside(end.casefold(), each, root.casefold()) for each in whole)
                 rows.append(unknown if is_surely else maybe)
-        found += [(each["outcome"], each.get("text", ""), path or "?") for each in rows or [unknown]]
-    outcome, text, path = min(found, key=lambda each: ("deny", "ask", "allow").index(each[0]))
+        answers += [(each["outcome"], each.get("text", ""), path or "?") for each in rows or [unknown]]
+    outcome, text, path = min(answers, key=lambda each: ("deny", "ask", "allow").index(each[0]))
     return outcome, _about_path(text, shown(path))
 
 
 def _strictest_beginning(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
     """The strictest answer for the commands of a call. One that nobody can read wholly may begin in every way."""
-    from orgkernel.runtime.commands import could_begin, read_words
+    from orgkernel.runtime.commands import may_begin_with, read_words
 
-    found: list[CallAnswer] = []
+    answers: list[CallAnswer] = []
     for command in _each(texts):
         words = None if command is None else read_words(command)
-        touched = [each for each in row["beginnings"] if could_begin(words, each)]
+        touched = [each for each in row["beginnings"] if may_begin_with(words, each)]
         for each in touched:
             part = row["parts"][each]
             if words is None and part.get("text"):
                 part = {**part, "text": f"{part['text']}\n  {_UNREADABLE}"}
             is_own = words is None and command is not None and part.get("own")
-            found.append(_as_asked(part, row) if is_own else (part["outcome"], part.get("text", "")))
+            answers.append(_as_asked(part, row) if is_own else (part["outcome"], part.get("text", "")))
         if not touched:
-            found.append((row["clear"]["outcome"], row["clear"].get("text", "")))
-    return min(found, key=lambda each: ("deny", "ask", "allow").index(each[0]))
+            answers.append((row["clear"]["outcome"], row["clear"].get("text", "")))
+    return min(answers, key=lambda each: ("deny", "ask", "allow").index(each[0]))
 
 
 def _as_asked(part: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
@@ -232,8 +232,10 @@ def _about_path(text: str, path: str) -> str:
     for number, line in enumerate(lines):
         if line.lstrip().startswith("orgkernel "):
             words = line.split(" ")
-            said = [quote(each.replace(PLACEHOLDER, path)) if PLACEHOLDER in each else each for each in words]
-            lines[number] = " ".join(said)
+            quoted_words = [
+                quote(each.replace(PLACEHOLDER, path)) if PLACEHOLDER in each else each for each in words
+            ]
+            lines[number] = " ".join(quoted_words)
         else:
             lines[number] = line.replace(PLACEHOLDER, path)
     return "\n".join(lines)
@@ -244,11 +246,11 @@ def _ends(path: str, root: str, call: dict[str, Any]) -> tuple[tuple[str, bool],
     cwd = call.get("cwd")
     if not path.startswith("/") and isinstance(cwd, str) and cwd.startswith("/"):
         path = f"{cwd}/{path}"
-    found = []
+    ends = []
     for written in (path, os.path.realpath(path)):
         base = next((each for each in (root, os.path.realpath(root)) if written.startswith(each + "/")), None)
-        found.append((written if base is None else written[len(base) + 1 :], base is not None))
-    return tuple(dict.fromkeys(found))
+        ends.append((written if base is None else written[len(base) + 1 :], base is not None))
+    return tuple(dict.fromkeys(ends))
 
 
 def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str, Any]) -> bool:
@@ -282,8 +284,8 @@ def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any])
         )
     row = answers["dispatch"].get(role)
     if row is None:
-        asked = f"role:{answers['role']} dispatch role:{role}"
-        return "deny", f"deny: {asked}\n  for the reason, run: orgkernel why {asked}"
+        question = f"role:{answers['role']} dispatch role:{role}"
+        return "deny", f"deny: {question}\n  for the reason, run: orgkernel why {question}"
     return row["outcome"], row.get("text", "")
 
 

@@ -52,9 +52,9 @@ def find_drift(active: Activated) -> Iterator[str]:
         yield f"The documents of {data['org_name']} have changed since it was activated ({_listing(changed)}); {again}."
     if data["compiled_by"] != f"orgkernel {__version__}":
         yield f"{data['org_name']} was activated by {data['compiled_by']}, and this is orgkernel {__version__}; {again}."
-    found = dict(_agent_files(active.project))
-    agents = [name for name in map(_name_of, found.values()) if name is not None]
-    if others := sorted(_changed_exports(active, found)):
+    agent_files = dict(_agent_files(active.project))
+    agents = [name for name in map(_name_of, agent_files.values()) if name is not None]
+    if others := sorted(_changed_exports(active, agent_files)):
         yield (
             f"These exported agents are not what {data['org_name']} says now: {_listing(others)}; export them again: "
             f"`orgkernel export --to claude-code --org {data['org_id']} -o {active.project}`."
@@ -113,15 +113,15 @@ def _agent_files(project: str) -> Iterator[tuple[str, bytes]]:
 def _name_of(content: bytes) -> str | None:
     """The name of an agent, as its front matter says."""
     head, _, _ = content.decode("utf-8", "replace").partition("\n---")
-    found = _NAME.match(head + "\n")
-    return None if found is None else found[1].strip("\"'")
+    match = _NAME.match(head + "\n")
+    return None if match is None else match[1].strip("\"'")
 
 
-def _changed_exports(active: Activated, found: Mapping[str, bytes]) -> Iterator[str]:
+def _changed_exports(active: Activated, agent_files: Mapping[str, bytes]) -> Iterator[str]:
     """Files with our mark that say something else than an export would."""
     documents = active.documents()
     mark, exported = documents["mark"].encode(), documents["exported"]
-    for path, content in found.items():
+    for path, content in agent_files.items():
         is_ours = any(mark in line for line in content.split(b"\n", _LOOKED_AT)[:_LOOKED_AT])
         if is_ours and hashlib.sha256(content).hexdigest() != exported.get(path):
             yield path

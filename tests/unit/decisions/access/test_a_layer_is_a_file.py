@@ -94,7 +94,7 @@ def test_tables_die_with_their_organization() -> None:
     explain_access(view, ASKED)
     explain_access(view, AccessRequest("role:research_xo", "terminal", TOOL))
     what_can(view, ASKED.subject, kinds=("tool", "role", "credential", "data"))
-    assert tables.tables_of in view.memos
+    assert tables.get_access_tables in view.memos
     gone = weakref.ref(view)
     del view
     gc.collect()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
-from orgkernel.decisions.dispatch.order import find_tied, rank_handlers, routing_order
+from orgkernel.decisions.dispatch.order import find_tied, get_routing_order, rank_handlers
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import REPOSITORY, write_tree
@@ -96,8 +96,8 @@ def test_a_tie_is_found_only_where_nothing_but_the_order_decides(views: dict[str
 
 def test_the_routing_of_a_domain_may_be_written_under_an_alias(views: dict[str, OrgView]) -> None:
     """And is empty where there is none."""
-    assert routing_order(views["routing"], "c") == ("three", "one")
-    assert routing_order(views["routing"], "e") == ()
+    assert get_routing_order(views["routing"], "c") == ("three", "one")
+    assert get_routing_order(views["routing"], "e") == ()
 
 
 @given(word=st.text(max_size=60), needs=st.lists(st.text(max_size=20), max_size=3))

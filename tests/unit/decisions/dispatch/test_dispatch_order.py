@@ -8,7 +8,7 @@ import pytest
 
 from orgkernel.decisions.dispatch import by_domain as dispatch
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
-from orgkernel.decisions.dispatch.order import ORDER, Candidate, routing_order
+from orgkernel.decisions.dispatch.order import ORDER, Candidate, get_routing_order
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
@@ -35,17 +35,17 @@ def sorted_one_by_one(
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Roles with what they lack, in the order that the page on dispatch describes."""
     ranked = {}
-    for distance, near in enumerate(view.domain_and_broader(domain)):
-        preferred = [*routing_order(view, near)]
+    for distance, near in enumerate(view.list_domain_and_broader(domain)):
+        preferred = [*get_routing_order(view, near)]
         for role in view.roles:
-            if role in ranked or all(edge.target != near for edge in view.domains_of(role)):
+            if role in ranked or all(edge.target != near for edge in view.list_domains(role)):
                 continue
-            has = {edge.target for edge in view.tools_of(role)} | {*view.essential_tools_of(role)}
+            has = {edge.target for edge in view.tools_of(role)} | {*view.list_essential_tools(role)}
             lacks = tuple(tool for tool in dict.fromkeys(needs) if tool not in has)
             kind = ["specialist", "executive", "commander"].index(view.records.posts[role].profile.role_type)
             place = preferred.index(role) if role in preferred else len(view.roles)
             ranked[role] = (
-                (bool(lacks), distance, kind, place, len(view.domains_of(role)), view.roles.index(role)),
+                (bool(lacks), distance, kind, place, len(view.list_domains(role)), view.roles.index(role)),
                 lacks,
             )
     return [(role, lacks) for role, (_, lacks) in sorted(ranked.items(), key=lambda each: each[1][0])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orgkernel.decisions.ownership.dependency_blocks import dependencies_changed
+from orgkernel.decisions.ownership.dependency_blocks import did_dependencies_change
 
 GO = """module example.org/shop
 
@@ -122,8 +122,8 @@ DIFFERENT = [
 @pytest.mark.parametrize(("name", "before", "after"), SAME)
 def test_the_same_is_installed(name: str, before: str | None, after: str | None) -> None:
     """In both directions, a change elsewhere in the file is no change of dependencies."""
-    assert not dependencies_changed(("web", name), before, after)
-    assert not dependencies_changed(("web", name), after, before)
+    assert not did_dependencies_change(("web", name), before, after)
+    assert not did_dependencies_change(("web", name), after, before)
 
 
 @pytest.mark.parametrize(("name", "before", "after"), DIFFERENT)
@@ -131,5 +131,5 @@ def test_something_else_is_installed_or_nobody_can_tell(
     name: str, before: str | None, after: str | None
 ) -> None:
     """In both directions."""
-    assert dependencies_changed(("web", name), before, after)
-    assert dependencies_changed(("web", name), after, before)
+    assert did_dependencies_change(("web", name), before, after)
+    assert did_dependencies_change(("web", name), after, before)

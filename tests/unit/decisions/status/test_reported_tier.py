@@ -13,11 +13,11 @@ from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import REPORT_COUNTS_FOR, PaceTierName, StateView, StoredReport
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.view import by_unit, reports_by_subject
+from orgkernel.state.view import group_reports_by_subject, map_by_unit
 from tests.support.salute import salute
 
 NOW = 1_000_000.0
@@ -39,7 +39,7 @@ def report(
 
 def reported(*reports: StoredReport) -> StateView:
     """A state in which nothing is stored but these."""
-    by_subject, raised = reports_by_subject(by_unit(reports), reports[0].org_id)
+    by_subject, raised = group_reports_by_subject(map_by_unit(reports), reports[0].org_id)
     return StateView(1, reports=by_subject, raised=raised)
 
 
@@ -48,7 +48,7 @@ def questions(view: OrgView, subject: str) -> Iterator[AccessRequest]:
     context = AccessContext(now=NOW)
     resources = [f"tool:{tool}" for tool in view.records.tools] + [f"role:{role}" for role in view.roles]
     for resource in resources:
-        for actions in tables_of(view).find(resource)[0].action_groups:
+        for actions in get_access_tables(view).find(resource)[0].action_groups:
             yield from (AccessRequest(subject, action, resource, context) for action in actions)
 
 
@@ -67,7 +67,7 @@ def test_a_reported_tier_counts_as_a_stated_one(view: OrgView, tier: PaceTierNam
     changed = 0
     for role in view.roles:
         state = reported(report(role, tier, org=view.org_id))
-        fillers = [f"agent:{edge.source}" for edge in view.agents_in(role)]
+        fillers = [f"agent:{edge.source}" for edge in view.list_agents_in(role)]
         for subject in (f"role:{role}", *fillers):
             for request in questions(view, subject):
                 decided = decide_access(view, request, state)

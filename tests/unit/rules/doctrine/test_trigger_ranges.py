@@ -2,7 +2,7 @@
 
 import pytest
 
-from orgkernel.rules.doctrine.trigger_ranges import Vacuous, find_vacuous, thresholds
+from orgkernel.rules.doctrine.trigger_ranges import Vacuous, find_thresholds, find_vacuous
 from orgkernel.runtime.trigger_parser import parse_trigger
 from tests.support.comparisons import find_vacuous_comparisons
 
@@ -155,13 +155,13 @@ def test_a_dead_branch_is_found():
 )
 def test_thresholds(text, expected):
     """The lowest value at which one name alone trips is told for each branch of the outermost OR."""
-    assert thresholds(tree_of(text), max_turns=12) == expected
+    assert find_thresholds(tree_of(text), max_turns=12) == expected
 
 
 def test_tiers_can_be_compared():
     """A contingent trigger that trips before the alternate one shows by its lower threshold."""
-    alternate = thresholds(tree_of("failures >= 5"))
-    contingent = thresholds(tree_of("consecutive_tool_failures >= 3 OR context_fill > 0.85"))
+    alternate = find_thresholds(tree_of("failures >= 5"))
+    contingent = find_thresholds(tree_of("consecutive_tool_failures >= 3 OR context_fill > 0.85"))
     assert [name for name in alternate if contingent.get(name, alternate[name]) < alternate[name]] == [
         "consecutive_tool_failures"
     ]
