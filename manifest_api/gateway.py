@@ -140,7 +140,7 @@ class HttpGateway:
         if call is None:
             return None
         try:
-            result = await call_tool(self.gateway, caller, call.name, call.arguments, asked=_no_form)
+            result = await call_tool(self.gateway, caller, call.name, call.arguments, form_asker=_no_form)
         except UnknownTool:
             return None  # nothing was decided; the SDK knows how to say it
         return encode_result(call, result)

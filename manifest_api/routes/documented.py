@@ -83,15 +83,15 @@ def change(gives: Any, takes: Any, example: object, *, made: bool = False) -> di
 
 
 def access_question(
-    gives: Any, takes: Any, example: object, *, authzen: bool = False, **said: bool
+    gives: Any, takes: Any, example: object, *, authzen: bool = False, **options: bool
 ) -> dict[str, Any]:
-    """The declaration of a route that answers a question about access. `said` has further arguments of `told`.
+    """The declaration of a route that answers a question about access. `options` has further arguments of `told`.
 
     Routes of AuthZEN answer 400 for every request that they cannot read.
     """
     problems = (400, 401, 404, 409, 429, 503) if authzen else (400, 401, 404, 409, 415, 429, 503)
     return {
-        "responses": told(gives, *problems, kept=False, **said),
+        "responses": told(gives, *problems, kept=False, **options),
         "openapi_extra": body_of(takes, example),
     }
 

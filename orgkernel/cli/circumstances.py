@@ -15,7 +15,7 @@ from orgkernel.errors import UsageError
 _CIRCUMSTANCES = tuple(AccessContext.__struct_fields__)
 
 context_option = click.option(
-    "--context", "said", default="", metavar="JSON",
+    "--context", "context_json", default="", metavar="JSON",
     help='Circumstances, such as `{"channel": "slack", "peer_kind": ""}`; an empty string says that there is none.',
 )  # fmt: skip
 

@@ -241,11 +241,11 @@ class _Comparison:
             locate_causes(self.new, self.old, role_id, part, (after, before), field),
         )
 
-    def _change(self, kind: Kind, path: Path, **said: Any) -> Change:
+    def _change(self, kind: Kind, path: Path, **fields: Any) -> Change:
         role_id = resolve_address(path).role_id
         if path[0] == ROLES and len(path) == 2 and path[1] != ORDER:
             role_id = str(path[1])
-        change = Change(org_id=self.new.form["org_id"], role_id=role_id, kind=kind, path=path, **said)
+        change = Change(org_id=self.new.form["org_id"], role_id=role_id, kind=kind, path=path, **fields)
         sides: tuple[_Item | None, _Item | None] = (self.old.form, self.new.form)
         if role_id:
             sides = (self.old.roles.get(role_id), self.new.roles.get(role_id))

@@ -691,11 +691,11 @@ class Skill(Record, frozen=True, kw_only=True):
     @property
     def prerequisite_levels(self) -> dict[str, int]:
         """Each skill that is required first, with its lowest proficiency; the highest where it is named twice."""
-        found: dict[str, int] = {}
+        levels: dict[str, int] = {}
         for entry in self.prerequisites:
             skill, level = (entry, 3) if isinstance(entry, str) else (entry.skill, entry.min_proficiency)
-            found[skill] = max(level, found.get(skill, 0))
-        return found
+            levels[skill] = max(level, levels.get(skill, 0))
+        return levels
 
 
 class SkillCatalog(Document, frozen=True, kw_only=True):

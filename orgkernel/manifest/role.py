@@ -315,5 +315,5 @@ def _list_tiers(post: RolePost, plan: PacePlan | None) -> Iterator[v1.TierItem]:
                 action=tier.action,
                 trigger=tier.trigger,
                 escalate_to=tier.escalate_to,
-                why=(locate_setting(f"pace_plan.{name}", place, said=""),),
+                why=(locate_setting(f"pace_plan.{name}", place, when_set=""),),
             )

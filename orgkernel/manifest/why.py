@@ -28,10 +28,10 @@ def why_item(item_id: str, text: str, place: Place) -> Item:
     return Item(id=item_id, why=(why_place(text, place),))
 
 
-def locate_setting(text: str, place: LocatedSetting, said: str = " is set") -> Why:
+def locate_setting(text: str, place: LocatedSetting, when_set: str = " is set") -> Why:
     """The line of a setting. If it is not set: the nearest line above, and a statement that the default applies."""
     file, line, written = place
-    return Why(text + (said if written else " is not set; the default applies"), file, line)
+    return Why(text + (when_set if written else " is not set; the default applies"), file, line)
 
 
 def build_fact(source: Source, name: str, value: Any, route: tuple[str, ...]) -> Fact:

@@ -128,16 +128,16 @@ def begin_turn(store: Store, turn: int) -> None:
     store[LEDGER] = {"turn": turn, "held": {}, "events": kept["events"], "counts": kept["counts"]}
 
 
-def write(store: Store, layer: str, **said: object) -> None:
+def write(store: Store, layer: str, **fields: object) -> None:
     """Write signals of this turn, added to what the layer wrote before.
 
     Raises `TypeError` for a field that a listed layer does not have, because that is a bug in the layer. Unlisted layers
     may write any field; only `fired_this_turn` is read.
     """
     if layer in RECORDS:
-        RECORDS[layer](**said)  # type: ignore[arg-type]  # only the names are checked: values are read with care
+        RECORDS[layer](**fields)  # type: ignore[arg-type]  # only the names are checked: values are read with care
     ledger = find_ledger(store)
-    record = {**_said(store).get(layer, {}), **said}
+    record = {**_said(store).get(layer, {}), **fields}
     if ledger is not None:
         record["turn"] = ledger["turn"]
     _get_signals(store)[layer] = record

@@ -61,17 +61,17 @@ def translate_error(error: Exception, shown: str) -> OrgkernelError:
         return kind(f"the store {quote(shown)} cannot be used: {cause.strerror or cause}")
     if isinstance(error, SQLAlchemyError):
         state = getattr(cause, "sqlstate", None) or ""
-        said = printable(str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__)
+        reason = printable(str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__)
         if state.startswith("53"):  # insufficient resources: disk, memory, connections
-            return StoreFull(f"the store {quote(shown)} is full: {said}")
+            return StoreFull(f"the store {quote(shown)} is full: {reason}")
         if state in ("40001", "40P01", "55P03", "57014"):
-            return StoreBusy(f"the store {quote(shown)} is busy: {said}", "try again")
+            return StoreBusy(f"the store {quote(shown)} is busy: {reason}", "try again")
         if state.startswith(
             ("28", "3D", "42", "25")
         ):  # who may log in, which database, which tables, read-only
-            return BadStore(f"the store {quote(shown)} cannot be used: {said}")
+            return BadStore(f"the store {quote(shown)} cannot be used: {reason}")
         return StoreError(
-            f"the store {quote(shown)} does not answer: {said}", "check that the database is running"
+            f"the store {quote(shown)} does not answer: {reason}", "check that the database is running"
         )
     return StoreError(f"the store {quote(shown)} failed: {type(error).__name__}: {printable(str(error))}")
 

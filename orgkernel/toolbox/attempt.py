@@ -142,9 +142,9 @@ class Planned:
     about: Mapping[str, str] | None = None
     """What else the audit has of the call."""
 
-    def step(self, outcome: StepOutcome, code: str = "", text: str = "", **said: Any) -> Step:
+    def step(self, outcome: StepOutcome, code: str = "", text: str = "", **details: Any) -> Step:
         """A step for this call."""
-        return Step("tool", f"tool:{self.tool_id}", outcome, code, text, self.request.action, **said)
+        return Step("tool", f"tool:{self.tool_id}", outcome, code, text, self.request.action, **details)
 
 
 async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | None]:

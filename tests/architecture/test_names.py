@@ -42,3 +42,24 @@ def test_a_second_type_would_be_seen(tmp_path: Path) -> None:
         "class Ada: ...\nBob = Literal['x']\nCy = int | str\n_Dan = int | str\nEve = 3\nF_G = x[0]\n"
     )
     assert public_types(module) == ["Ada", "Bob", "Cy"]
+
+
+def test_values_are_called_by_nouns() -> None:
+    """No variable or parameter is called by what was done to it: `found`, `said`, `asked` and `told` name nothing."""
+    participles = {"asked", "found", "said", "told"}
+    wrong = []
+    for package in PACKAGES:
+        for path in sorted((REPOSITORY / package).rglob("*.py")):
+            module = ast.parse(path.read_text(encoding="utf-8"))
+            fields = {
+                each.target for node in ast.walk(module) if isinstance(node, ast.ClassDef)
+                for each in node.body if isinstance(each, ast.AnnAssign)
+            }  # fmt: skip
+            for node in ast.walk(module):
+                is_variable = (
+                    isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields
+                )
+                name = node.id if is_variable else node.arg if isinstance(node, ast.arg) else ""
+                if name in participles:
+                    wrong.append(f"{path.relative_to(REPOSITORY)}:{node.lineno} {name}")
+    assert wrong == []

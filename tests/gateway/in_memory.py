@@ -145,4 +145,6 @@ class MemoryGateway:
         self, caller: GatewayCaller, exposed: str, arguments: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """The result of a call."""
-        return asyncio.run(call_tool(self.gateway, caller, exposed, dict(arguments or {}), asked=no_form))
+        return asyncio.run(
+            call_tool(self.gateway, caller, exposed, dict(arguments or {}), form_asker=no_form)
+        )

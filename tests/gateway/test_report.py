@@ -419,7 +419,7 @@ def test_calls_through_the_gateway_are_what_is_counted(tmp_path: Path) -> None:
     async def call() -> None:
         try:
             async with asyncio.timeout(PATIENCE):
-                found = await call_tool(gateway, caller, "wiki__look", {"where": "here"}, asked=nobody)
+                found = await call_tool(gateway, caller, "wiki__look", {"where": "here"}, form_asker=nobody)
                 assert not found.get("isError"), found
         finally:
             caller.close()

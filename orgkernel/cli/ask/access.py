@@ -86,17 +86,17 @@ def _explain(
     render: Callable[[str, AccessExplanation], str],
     *,
     trace: bool,
-    said: str,
+    context_json: str,
     org: str,
     paths: tuple[str, ...],
     store: str | None,
     no_cache: bool,
     form: str,
-    **asked: Any,
+    **options: Any,
 ) -> None:
-    _require_kind("subject", asked["subject"], "role:")
-    _require_kind("resource", asked["resource"], "tool:")
-    request = AccessRequest(**asked, context=parse_context(said))
+    _require_kind("subject", options["subject"], "role:")
+    _require_kind("resource", options["resource"], "tool:")
+    request = AccessRequest(**options, context=parse_context(context_json))
     explanation = open_with_state(paths, org, store, no_cache=no_cache).why(
         org, request, counted=_SHOWN_REMEDIES
     )
@@ -119,7 +119,7 @@ def _explain(
 @with_options(*_circumstances)
 @format_option("text", "json")
 def who_can(
-    action: str, resource: str, org: str, kinds: tuple[str, ...], said: str, form: str, **where: Any
+    action: str, resource: str, org: str, kinds: tuple[str, ...], context_json: str, form: str, **where: Any
 ) -> None:
     """List the subjects that may do ACTION on RESOURCE, that need an approval, or that could in other circumstances.
 
@@ -127,7 +127,7 @@ def who_can(
     """
     _require_kind("resource", resource, "tool:")
     kernel = open_with_state(org=org, **where)
-    rows = kernel.who_can(org, action, resource, context=parse_context(said), kinds=kinds)
+    rows = kernel.who_can(org, action, resource, context=parse_context(context_json), kinds=kinds)
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=True))
     if not rows:
         _exit_empty("no subject may do this", kernel, org, AccessRequest("system:cron", action, resource))
@@ -151,7 +151,7 @@ def what_can(
     kinds: tuple[str, ...],
     on_behalf_of: str | None,
     via: tuple[str, ...],
-    said: str,
+    context_json: str,
     envelope: bool,
     form: str,
     **where: Any,
@@ -161,7 +161,7 @@ def what_can(
     Exits 0 if the list has entries, 1 if it is empty, 2 if it cannot run.
     """
     _require_kind("subject", subject, "role:")
-    request = AccessRequest(subject, "", "", parse_context(said), on_behalf_of, via)
+    request = AccessRequest(subject, "", "", parse_context(context_json), on_behalf_of, via)
     kernel = open_with_state(org=org, **where)
     if envelope and (on_behalf_of or via):
         raise UsageError(

@@ -47,7 +47,7 @@ def command(
     text: str,
     on_behalf_of: str | None,
     via: tuple[str, ...],
-    said: str,
+    context_json: str,
     store: str | None,
     no_cache: bool,
     form: str,
@@ -57,7 +57,7 @@ def command(
     Exits 0 if there is a way, 1 if the subject declines, 2 if it cannot run.
     """
     handling_request = HandlingRequest(
-        subject, intent, parse_context(said), on_behalf_of, via, text=text, failed=failed
+        subject, intent, parse_context(context_json), on_behalf_of, via, text=text, failed=failed
     )
     decision = open_with_state(paths, org, store, no_cache=no_cache).handle(org, handling_request)
     echo_answer(form, decision, lambda: as_text(_lines(decision)))

@@ -66,19 +66,19 @@ _server_options = with_options(
 @store_option
 @cache_option
 @click.pass_context
-def command(ctx: click.Context, /, **said: Any) -> None:
+def command(ctx: click.Context, /, **context_json: Any) -> None:
     """Pass the tools of MCP servers on, to each role its own, and decide every call.
 
     On standard input and output it answers for one role or agent; over HTTP, for every agent with a key of the scopes
     `read` and `report`. Every call is in the audit. This needs `orgkernel[mcp]`.
     """
     if ctx.invoked_subcommand is None:
-        _run(**said)
+        _run(**context_json)
 
 
 def _run(
     org: str, role: str | None, agent: str | None, address: str | None, configs: Sequence[str], names: Sequence[str],
-    lock_file: str, require_review: bool, approver: str | None, on_behalf_of: str | None, via: Sequence[str], said: str,
+    lock_file: str, require_review: bool, approver: str | None, on_behalf_of: str | None, via: Sequence[str], context_json: str,
     tls_certificate: str | None, tls_key: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
 ) -> None:  # fmt: skip
     from orgkernel.mcp.server import require_sdk
@@ -101,7 +101,7 @@ def _run(
     one, active = (org, None) if address is None else (None, None if org == ACTIVE else org)
     kernel = open_kernel(paths, one, active, no_cache=no_cache)
     if address is not None:
-        if approver or on_behalf_of or via or said:
+        if approver or on_behalf_of or via or context_json:
             raise UsageError(
                 "`--approver`, `--on-behalf-of`, `--via` and `--context` describe one caller, and `--http` has many",
                 "leave them out",
@@ -115,7 +115,7 @@ def _run(
         role,
         agent,
         approver or "",
-        AccessRequest("", "", "", parse_context(said), on_behalf_of, tuple(via)),
+        AccessRequest("", "", "", parse_context(context_json), on_behalf_of, tuple(via)),
         store,
     )
 

@@ -30,7 +30,7 @@ def command(
     agent: str | None,
     on_behalf_of: str | None,
     via: tuple[str, ...],
-    said: str,
+    context_json: str,
     paths: tuple[str, ...],
     store: str | None,
     no_cache: bool,
@@ -55,7 +55,7 @@ def command(
     kernel = open_kernel(paths, org, no_cache=no_cache)
     snapshot = kernel.organization(org).snapshot
     subject = declared_subject(snapshot, role, agent)
-    base = AccessRequest(subject, "", "", parse_context(said), on_behalf_of, via)
+    base = AccessRequest(subject, "", "", parse_context(context_json), on_behalf_of, via)
     serve_on_stdio(
         kernel, lambda: LocalAsker(kernel, snapshot.org_id, subject, located(store), base), run_stdio
     )

@@ -34,7 +34,7 @@ def command(folder: str | None) -> None:
         place = os.path.abspath(folder) if folder else os.path.join(temporary, "starship")
         if os.path.exists(place):
             raise click.UsageError(f"{folder} exists already")
-        run(place, lambda *said: _tell(place, *said))
+        run(place, lambda *texts: _tell(place, *texts))
     click.echo(f"done in {time.perf_counter() - begun:.1f} s", err=True)
 
 

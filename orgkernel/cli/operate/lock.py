@@ -62,13 +62,13 @@ def acquire(
     tool_id: str,
     holder: str,
     seconds: float | None,
-    said: str,
+    context_json: str,
     reason: str,
     form: str,
     **where: Any,
 ) -> None:
     """Take an exclusive TOOL for SUBJECT, if it may use the tool and nobody else holds it."""
-    circumstances = AccessRequest("", "lock", "", parse_context(said))
+    circumstances = AccessRequest("", "lock", "", parse_context(context_json))
     with acting_here(**where, create=True) as context:
         lock = acquire_lock(context, org, tool_id, holder, circumstances, seconds=seconds, reason=reason)
     echo_record(form, lock, f"{holder} holds {tool_id} with token {lock.token}")

@@ -54,11 +54,11 @@ def command(
     paths: tuple[str, ...],
     store: str | None,
     no_cache: bool,
-    said: str,
+    context_json: str,
     form: str,
     brief: str | None,
     parent_brief: str | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Check whether FROM may dispatch TO. Both are roles or layers, such as `oracle` or `L4`.
 
@@ -68,7 +68,7 @@ def command(
 
     Exit codes: 0 allowed, 1 refused, 2 cannot tell.
     """
-    question = HandoverQuestion(**asked, context=parse_context(said))
+    question = HandoverQuestion(**options, context=parse_context(context_json))
     if brief == parent_brief == "-":
         raise UsageError("two briefs cannot be read from standard input", "write one of them to a file")
     briefs = DispatchBriefs(_read(brief), _read(parent_brief))

@@ -58,7 +58,7 @@ def record(
     holder: str | None,
     session: str | None,
     from_session: str | None,
-    said: str,
+    context_json: str,
     seconds: float | None,
     org: str | None,
     actor: str,
@@ -74,7 +74,7 @@ def record(
     The files that the brief owns are claimed in the same change. The brief of FROM has to be stored, as it is when it was
     dispatched. What the log knows of depth, children and principal counts before what is stated.
     """
-    question = HandoverQuestion(sender="", receiver="", **stated, context=parse_context(said))
+    question = HandoverQuestion(sender="", receiver="", **stated, context=parse_context(context_json))
     order = DispatchOrder(
         to=receiver, sender=sender, holder=holder, session=session, from_session=from_session, question=question,
         seconds=seconds, reason=reason,

@@ -84,7 +84,7 @@ def export_crewai(view: OrgView) -> Export:
     lost = find_losses(
         view,
         says=("requirements.preferred_model",),
-        said=("mission",),
+        organization_facts=("mission",),
         instead=instead,
         roster=roster,
         withheld=withheld,

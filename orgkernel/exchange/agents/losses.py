@@ -38,7 +38,7 @@ def find_losses(
     view: OrgView,
     *,
     says: Iterable[str] = (),
-    said: Iterable[str] = (),
+    organization_facts: Iterable[str] = (),
     instead: Mapping[str, tuple[int, str]] | None = None,
     roster: Roster | None = None,
     withheld: Iterable[tuple[str, str, int]] = (),
@@ -47,7 +47,7 @@ def find_losses(
 ) -> Iterator[Loss]:
     """What is lost, first of tools, then of roles, then of the organization, then always.
 
-    `says` are the fields of roles that the format says, `said` the facts about the organization; `instead` are the count and
+    `says` are the fields of roles that the format says, `organization_facts` the facts about the organization; `instead` are the count and
     the reason where it says a fact in part. `withheld` are losses of the format's own; `asks` says that it can ask for
     approval, `roles` that it knows roles at all.
     """
@@ -70,7 +70,7 @@ def find_losses(
             yield Loss(
                 "cognitive skills", "export them with `--to skills`", len(view.records.cognitive_skills)
             )
-    whole = frozenset(said)
+    whole = frozenset(organization_facts)
     for name, why, count_of in _OF_ORGANIZATION:
         count = 0 if name in whole else count_of(view)
         if count:

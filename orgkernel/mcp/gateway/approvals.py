@@ -35,8 +35,10 @@ class ApprovalResult(NamedTuple):
     """What to do, for whoever called."""
 
 
-async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: FormAsker) -> ApprovalResult:
-    """Ask for an approval of one call. Raises what `asked` raises."""
+async def ask_approval(
+    caller: GatewayCaller, request: AccessRequest, form_asker: FormAsker
+) -> ApprovalResult:
+    """Ask for an approval of one call. Raises what `form_asker` raises."""
     if not caller.may("request"):
         return ApprovalResult(False, "no request was made: the credential has no scope `request`")
     try:
@@ -48,7 +50,7 @@ async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: For
     except OrgkernelError as error:
         return ApprovalResult(False, f"no request was made: {write_error(error)}")
     waiting = _describe_waiting(made, able)
-    answer = await asked(_build_form(caller, request, made), made.request_id)
+    answer = await form_asker(_build_form(caller, request, made), made.request_id)
     if answer is None or answer == "cancel":
         return ApprovalResult(False, waiting)
     if not caller.approver:

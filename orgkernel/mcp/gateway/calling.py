@@ -28,10 +28,10 @@ async def call_tool(
     exposed: str,
     arguments: dict[str, Any],
     *,
-    asked: FormAsker,
+    form_asker: FormAsker,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """The result of a call, in the words of MCP; a refusal is one too. Raises `UnknownTool`, and what `asked` raises."""
+    """The result of a call, in the words of MCP; a refusal is one too. Raises `UnknownTool`, and what `form_asker` raises."""
     try:
         view = await caller.view()
         target = await gateway.find(view, exposed)
@@ -39,7 +39,7 @@ async def call_tool(
             raise UnknownTool(await _describe_unknown_tool(gateway, caller, exposed))
         if len(target.bindings) > 1:
             return build_error_result(_describe_several(target))
-        return await _decide_and_call(caller, target, arguments, asked, on_progress)
+        return await _decide_and_call(caller, target, arguments, form_asker, on_progress)
     except UpstreamError as error:
         return build_error_result(f"unavailable: {plain(clean(error.error))} [TOOL_UNAVAILABLE]")
     except OrgkernelError as error:
@@ -50,7 +50,7 @@ async def _decide_and_call(
     caller: GatewayCaller,
     target: CallTarget,
     arguments: dict[str, Any],
-    asked: FormAsker,
+    form_asker: FormAsker,
     on_progress: OnProgress | None,
 ) -> dict[str, Any]:
     server, name = target.server, target.name
@@ -75,7 +75,7 @@ async def _decide_and_call(
     step, result = await tools.call(caller.org_id, call)
     waiting = ""
     if step.outcome == "ask":
-        approval = await ask_approval(caller, request, asked)
+        approval = await ask_approval(caller, request, form_asker)
         waiting = approval.text
         if approval.is_given:
             server.refresh()  # it may have taken somebody an hour

@@ -88,7 +88,7 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
                 caller,
                 params.name,
                 params.arguments or {},
-                asked=_build_form_asker(ctx, params),
+                form_asker=_build_form_asker(ctx, params),
                 on_progress=_pass_progress_on(ctx),
             )
             return _adapt_to_protocol(ctx, result)
