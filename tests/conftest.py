@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from manifest_api.capacity import DEFAULT_BUDGET
+from manifest_api.store_access import StoreAccess
 from orgkernel.kernel.stored import open_store
 from orgkernel.state import database
 from orgkernel.state.location import StoreLocation, parse_location
@@ -35,6 +37,9 @@ settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 _numbers = itertools.count()
 FEWEST = 10  # examples of a search in `make test`, unless it asks for fewer
 database.create_engine = create_engine
+# Two seconds are for callers who wait. A test that is not about a store that hangs waits until a busy machine answers; those
+# that are start a server of their own.
+StoreAccess.__init__.__defaults__ = (30.0, DEFAULT_BUDGET)
 HANDFUL = 4  # examples of a search in `make quick`
 MEMORY = find_memory_folder()
 if MEMORY is not None:
