@@ -60,6 +60,12 @@ class _Process(SubprocessStreamProtocol):
         reason = describe_exit(self.transport.get_returncode())
         self.running_loop.call_later(_LAST_WORDS_SECONDS, self.ending.come, reason)
 
+    async def end_after_exit(self, reason: str) -> None:
+        """End it with its exit, which is waited for; with `reason` if it does not exit."""
+        await _wait_until_exit(self.transport, _EXIT_SECONDS)
+        code = None if self.transport is None else self.transport.get_returncode()
+        self.ending.come(reason if code is None else describe_exit(code))
+
 
 class _Reader:
     def __init__(self, process: _Process, limit: int) -> None:
@@ -81,7 +87,7 @@ class _Reader:
             except OSError:
                 chunk = b""
             if not chunk:
-                await self._note_exit()
+                await self._process.end_after_exit("it closed its output")
                 raise anyio.EndOfStream
             self._buffer += chunk
         if end < 0 or end > self._limit:
@@ -96,13 +102,6 @@ class _Reader:
                 return error
             unreadable = ErrorData(code=PARSE_ERROR, message="its answer cannot be read")
             return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=unreadable))
-
-    async def _note_exit(self) -> None:
-        transport = self._process.transport
-        assert transport is not None
-        await _wait_until_exit(transport, _EXIT_SECONDS)
-        code = transport.get_returncode()
-        self._process.ending.come("it closed its output" if code is None else describe_exit(code))
 
     async def aclose(self) -> None:
         """Nothing: the connection closes the process."""
@@ -127,10 +126,7 @@ class _Writer:
                 raise ConnectionResetError
             self._stdin.write(line)
         except (OSError, RuntimeError):
-            transport = self._process.transport
-            await _wait_until_exit(transport, _EXIT_SECONDS)
-            code = transport.get_returncode() if transport is not None else None
-            self._process.ending.come("it closed its input" if code is None else describe_exit(code))
+            await self._process.end_after_exit("it closed its input")
             raise anyio.BrokenResourceError from None
 
     async def aclose(self) -> None:
