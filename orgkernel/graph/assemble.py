@@ -88,7 +88,7 @@ def assemble(tree: Tree) -> Assembly:
     org_documents, duplicates = _find_organizations(tree)
     visibility = Visibility(tree)
     included = {
-        document.path: _find_included_roles(_get_organization(document)) for document in org_documents
+        document.path: find_included_roles(_get_organization(document)) for document in org_documents
     }
     uses: dict[int, int] = defaultdict(int)
     including = Including(
@@ -164,7 +164,7 @@ def _find_organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicat
     return list(first.values()), duplicates
 
 
-def _find_included_roles(organization: Organization) -> dict[str, tuple[str | int, ...]]:
+def find_included_roles(organization: Organization) -> dict[str, tuple[str | int, ...]]:
     """Every role the hierarchy names, as a key or as a subordinate, and the route to where it does."""
     named: dict[str, tuple[str | int, ...]] = {
         role_id: ("hierarchy", role_id) for role_id in organization.hierarchy
@@ -183,25 +183,10 @@ def _resolve(
     including: Including,
 ) -> OrgRecords:
     organization = _get_organization(document)
-    posts: dict[str, RolePost] = {}
-    without_profile: dict[str, Place] = {}
-    superiors = {
-        subordinate: superior
-        for superior, post in reversed(organization.hierarchy.items())
-        for subordinate in post.subordinates
-    }
-    overrides, governance = organization.overrides, visible.definitions["governance"]
-    layers = map_roles_to_layers(governance)
-    for role_id, route in included.items():
-        source = visible.profile(role_id)
-        if source is None:
-            without_profile[role_id] = document.place(*route, key=len(route) == 2)
-            continue
-        shared = uses[id(source)] > 1
-        superior = superiors.get(role_id) if shared else None
-        posts[role_id] = RolePost(
-            role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
-        )
+    governance = visible.definitions["governance"]
+    posts, without_profile = build_posts(
+        document, organization, governance, visible.profile, lambda profile: uses[id(profile)] > 1
+    )
     missed = visible.missed(included)
     contributing = parts_of([document, *(post.document for post in posts.values()), *visible.catalogs])
     return OrgRecords(
@@ -218,6 +203,36 @@ def _resolve(
         digest=digest_documents(contributing, document),
         **visible.definitions,
     )
+
+
+def build_posts(
+    document: SourceDocument,
+    organization: Organization,
+    governance: SourceDocument | None,
+    find_profile: Callable[[str], SourceDocument | None],
+    is_shared: Callable[[SourceDocument], bool],
+) -> tuple[dict[str, RolePost], dict[str, Place]]:
+    """Every role the hierarchy names: its post, or where it is named if it has no profile."""
+    posts: dict[str, RolePost] = {}
+    without_profile: dict[str, Place] = {}
+    superiors = {
+        subordinate: superior
+        for superior, post in reversed(organization.hierarchy.items())
+        for subordinate in post.subordinates
+    }
+    overrides = organization.overrides
+    layers = map_roles_to_layers(governance)
+    for role_id, route in find_included_roles(organization).items():
+        source = find_profile(role_id)
+        if source is None:
+            without_profile[role_id] = document.place(*route, key=len(route) == 2)
+            continue
+        shared = is_shared(source)
+        superior = superiors.get(role_id) if shared else None
+        posts[role_id] = RolePost(
+            role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
+        )
+    return posts, without_profile
 
 
 def parts_of(documents: Iterable[SourceDocument]) -> list[SourceDocument]:

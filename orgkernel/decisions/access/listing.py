@@ -215,7 +215,7 @@ def _build_row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = 
     """What a list says of a question; None where the subject can do nothing, whatever the circumstances."""
     evaluate(evaluation)
     outcome, order = evaluation.outcome, evaluation.tables.order
-    conditions = _find_conditions(evaluation, outcome)
+    conditions = find_conditions(evaluation, outcome)
     if outcome == "deny" and not conditions:
         return None
     code = order.names_of(evaluation.failing or evaluation.sources)[0]
@@ -225,7 +225,7 @@ def _build_row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = 
     )
 
 
-def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
+def find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
     """What could change the outcome, each as `KEY:VALUE`; empty where nothing could."""
     words = _list_circumstances(evaluation, outcome)
     first = next(words, None)
