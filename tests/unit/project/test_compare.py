@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orgkernel.kernel.settings import Project
-from orgkernel.project import compare
+from orgkernel.project import versions
 from orgkernel.project.compare import compare_trees
 from orgkernel.snapshots import roots
 from tests.support.trees import REPOSITORY, change_line
@@ -28,7 +28,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
     for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "x"]):
         subprocess.run(["git", *identity, *arguments], cwd=folder, check=True)
-    for module in (compare, roots):
+    for module in (versions, roots):
         monkeypatch.setattr(module, "get_shipped_folder", lambda name: str(folder / name))
     return folder
 
