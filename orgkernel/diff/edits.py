@@ -69,6 +69,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """The edit in words."""
     why_before: tuple[Why, ...] = ()
     why_after: tuple[Why, ...] = ()
+    why_around: tuple[Why, ...] = ()
+    """For a value that was removed: the line in the new version of what it was removed from."""
 
     @property
     def key(self) -> tuple[str, str, Route]:
@@ -350,6 +352,7 @@ def _describe(
         text=text,
         why_before=_locate(old, route, before, after, text) if before is not None or not route else (),
         why_after=_locate(new, route, after, before, text) if after is not None or not route else (),
+        why_around=_locate(new, route, after, before, text) if after is None and route else (),
     )
 
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.diff.changes import Change
-from orgkernel.diff.diff import OrganizationVersion, compare_versions
+from orgkernel.diff.organizations import Version, compare_versions_of
+from orgkernel.diff.report import Report, build_report
 from orgkernel.errors import UnknownOrganization
 from orgkernel.kernel.settings import Project
-from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.manifest.why import get_places
 from orgkernel.project.versions import TreeVersion, read_versions
 
 
 @dataclass(frozen=True, slots=True)
 class TreeComparison:
-    """The differences between two trees, and notes about reading them."""
+    """The differences between two trees, and what was noticed while they were read."""
 
-    changes: tuple[Change, ...]
+    report: Report
     notes: tuple[str, ...]
+    incomparable: tuple[str, ...] = ()
+    """Sentences about organizations that cannot be read, or whose errors hold them back: what differs there is not known."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,13 @@ class _Read:
     """What was read from one side."""
 
     name: str
-    versions: dict[str, OrganizationVersion]
+    versions: dict[str, Version]
     errors: dict[str, int]
     """Organizations with errors, and their number of errors."""
+    held_back: frozenset[str]
+    """Organizations whose errors keep them from answering."""
     unreadable: frozenset[str]
     """Organizations that are declared and cannot be read."""
-    unread_roles: dict[str, frozenset[str]] = field(default_factory=dict)
     other_errors: int = 0
     """The number of errors outside organizations."""
 
@@ -52,38 +53,38 @@ def compare_trees(
     A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
     the project's work tree. Raises `UsageError` if a side cannot be read at all.
     """
-    first, second = (_read(version) for version in read_versions(old, new, project, folder, read_as))
+    sides = tuple(_read(version) for version in read_versions(old, new, project, folder, read_as))
+    first, second = sides
     known = {*first.versions, *second.versions, *first.unreadable, *second.unreadable}
     chosen = _chosen(org, known, project)
     skipped = first.unreadable | second.unreadable
-    unread = {
-        org_id: first.unread_roles.get(org_id, frozenset()) | second.unread_roles.get(org_id, frozenset())
-        for org_id in known
-    }
-    compared = [
-        {org_id: each for org_id, each in side.versions.items() if org_id in chosen - skipped}
-        for side in (first, second)
-    ]
-    changes = compare_versions(compared[0], compared[1], unread)
-    return TreeComparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org)))
+    comparisons = tuple(
+        compare_versions_of(org_id, first.versions.get(org_id), second.versions.get(org_id))
+        for org_id in sorted(chosen - skipped)
+    )
+    return TreeComparison(
+        build_report(comparisons),
+        tuple(note for side in sides for note in _notes(side, chosen, org)),
+        tuple(sentence for side in sides for sentence in _list_incomparable(side, chosen)),
+    )
 
 
 def _read(version: TreeVersion) -> _Read:
     latest = version.state.latest
-    versions, unread_roles, errors = {}, {}, {}
+    versions, errors = {}, {}
     for org_id, each in latest.organizations.items():
-        manifest = build_organization_manifest(each.index, each.index.roles, each.diagnostics)
-        versions[org_id] = OrganizationVersion(manifest, get_places(each.index), each.index)
-        unread_roles[org_id] = frozenset(each.records.without_profile) & each.records.excused
+        unread = frozenset(each.records.without_profile) & each.records.excused
+        versions[org_id] = Version(each.index, each.diagnostics, unread)
         errors[org_id] = sum(diagnostic.severity is Severity.ERROR for diagnostic in each.diagnostics)
     about_some = {diagnostic for each in latest.organizations.values() for diagnostic in each.diagnostics}
     others = [diagnostic for diagnostic in latest.diagnostics if diagnostic not in about_some]
+    refused = version.state.refused.keys()
     return _Read(
         version.name,
         versions,
         {org_id: count for org_id, count in errors.items() if count},
-        frozenset(version.state.refused.keys() - latest.organizations.keys()),
-        {org_id: roles for org_id, roles in unread_roles.items() if roles},
+        frozenset(refused & latest.organizations.keys()),
+        frozenset(refused - latest.organizations.keys()),
         sum(diagnostic.severity is Severity.ERROR for diagnostic in others),
     )
 
@@ -98,15 +99,29 @@ def _chosen(org: str | None, known: set[str], project: Project) -> set[str]:
     return {named}
 
 
-def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
+def _list_incomparable(read: _Read, chosen: set[str]) -> Iterator[str]:
+    """The organizations of a side about which a comparison cannot say that nothing changed."""
     for org_id in sorted(read.unreadable & chosen):
-        yield f"{read.name}: organization {quote(org_id)} cannot be read and is not compared"
+        yield f"{read.name}: organization {quote(org_id)} cannot be read, so it is not compared"
+    for org_id in sorted(read.held_back & chosen):
+        yield (
+            f"{read.name}: organization {quote(org_id)} has {_count_errors(read.errors[org_id])} and does not answer, so only its "
+            f"readable parts are compared{_name_unread(read, org_id)}"
+        )
+
+
+def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
     for org_id, count in read.errors.items():
-        if org_id in chosen:
-            unread = read.unread_roles.get(org_id, frozenset())
-            without = f", without {listing(sorted(unread))}" if unread else ""
-            errors = f"{count} error{'s' * (count != 1)}"
-            yield f"{read.name}: organization {quote(org_id)} has {errors}; only the readable parts are compared{without}"
+        if org_id in chosen - read.held_back:
+            yield f"{read.name}: organization {quote(org_id)} has {_count_errors(count)} about single roles{_name_unread(read, org_id)}"
     if read.other_errors and org is None:
-        count = read.other_errors
-        yield f"{read.name}: {count} error{'s' * (count != 1)} in documents outside organizations"
+        yield f"{read.name}: {_count_errors(read.other_errors)} in documents outside organizations"
+
+
+def _count_errors(count: int) -> str:
+    return f"{count} error{'s' * (count != 1)}"
+
+
+def _name_unread(read: _Read, org_id: str) -> str:
+    unread = read.versions[org_id].unread
+    return f", without {listing(sorted(unread))}" if unread else ""
