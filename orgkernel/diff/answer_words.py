@@ -121,7 +121,11 @@ def _write_sentence(merged: Merged) -> str:
     if before.outcome == "allow" and before.obligations != after.obligations:
         come = [_word_obligation(each) for each in after.obligations if each not in before.obligations]
         gone = [_word_obligation(each) for each in before.obligations if each not in after.obligations]
-        clauses = [f"now {verb} {', '.join(words)}" for verb, words in (("needs", come), ("no longer needs", gone)) if words]
+        clauses = [
+            f"now {verb} {', '.join(words)}"
+            for verb, words in (("needs", come), ("no longer needs", gone))
+            if words
+        ]
         clauses = [each.replace("now no longer", "no longer") for each in clauses]
         return f"{subjects}: to {what} {' and '.join(clauses)}{tail}"
     conditions = _list_conditions(after) or "nothing that has to be stated"
@@ -158,7 +162,9 @@ def _name_use(merged: Merged) -> str:
     what = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     actions = merged.actions
     if kind == "role":
-        verbs = " and ".join("escalate to" if each == "escalate" else each for each in actions or ("dispatch", "escalate"))
+        verbs = " and ".join(
+            "escalate to" if each == "escalate" else each for each in actions or ("dispatch", "escalate")
+        )
         return f"{verbs} {what}"
     noun = {"credential": "credential ", "data": "data "}.get(kind, "")
     verb = "read" if kind == "data" else "use"
@@ -199,10 +205,17 @@ def _as_data(answer: AccessAnswer) -> dict[str, Any]:
 def _build_question(merged: Merged) -> dict[str, Any]:
     """The question to replay, with the first subject, resource and action."""
     subject, action, resource, context = merged.question
-    return {"subject": subject, "action": action, "resource": resource, "context": msgspec.to_builtins(context)}
+    return {
+        "subject": subject,
+        "action": action,
+        "resource": resource,
+        "context": msgspec.to_builtins(context),
+    }
 
 
 def get_task(change: Change) -> Task | None:
     """The task that a change is about; None for a change about access."""
     question = change.question or {}
-    return next((Task(kind, question[kind]) for kind in ("domain", "intent", "text") if kind in question), None)
+    return next(
+        (Task(kind, question[kind]) for kind in ("domain", "intent", "text") if kind in question), None
+    )

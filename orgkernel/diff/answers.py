@@ -149,7 +149,9 @@ class _Part(NamedTuple):
     def ask(self, pair: Pair, action: str, context: AccessContext) -> AccessQuestion:
         """The question about this part."""
         if self.input:
-            return AccessQuestion(pair.subject, action, pair.resource, replace(context, input=dict(self.input)))
+            return AccessQuestion(
+                pair.subject, action, pair.resource, replace(context, input=dict(self.input))
+            )
         return AccessQuestion(pair.subject, action, f"{pair.resource}:{self.path}", context)
 
 
@@ -172,7 +174,9 @@ def _list_parts(
             for role_id in subject.identity.roles:
                 globs.update(dict.fromkeys(table.view.records.posts[role_id].profile.file_scope))
     if globs:
-        yield from (_Part(path=each) for each in [*map(_make_path, globs), "elsewhere/other.txt"][:MOST_PARTS])
+        yield from (
+            _Part(path=each) for each in [*map(_make_path, globs), "elsewhere/other.txt"][:MOST_PARTS]
+        )
     arguments = resources[1].command_arguments or resources[0].command_arguments
     if beginnings and arguments:
         for text in [*beginnings, "other"][:MOST_PARTS]:
@@ -199,7 +203,9 @@ def answer_access(tables: AccessTables, question: AccessQuestion) -> AccessAnswe
 # -- who takes a task --------------------------------------------------------------------------------------------------
 
 
-def find_task_differences(tasks: Iterable[Task], sides: Sides, new_ids: Mapping[str, str]) -> list[Difference]:
+def find_task_differences(
+    tasks: Iterable[Task], sides: Sides, new_ids: Mapping[str, str]
+) -> list[Difference]:
     """The tasks that go to another role, or no longer to any. Renamed roles are called by their new ids."""
     differences = []
     for task in tasks:
@@ -255,7 +261,9 @@ def merge_differences(
     for each in chosen:
         question = each.question
         causes = causes_by_difference[question]
-        by_pair[question.subject, question.resource, _freeze(question.context), each.before, each.after, causes].append(each)
+        by_pair[
+            question.subject, question.resource, _freeze(question.context), each.before, each.after, causes
+        ].append(each)
     by_use: dict[tuple[Any, ...], list[tuple[str, AccessQuestion]]] = defaultdict(list)
     for (subject, resource, context, before, after, causes), group in by_pair.items():
         actions = tuple(
@@ -268,7 +276,9 @@ def merge_differences(
         subjects = tuple(sorted((subject for subject, _ in those), key=_get_subject_order))
         kind = resource.partition(":")[0]
         alone = resource if (named and kind != "role") or resource.count(":") > 1 else kind
-        by_subjects[subjects, alone, named, context, _strip(before), _strip(after), causes].append((resource, those[0][1]))
+        by_subjects[subjects, alone, named, context, _strip(before), _strip(after), causes].append(
+            (resource, those[0][1])
+        )
     return [
         Merged(subjects, tuple(resource for resource, _ in those), named, before, after, causes, those[0][1])
         for (subjects, _alone, named, _context, before, after, causes), those in by_subjects.items()
@@ -294,7 +304,9 @@ def _drop_repetitions(differences: Iterable[Difference]) -> list[Difference]:
     told: set[tuple[Any, ...]] = set()
     for each in ordered:
         question = each.question
-        whole = question.resource if question.resource.count(":") < 2 else question.resource.rpartition(":")[0]
+        whole = (
+            question.resource if question.resource.count(":") < 2 else question.resource.rpartition(":")[0]
+        )
         key = question.subject, question.action, whole
         change = each.before.outcome, each.after.outcome
         if not _is_stated(question):

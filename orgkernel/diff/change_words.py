@@ -45,7 +45,11 @@ def say_edit(field: str, before: Any, after: Any) -> str:
     if before is None:
         return f"{field} is added" if after in ({}, []) else f"{field} is set to {_write_value(after)}"
     if after is None:
-        return f"{field} is removed" if before in ({}, []) else f"{field} is removed, which was {_write_value(before)}"
+        return (
+            f"{field} is removed"
+            if before in ({}, [])
+            else f"{field} is removed, which was {_write_value(before)}"
+        )
     if isinstance(before, list) and isinstance(after, list):
         gone = [_write_value(each) for each in before if each not in after]
         come = [_write_value(each) for each in after if each not in before]

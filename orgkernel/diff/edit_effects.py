@@ -40,12 +40,22 @@ def is_told_only(edit: Edit) -> bool:
     if edit.section in _TOLD_ONLY_SECTIONS or ORDER in edit.route:
         return True
     field = edit.field
-    return field in _TOLD_ONLY["*"] or field in _TOLD_ONLY.get(edit.section, ()) or str(edit.route[-1:] and edit.route[-1]) in ("description",)
+    return (
+        field in _TOLD_ONLY["*"]
+        or field in _TOLD_ONLY.get(edit.section, ())
+        or str(edit.route[-1:] and edit.route[-1]) in ("description",)
+    )
 
 
 def describe_edit_change(org_id: str, edit: Edit, number: int, ranks: Sequence[str]) -> Change:
     """The edit as a change of its own. `ranks` are those of the organization, lowest first."""
-    kind = "changed" if edit.before is not None and edit.after is not None else "gained" if edit.before is None else "lost"
+    kind = (
+        "changed"
+        if edit.before is not None and edit.after is not None
+        else "gained"
+        if edit.before is None
+        else "lost"
+    )
     role_id = edit.id if edit.section == "posts" else None
     return Change(
         org_id=org_id,
@@ -110,7 +120,11 @@ def _require(before: Any, after: Any) -> ChangeEffect:
 
 
 def _elements(value: Any) -> set[str]:
-    return {repr(each) for each in value.items()} if isinstance(value, Mapping) else {repr(each) for each in value or ()}
+    return (
+        {repr(each) for each in value.items()}
+        if isinstance(value, Mapping)
+        else {repr(each) for each in value or ()}
+    )
 
 
 def _climb(*ladder: Any) -> Direction:
@@ -135,7 +149,12 @@ def _presence(wider: bool) -> Direction:
     return compare
 
 
-_INVERSE: Mapping[ChangeEffect, ChangeEffect] = {"widened": "narrowed", "narrowed": "widened", "unclear": "unclear", "neutral": "neutral"}
+_INVERSE: Mapping[ChangeEffect, ChangeEffect] = {
+    "widened": "narrowed",
+    "narrowed": "widened",
+    "unclear": "unclear",
+    "neutral": "neutral",
+}
 _DIRECTIONS: Mapping[tuple[str, str], Direction] = {
     ("tools", "restricted_to"): _restrict,
     ("tools", "departments"): _restrict,
@@ -172,7 +191,11 @@ _DIRECTIONS: Mapping[tuple[str, str], Direction] = {
 
 
 def _find_direction(edit: Edit) -> Direction | None:
-    if len(edit.route) > 1 and (edit.section, edit.field) in _DIRECTIONS and edit.section in (GOVERNANCE, ORGANIZATION):
+    if (
+        len(edit.route) > 1
+        and (edit.section, edit.field) in _DIRECTIONS
+        and edit.section in (GOVERNANCE, ORGANIZATION)
+    ):
         if edit.field in ("separations", "sacred_scopes", "quality_gates"):
             # An entry of the mapping came, went or changed.
             return _presence(wider=False) if len(edit.route) == 2 else None

@@ -157,7 +157,9 @@ def _read_section(records: OrgRecords, section: str) -> Mapping[str, _Entry]:
     if section == "bills":
         return {slug: _Lazy(document) for slug, document in records.bills.items()}
     if section == "ranks":
-        return {rank.id: _read_rank(number, rank, records.ladder) for number, rank in enumerate(records.ranks)}
+        return {
+            rank.id: _read_rank(number, rank, records.ladder) for number, rank in enumerate(records.ranks)
+        }
     if section == "aliases":
         return {name: _read_alias(alias) for name, alias in records.aliases.items()}
     if section == "orders":
@@ -168,9 +170,7 @@ def _read_section(records: OrgRecords, section: str) -> Mapping[str, _Entry]:
     if section == "settings":
         return {name: _read_value(_sort(getattr(records, name))) for name in _SETTINGS}
     if section == "sharing":
-        return {
-            role_id: _read_value(sorted(records.elsewhere[role_id])) for role_id in records.elsewhere
-        }
+        return {role_id: _read_value(sorted(records.elsewhere[role_id])) for role_id in records.elsewhere}
     definitions: Mapping[str, Definition[Any]] = getattr(records, section)
     return {entry_id: _LazyDefinition(each) for entry_id, each in definitions.items()}
 
@@ -188,7 +188,9 @@ class _Lazy:
         if not isinstance(other, _Lazy):
             return False
         one, another = self.document, other.document
-        return one is another or (one.packed.record == another.packed.record and len(one.parts) == len(another.parts) == 1)
+        return one is another or (
+            one.packed.record == another.packed.record and len(one.parts) == len(another.parts) == 1
+        )
 
     def read(self) -> _Entry:
         """The entry."""
@@ -320,11 +322,18 @@ def _find_unexplained_profiles(
         for each in edits
         if each.section == ORGANIZATION and each.route[:1] == ("overrides",) and len(each.route) > 1
     }
-    whole = any(each.section in (ORGANIZATION, GOVERNANCE) and each.route[:1] != ("overrides",) for each in edits)
+    whole = any(
+        each.section in (ORGANIZATION, GOVERNANCE) and each.route[:1] != ("overrides",) for each in edits
+    )
     overridden = {*old.organization.overrides, *new.organization.overrides}
     for old_id, post in old.posts.items():
         role_id = renames.new_ids.get(old_id, old_id)
-        if role_id in explained or role_id in touched or role_id not in new.posts or role_id not in overridden:
+        if (
+            role_id in explained
+            or role_id in touched
+            or role_id not in new.posts
+            or role_id not in overridden
+        ):
             continue
         before, after = _convert_plain(post.profile), _convert_plain(new.posts[role_id].profile)
         if not whole and renames.translate(before) != after:
@@ -346,7 +355,9 @@ def _describe(
     return Edit(
         section=section,
         id=entry_id,
-        route=() if route == ("",) and before is not None and after is not None and section not in _WHOLE else route,
+        route=()
+        if route == ("",) and before is not None and after is not None and section not in _WHOLE
+        else route,
         before=before,
         after=after,
         text=text,
@@ -368,8 +379,16 @@ def _write_text(section: str, entry_id: str, route: Route, before: Any, after: A
     if section == "aliases":
         return say_edit(subject, before, after)
     if route == ("",):
-        fields = [name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)] if isinstance(before, dict) and isinstance(after, dict) else []
-        return f"{subject}: {listing(fields)} {'is' if len(fields) == 1 else 'are'} different" if fields else f"{subject} is different"
+        fields = (
+            [name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)]
+            if isinstance(before, dict) and isinstance(after, dict)
+            else []
+        )
+        return (
+            f"{subject}: {listing(fields)} {'is' if len(fields) == 1 else 'are'} different"
+            if fields
+            else f"{subject} is different"
+        )
     if route[-1] == ORDER:
         field = ".".join(map(str, route[:-1]))
         said = f"the order of {quote(field)} is different"
@@ -405,9 +424,7 @@ def _describe_rename(old: OrgRecords, new: OrgRecords, old_id: str, new_id: str)
     )  # fmt: skip
 
 
-def _describe_reordered_roles(
-    old: OrgRecords, new: OrgRecords, before: list[str], after: list[str]
-) -> Edit:
+def _describe_reordered_roles(old: OrgRecords, new: OrgRecords, before: list[str], after: list[str]) -> Edit:
     text = "the order of `hierarchy` is different"
     return Edit(
         section=ORGANIZATION, id="", route=("hierarchy", ORDER), before=before, after=after, text=text,

@@ -32,7 +32,7 @@ from orgkernel.diff.authzen_effects import compare_authzen
 from orgkernel.diff.causes import Trials, find_causes
 from orgkernel.diff.change_words import describe_change
 from orgkernel.diff.changes import Change, sort_changes
-from orgkernel.diff.diff import OrganizationVersion, build_whole_change, compare_manifests
+from orgkernel.diff.manifests import OrganizationVersion, build_whole_change, compare_manifests
 from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.edit_effects import describe_edit_change, is_told_only
 from orgkernel.diff.edits import ROLES as POSTS
@@ -125,7 +125,9 @@ class _Work:
         caused = {number for change in changes if not _is_finding(change) for number in change.causes}
         quiet = [number for number in range(len(self.edits)) if number not in caused]
         changes += (
-            describe_edit_change(self.org_id, self.edits[number], number, [each.id for each in self.new.view.records.ranks])
+            describe_edit_change(
+                self.org_id, self.edits[number], number, [each.id for each in self.new.view.records.ranks]
+            )
             for number in quiet
             if not is_told_only(self.edits[number])
         )
@@ -155,9 +157,7 @@ class _Work:
         touched = frozenset(chain(self._find_roles_with_other_findings(), *self._touched))
         versions = []
         for version in (self.old, self.new):
-            above = {
-                each for role_id in touched for each in version.view.list_superiors_above(role_id)
-            }
+            above = {each for role_id in touched for each in version.view.list_superiors_above(role_id)}
             versions.append(_build_manifests(version, touched | above))
         return list(compare_manifests(versions[0], versions[1], self.unread, touched))
 
@@ -185,7 +185,9 @@ class _Work:
         if case.role_id is None:
             return True
         old_id = self.old_names.by_new_id.get(case.role_id, case.role_id)
-        return any(case.role_id in self._touched_now[each] or old_id in self._touched_now[each] for each in numbers)
+        return any(
+            case.role_id in self._touched_now[each] or old_id in self._touched_now[each] for each in numbers
+        )
 
     @cached_property
     def _touched_now(self) -> tuple[frozenset[str], ...]:
@@ -197,7 +199,9 @@ class _Work:
         if len(self.edits) == 1:
             return (0,)
         if change.kind in ("added", "removed"):
-            of_role = [number for number, edit in enumerate(self.edits) if _is_about_role(edit, str(change.path[1]))]
+            of_role = [
+                number for number, edit in enumerate(self.edits) if _is_about_role(edit, str(change.path[1]))
+            ]
             if of_role:
                 return tuple(of_role)
         places = {(why.file, why.line) for why in (*change.why_before, *change.why_after)}
@@ -228,7 +232,9 @@ class _Work:
         numbers = [
             number
             for number, edit in enumerate(self.edits)
-            if edit.section == section and edit.id == entry_id and (section != "organization" or edit.field == "authzen")
+            if edit.section == section
+            and edit.id == entry_id
+            and (section != "organization" or edit.field == "authzen")
         ]
         return replace(describe_change(change), causes=tuple(numbers or range(len(self.edits))))
 
@@ -240,7 +246,10 @@ class _Work:
         new_ids = {old: new for new, old in self.old_names.by_new_id.items()}
         names = OldNames(new_ids)
         return tuple(
-            frozenset(Pair(names.translate(subject), names.translate(resource)) for subject, resource in find_pairs((edit,), self.sides))
+            frozenset(
+                Pair(names.translate(subject), names.translate(resource))
+                for subject, resource in find_pairs((edit,), self.sides)
+            )
             for edit in self.edits
         )
 
@@ -274,7 +283,10 @@ class _Work:
     def _list_alike(self, resource: str, action: str) -> tuple[str, ...]:
         """The actions that both versions decide like an action."""
         groups = []
-        for tables, name in ((self.sides.tables[0], self.old_names.translate(resource)), (self.sides.tables[1], resource)):
+        for tables, name in (
+            (self.sides.tables[0], self.old_names.translate(resource)),
+            (self.sides.tables[1], resource),
+        ):
             known, _ = tables.find(name)
             groups.append(next((group for group in known.action_groups if action in group), ()))
         both = set(groups[0]) & set(groups[1])
@@ -296,7 +308,11 @@ class _Work:
         if not any(map(does_touch_routing, self.edits)):
             return [], False
         known = {str(change.path[1]) for change in told if change.path[:1] == ("domains",)}
-        tasks = [each for each in list_tasks(self.edits, self.sides) if not (each.kind == "domain" and each.value in known)]
+        tasks = [
+            each
+            for each in list_tasks(self.edits, self.sides)
+            if not (each.kind == "domain" and each.value in known)
+        ]
         new_ids = {old: new for new, old in self.old_names.by_new_id.items()}
         differences = find_task_differences(tasks[:MOST_TASKS], self.sides, new_ids)
 
@@ -360,11 +376,17 @@ def _build_form(view: OrgView, role_id: str | None, names: OldNames) -> Mapping[
 def _read_case(form: Mapping[str, Any], case: _Case) -> object:
     value = form.get(case.part)
     if case.key is not None and isinstance(value, list):
-        items = [each for each in value if isinstance(each, dict) and case.key in (each.get("id"), each.get("name"))]
+        items = [
+            each
+            for each in value
+            if isinstance(each, dict) and case.key in (each.get("id"), each.get("name"))
+        ]
         if items:
             value = items
         elif not case.key.startswith("("):
-            value = [each for each in value if isinstance(each, dict) and case.key.startswith(str(each.get("id")))]
+            value = [
+                each for each in value if isinstance(each, dict) and case.key.startswith(str(each.get("id")))
+            ]
     return msgspec.json.encode(value)
 
 
@@ -385,7 +407,9 @@ def _is_told(question: AccessQuestion, told: Iterable[Change]) -> bool:
     return False
 
 
-_FIELDS_OF_ANSWERS = frozenset({"level", "allowed_actions", "ask_actions", "conditional_actions", "capped_by", "conditional"})
+_FIELDS_OF_ANSWERS = frozenset(
+    {"level", "allowed_actions", "ask_actions", "conditional_actions", "capped_by", "conditional"}
+)
 
 
 def _is_told_by_answers(change: Change, answers: Sequence[Change], others: Set[int]) -> bool:
@@ -394,13 +418,19 @@ def _is_told_by_answers(change: Change, answers: Sequence[Change], others: Set[i
     if role_id is not None:
         if field == "capped_by" and others & set(change.causes):
             return True  # a cap that hides behind another one, of an edit that shows elsewhere
-        return part in _PARTS_OF["tool"] and field in _FIELDS_OF_ANSWERS and any(
-            f"role:{role_id}" in each.subjects and f"tool:{key}" in each.resources for each in answers
+        return (
+            part in _PARTS_OF["tool"]
+            and field in _FIELDS_OF_ANSWERS
+            and any(
+                f"role:{role_id}" in each.subjects and f"tool:{key}" in each.resources for each in answers
+            )
         )
     if part not in ("policies", DIRECTORY):
         return False
     effects = {each.classification for each in answers if set(each.causes) & set(change.causes)}
-    return change.classification in effects or (change.classification in ("neutral", "unclear") and bool(effects))
+    return change.classification in effects or (
+        change.classification in ("neutral", "unclear") and bool(effects)
+    )
 
 
 _PARTS_OF = {
@@ -419,4 +449,3 @@ def _fold_agents(changes: Iterable[Change], told: Sequence[Change], view: OrgVie
 def is_about_outsider(change: Change) -> bool:
     """Whether a change is about somebody in the directory."""
     return change.path[:1] == (DIRECTORY,)
-

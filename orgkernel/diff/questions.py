@@ -29,7 +29,9 @@ _GIVEN = ("tool", "credential", "data")
 _TEXTS = frozenset({"name", "org_name", "role_name", "description", "callsign", "personality", "standing_orders", "does_not_have",
                     "requirements", "lmc_mode", "doctrine", "examples", "not_examples", "triggers"})  # fmt: skip
 """Fields of any entry that no access decision reads."""
-_COMMAND = frozenset({"chain_of_command", "dispatch", "pace_plan", "layer", "role_type", "position", "crew_tier", "department"})
+_COMMAND = frozenset(
+    {"chain_of_command", "dispatch", "pace_plan", "layer", "role_type", "position", "crew_tier", "department"}
+)
 """Fields of a role on which it depends who may dispatch it and whom it may dispatch or escalate to."""
 _WITHOUT_ACCESS = frozenset({"domains", "aliases", "plans", "procedures", "skills", "cognitive_skills", "promotions", "bills",
                              "orders", "settings"})  # fmt: skip
@@ -94,7 +96,9 @@ def _find_pairs_of(edit: Edit, sides: Sides) -> Iterator[Pair]:
     elif section in ("people", "webhooks", "system_origins", "agents"):
         yield from _with_subjects(_find_entry_subjects(edit, sides), sides)
     elif section == "qualifications":
-        for tool in {each for view in sides for each in view.list_sources_to(EdgeKind.NEEDS_QUALIFICATION, edit.id)}:
+        for tool in {
+            each for view in sides for each in view.list_sources_to(EdgeKind.NEEDS_QUALIFICATION, edit.id)
+        }:
             yield from _with_resource(f"tool:{tool}", sides)
     elif section == ORGANIZATION:
         yield from _find_pairs_of_organization(edit, sides)
@@ -195,7 +199,9 @@ def _find_matched(policy_id: str, sides: Sides) -> Iterator[str]:
 
 
 def _find_entry_subjects(edit: Edit, sides: Sides) -> Iterator[str]:
-    kind = {"people": "person", "webhooks": "webhook", "system_origins": "system", "agents": "agent"}[edit.section]
+    kind = {"people": "person", "webhooks": "webhook", "system_origins": "system", "agents": "agent"}[
+        edit.section
+    ]
     yield f"{kind}:{edit.id}"
     for view in sides if kind == "person" else ():
         entry = view.records.people.get(edit.id)
@@ -320,7 +326,11 @@ def does_touch_routing(edit: Edit) -> bool:
 
 def does_touch_texts(edit: Edit) -> bool:
     """Whether an edit can change which role a described task goes to."""
-    return does_touch_routing(edit) and edit.section != "aliases" and edit.field not in ("intents", "domain_routing", "broader")
+    return (
+        does_touch_routing(edit)
+        and edit.section != "aliases"
+        and edit.field not in ("intents", "domain_routing", "broader")
+    )
 
 
 def list_tasks(edits: Iterable[Edit], sides: Sides) -> Iterator[Task]:
@@ -329,7 +339,9 @@ def list_tasks(edits: Iterable[Edit], sides: Sides) -> Iterator[Task]:
     for view in sides:
         records = view.records
         handled = view.list_targets_of_kind(EdgeKind.HANDLES)
-        names.update(dict.fromkeys(Task("domain", each) for each in (*records.domains, *records.aliases, *handled)))
+        names.update(
+            dict.fromkeys(Task("domain", each) for each in (*records.domains, *records.aliases, *handled))
+        )
         served = view.list_targets_of_kind(EdgeKind.SERVES_INTENT)
         names.update(dict.fromkeys(Task("intent", each) for each in served))
     yield from names

@@ -35,7 +35,11 @@ def render_summary(report: Report) -> str:
     """One line of counts."""
     summary, quiet = report.summary, len(list_quiet_edits(report))
     if not report.changes:
-        return f"no change; {_count(quiet, 'edit')} of texts and settings that no answer depends on" if quiet else "no change"
+        return (
+            f"no change; {_count(quiet, 'edit')} of texts and settings that no answer depends on"
+            if quiet
+            else "no change"
+        )
     where = f"{_count(summary.organizations, 'organization')}"
     edits = f" by {_count(len(report.edits) - quiet, 'edit')}" if len(report.edits) > quiet else ""
     may = f"{summary.unclear:,} may widen, " if summary.unclear else ""
@@ -60,7 +64,9 @@ def render_text(report: Report) -> str:
             margin = "    " if causes else "  "
             for change in _sort_changes(group):
                 sign = f"{margin}{_SIGNS[change.classification]} "
-                lines += _render_change(change, sign, f"{margin}    ", with_places=_is_placed_apart(change, causes))
+                lines += _render_change(
+                    change, sign, f"{margin}    ", with_places=_is_placed_apart(change, causes)
+                )
         lines.append("")
     for org_id in report.cut:
         lines += [*_wrap(_escape_text(_say_cut(org_id)), "", "  "), ""]
@@ -68,7 +74,9 @@ def render_text(report: Report) -> str:
 
 
 def _say_cut(org_id: str) -> str:
-    return f"{org_id}: not every question was asked, because the edits touch too many; more answers may differ"
+    return (
+        f"{org_id}: not every question was asked, because the edits touch too many; more answers may differ"
+    )
 
 
 def _group_by_causes(changes: Iterable[Change]) -> list[list[Change]]:
@@ -87,7 +95,9 @@ def _render_change(change: Change, sign: str, later: str, *, with_places: bool =
 def _is_placed_apart(change: Change, causes: Sequence[ReportedEdit]) -> bool:
     """Whether the lines of a change are not those of its causes, which are shown already."""
     shown = {(why.file, why.line) for edit in causes for why in (*edit.why_before, *edit.why_after)}
-    return not shown or not any((why.file, why.line) in shown for why in (*change.why_before, *change.why_after))
+    return not shown or not any(
+        (why.file, why.line) in shown for why in (*change.why_before, *change.why_after)
+    )
 
 
 def render_markdown(report: Report) -> str:
@@ -104,7 +114,9 @@ def render_markdown(report: Report) -> str:
             )
             causes = [report.edits[number] for number in change.causes]
             because = "; ".join(edit.sentence for edit in causes if edit.sentence != change.sentence)
-            where = "; ".join(filter(None, (_format_places(each).strip("()") for each in causes or (change,))))
+            where = "; ".join(
+                filter(None, (_format_places(each).strip("()") for each in causes or (change,)))
+            )
             cells = (change.org_id, sentence, because, where)
             lines.append(f"| {' | '.join(map(_escape_markdown, cells))} |")
         lines += [*_render_rest(len(widened), "widened"), ""]
@@ -145,7 +157,10 @@ def render_github(report: Report) -> str:
     for (level, title, place), sentences in annotations.items():
         properties = f"{place},title={_command(f'orgkernel diff: {title}', ':,')}".lstrip(",")
         lines.append(f"::{level} {properties}::{_command(_escape_text('; '.join(sentences)))}")
-    lines += [f"::warning title=orgkernel diff%3A incomplete::{_command(_escape_text(_say_cut(org_id)))}" for org_id in report.cut]
+    lines += [
+        f"::warning title=orgkernel diff%3A incomplete::{_command(_escape_text(_say_cut(org_id)))}"
+        for org_id in report.cut
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 

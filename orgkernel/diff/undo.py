@@ -51,7 +51,9 @@ def build_with(base: OrgRecords, other: OrgRecords, edits: Iterable[Edit], *, fo
             _change_entry(section, other, edit, value)
     organization = document.record
     assert isinstance(organization, Organization)
-    shared = {role_id for each in (base, other) for role_id, post in each.posts.items() if post.shared_profile}
+    shared = {
+        role_id for each in (base, other) for role_id, post in each.posts.items() if post.shared_profile
+    }
     role_of = {id(profile): role_id for role_id, profile in profiles.items()}
     for role_id, post in other.posts.items():
         profiles.setdefault(role_id, post.document)

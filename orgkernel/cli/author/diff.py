@@ -44,7 +44,9 @@ def command(
     for note in comparison.notes:
         click.echo(f"note: {printable(note)}", err=True)
     report = comparison.report
-    echo_answer(form, {**as_data(report), "incomparable": comparison.incomparable}, lambda: _RENDER[form](report))
+    echo_answer(
+        form, {**as_data(report), "incomparable": comparison.incomparable}, lambda: _RENDER[form](report)
+    )
     if form == "github":
         click.echo(render_summary(report), err=True)
     if comparison.incomparable:

@@ -11,11 +11,10 @@ change, and everything else is reported as if the role always had its new id.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from orgkernel.diff.change_words import describe_change
-from orgkernel.diff.changes import Change, sort_changes
+from orgkernel.diff.changes import Change
 from orgkernel.diff.comparison import Side, compare_forms, get_why
 from orgkernel.diff.normal_form import build_working_form, normalize
 from orgkernel.diff.renames import find_renames, swap_names, swap_organization
@@ -30,26 +29,6 @@ class OrganizationVersion:
 
     manifest: OrganizationManifest
     places: Places = locate_nothing
-
-
-def compare_versions(
-    old: Mapping[str, OrganizationVersion],
-    new: Mapping[str, OrganizationVersion],
-    unread: Mapping[str, frozenset[str]] | None = None,
-) -> tuple[Change, ...]:
-    """All changes between two trees of organizations, by their ids.
-
-    `unread` names, for each organization, the roles that one side declares in a file that cannot be read. Nothing is known
-    about them, so they are left out on both sides.
-    """
-    changes: list[Change] = []
-    for org_id in {*old, *new}:
-        if org_id in old and org_id in new:
-            roles = (unread or {}).get(org_id, frozenset())
-            changes += compare_manifests(old[org_id], new[org_id], roles)
-        else:
-            changes.append(build_whole_change(org_id, old.get(org_id), new.get(org_id)))
-    return sort_changes(map(describe_change, changes))
 
 
 def build_whole_change(
