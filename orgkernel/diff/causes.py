@@ -93,8 +93,7 @@ def find_causes(
             for question in reached:
                 if answer(view, question, forward) != answer(whole, question, forward):
                     causes[question] += trials.groups[group]
-    for question, numbers in causes.items():
-        if not numbers:
-            reaching = [group for group in range(len(trials.groups)) if touches(group, question)]
-            numbers += (number for group in reaching for number in trials.groups[group])
+    for question in (each for each, numbers in causes.items() if not numbers):
+        reaching = (group for group in range(len(trials.groups)) if touches(group, question))
+        causes[question] = [number for group in reaching for number in trials.groups[group]]
     return {question: tuple(sorted(numbers)) for question, numbers in causes.items()}

@@ -30,7 +30,7 @@ _TOLD_ONLY: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """Fields that no access decision reads; `*` stands for every section. What they change in routing or in a manifest is told by
 the task or the manifest that changes."""
-_TOLD_ONLY_SECTIONS = frozenset({"orders", "settings", "domains", "aliases", "plans"})
+_TOLD_ONLY_SECTIONS = frozenset({"orders", "settings", "sharing", "domains", "aliases", "plans"})
 
 Direction = Callable[[Any, Any], ChangeEffect]
 
@@ -191,12 +191,7 @@ _DIRECTIONS: Mapping[tuple[str, str], Direction] = {
 
 
 def _find_direction(edit: Edit) -> Direction | None:
-    if (
-        len(edit.route) > 1
-        and (edit.section, edit.field) in _DIRECTIONS
-        and edit.section in (GOVERNANCE, ORGANIZATION)
-    ):
-        if edit.field in ("separations", "sacred_scopes", "quality_gates"):
-            # An entry of the mapping came, went or changed.
-            return _presence(wider=False) if len(edit.route) == 2 else None
+    if len(edit.route) > 1 and edit.field in ("separations", "sacred_scopes", "quality_gates"):
+        # An entry of the mapping came, went or changed.
+        return _presence(wider=False) if len(edit.route) == 2 else None
     return _DIRECTIONS.get((edit.section, edit.field))

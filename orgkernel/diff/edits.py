@@ -147,7 +147,7 @@ def _convert_plain(record: Any) -> Any:
 # -- reading one side --------------------------------------------------------------------------------------------------
 
 
-def _read_section(records: OrgRecords, section: str) -> Mapping[str, _Entry]:
+def _read_section(records: OrgRecords, section: str) -> Mapping[str, _Entry | _Lazy | _LazyDefinition]:
     if section == ORGANIZATION:
         return {"": _read_document(records.document)}
     if section == GOVERNANCE:

@@ -32,11 +32,11 @@ from orgkernel.diff.authzen_effects import compare_authzen
 from orgkernel.diff.causes import Trials, find_causes
 from orgkernel.diff.change_words import describe_change
 from orgkernel.diff.changes import Change, sort_changes
-from orgkernel.diff.manifests import OrganizationVersion, build_whole_change, compare_manifests
 from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.edit_effects import describe_edit_change, is_told_only
 from orgkernel.diff.edits import ROLES as POSTS
 from orgkernel.diff.edits import Edit, Renames, find_edits
+from orgkernel.diff.manifests import OrganizationVersion, build_whole_change, compare_manifests
 from orgkernel.diff.normal_form import build_working_form, remove_why
 from orgkernel.diff.questions import Pair, Sides, does_touch_routing, find_pairs, list_tasks
 from orgkernel.diff.sections import DIRECTORY, EVERY_HOLDER, ROLES, resolve_address
@@ -46,6 +46,8 @@ from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import get_places
 
 MOST_TASKS = 5_000
+_OF_HIERARCHY = ("added", "removed", "moved")
+"""Kinds of changes of which every edit that names the role is a cause, though each alone changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,10 @@ class Comparison(NamedTuple):
 def compare_versions_of(org_id: str, old: Version | None, new: Version | None) -> Comparison:
     """Compare two versions of an organization. One that is missing on a side is one change."""
     if old is None or new is None:
-        whole = [each and _build_manifests(each, each.view.roles) for each in (old, new)]
-        return Comparison(org_id, (), (describe_change(build_whole_change(org_id, whole[0], whole[1])),))
+        before, after = (
+            None if each is None else _build_manifests(each, each.view.roles) for each in (old, new)
+        )
+        return Comparison(org_id, (), (describe_change(build_whole_change(org_id, before, after)),))
     return _Work(org_id, old, new).compare()
 
 
@@ -198,7 +202,7 @@ class _Work:
         """For what is not asked again, such as findings: the edits of the same lines, or of the same role."""
         if len(self.edits) == 1:
             return (0,)
-        if change.kind in ("added", "removed"):
+        if change.kind in _OF_HIERARCHY:
             of_role = [
                 number for number, edit in enumerate(self.edits) if _is_about_role(edit, str(change.path[1]))
             ]
@@ -329,9 +333,9 @@ class _Work:
 
 
 def _is_about_role(edit: Edit, role_id: str) -> bool:
-    """Whether an edit adds or removes a role: its profile, or its entry in the hierarchy."""
+    """Whether an edit adds, removes or moves a role: in its profile, or in the hierarchy."""
     if edit.section == POSTS:
-        return edit.id == role_id and not edit.route
+        return edit.id == role_id and edit.field in ("", "chain_of_command")
     in_hierarchy = edit.section == "organization" and edit.field == "hierarchy"
     if not in_hierarchy:
         return False
@@ -353,7 +357,7 @@ class _Case(NamedTuple):
 
 def _get_case(change: Change) -> _Case | None:
     """What to ask again about a change; None where a version that is put together for trial does not know it."""
-    if change.kind in ("added", "removed", "renamed"):
+    if change.kind in (*_OF_HIERARCHY, "renamed"):
         return None
     role_id, part, key, _ = resolve_address(change.path)
     if part == "findings":

@@ -230,7 +230,8 @@ def _list_subjects(tables: AccessTables) -> Iterator[str]:
 def find_moved(sides: Sides) -> list[str]:
     """The roles with another superior, or on one side only."""
     old, new = sides
-    role_ids = dict.fromkeys((*old.roles, *new.roles))
+    # What reports to somebody and is no role yet is named by its superior all the same.
+    role_ids = dict.fromkeys((*old.roles, *new.roles, *old.superiors, *new.superiors))
     return [
         each
         for each in role_ids

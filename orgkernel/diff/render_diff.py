@@ -28,11 +28,15 @@ _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?
 def as_data(report: Report) -> dict[str, Any]:
     """For JSON: the counts, the edits, then every change with the numbers of its edits."""
     data: dict[str, Any] = {"summary": report.summary, "edits": report.edits, "changes": report.changes}
-    return {**data, "cut": report.cut}
+    return {**data, "cut": report.cut, "incomparable": report.incomparable}
 
 
 def render_summary(report: Report) -> str:
     """One line of counts."""
+    return f"{'incomplete comparison: ' if report.incomparable else ''}{_count_changes(report)}"
+
+
+def _count_changes(report: Report) -> str:
     summary, quiet = report.summary, len(list_quiet_edits(report))
     if not report.changes:
         return (
@@ -198,8 +202,12 @@ def _sort_changes(changes: Iterable[Change]) -> list[Change]:
 
 def _format_places(change: Change | ReportedEdit) -> str:
     """The line on the new side, and that on the old one if it is called otherwise."""
-    is_removed = isinstance(change, ReportedEdit) and change.after is None
-    new, old = _place(() if is_removed else change.why_after), _place(change.why_before)
+    new, old = _place(change.why_after), _place(change.why_before)
+    if isinstance(change, ReportedEdit):
+        before, after = change.before, change.after
+        both = isinstance(before, list) and isinstance(after, list)
+        new = "" if after is None or (both and all(each in before for each in after)) else new
+        old = "" if both and all(each in after for each in before) else old
     if not new or not old or new == old:
         return f"({new})" if new else f"(was {old})" if old else ""
     return f"({new}, was {old})"

@@ -44,9 +44,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers in `causes` are places in `edits`."""
     cut: tuple[str, ...] = ()
     """Organizations about which not every question was asked, because there were too many."""
+    incomparable: tuple[str, ...] = ()
+    """Sentences about organizations that cannot be read, or whose errors hold them back: what differs there is not known."""
 
 
-def build_report(comparisons: Iterable[Comparison]) -> Report:
+def build_report(comparisons: Iterable[Comparison], incomparable: Iterable[str] = ()) -> Report:
     """The comparisons of all organizations as one report."""
     edits: list[ReportedEdit] = []
     changes: list[Change] = []
@@ -63,7 +65,13 @@ def build_report(comparisons: Iterable[Comparison]) -> Report:
             for change in comparison.changes
         )
         cut += [comparison.org_id] * comparison.is_cut
-    return Report(summary=summarize(changes), edits=tuple(edits), changes=tuple(changes), cut=tuple(cut))
+    return Report(
+        summary=summarize(changes),
+        edits=tuple(edits),
+        changes=tuple(changes),
+        cut=tuple(cut),
+        incomparable=tuple(incomparable),
+    )
 
 
 def _build_edit(org_id: str, edit: Edit, has_effect: bool) -> ReportedEdit:

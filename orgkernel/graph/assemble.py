@@ -87,9 +87,7 @@ def assemble(tree: Tree) -> Assembly:
     """Resolve every organization of a tree."""
     org_documents, duplicates = _find_organizations(tree)
     visibility = Visibility(tree)
-    included = {
-        document.path: find_included_roles(_get_organization(document)) for document in org_documents
-    }
+    included = {document.path: find_included_roles(_get_organization(document)) for document in org_documents}
     uses: dict[int, int] = defaultdict(int)
     including = Including(
         lambda: [(_get_organization(each).org_id, included[each.path]) for each in org_documents]

@@ -20,8 +20,6 @@ class TreeComparison:
 
     report: Report
     notes: tuple[str, ...]
-    incomparable: tuple[str, ...] = ()
-    """Sentences about organizations that cannot be read, or whose errors hold them back: what differs there is not known."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +61,8 @@ def compare_trees(
         for org_id in sorted(chosen - skipped)
     )
     return TreeComparison(
-        build_report(comparisons),
+        build_report(comparisons, (each for side in sides for each in _list_incomparable(side, chosen))),
         tuple(note for side in sides for note in _notes(side, chosen, org)),
-        tuple(sentence for side in sides for sentence in _list_incomparable(side, chosen)),
     )
 
 

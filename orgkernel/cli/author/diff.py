@@ -39,17 +39,15 @@ def command(
     Exits 0, 1 if there is what --fail-on names, 2 if it cannot run or an organization cannot be compared.
     """
     comparison = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org, read_as())
-    for sentence in comparison.incomparable:
+    report = comparison.report
+    for sentence in report.incomparable:
         click.echo(f"error: {printable(sentence)}", err=True)
     for note in comparison.notes:
         click.echo(f"note: {printable(note)}", err=True)
-    report = comparison.report
-    echo_answer(
-        form, {**as_data(report), "incomparable": comparison.incomparable}, lambda: _RENDER[form](report)
-    )
+    echo_answer(form, as_data(report), lambda: _RENDER[form](report))
     if form == "github":
         click.echo(render_summary(report), err=True)
-    if comparison.incomparable:
+    if report.incomparable:
         click.echo("help: run `orgkernel check` on both sides and correct the errors", err=True)
         raise click.exceptions.Exit(2)
     fails_on_any = exit_code or fail_on == "any"
