@@ -77,6 +77,9 @@ _NOUNS = {
     "limits": "limits",
     "roots": "roots",
     "requirements": "requirements",
+    "handoff_targets": "hand-off target",
+    "handoff_sources": "hand-off source",
+    "dispatch_edges": "hand-off edge",
 }
 """What one item of a part is called, where that is not the singular of the part's name."""
 
