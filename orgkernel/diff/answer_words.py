@@ -60,7 +60,7 @@ def describe_access_change(org_id: str, merged: Merged) -> Change:
         resources=merged.resources,
         question=_build_question(merged),
         causes=merged.causes,
-        path=(ANSWERS, *merged.question[:3], _word_context(merged.question.context)),
+        path=(ANSWERS, *merged.question[:3], _word_context(merged.question.get_full_context())),
     )
 
 
@@ -110,7 +110,7 @@ def classify(before: AccessAnswer, after: AccessAnswer) -> ChangeEffect:
 def _write_sentence(merged: Merged) -> str:
     before, after = merged.before, merged.after
     subjects = name_subjects(merged.subjects)
-    where = _word_context(merged.question.context)
+    where = _word_context(merged.question.get_full_context())
     tail = f" {where}" if where else ""
     what = _name_use(merged)
     if before.outcome != after.outcome:
@@ -163,7 +163,7 @@ def _name_use(merged: Merged) -> str:
     actions = merged.actions
     if kind == "role":
         verbs = " and ".join(
-            "escalate to" if each == "escalate" else each for each in actions or ("dispatch", "escalate")
+            "escalate to" if each == "escalate" else "hand work to" for each in actions or ("handoff", "escalate")
         )
         return f"{verbs} {what}"
     noun = {"credential": "credential ", "data": "data "}.get(kind, "")
@@ -204,7 +204,8 @@ def _as_data(answer: AccessAnswer) -> dict[str, Any]:
 
 def _build_question(merged: Merged) -> dict[str, Any]:
     """The question to replay, with the first subject, resource and action."""
-    subject, action, resource, context = merged.question
+    subject, action, resource = merged.question[:3]
+    context = merged.question.get_full_context()
     return {
         "subject": subject,
         "action": action,

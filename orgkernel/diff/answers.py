@@ -50,6 +50,12 @@ class AccessQuestion(NamedTuple):
     action: str
     resource: str
     context: AccessContext
+    input: tuple[tuple[str, str], ...] = ()
+    """Arguments of the tool."""
+
+    def get_full_context(self) -> AccessContext:
+        """The circumstances with the arguments."""
+        return replace(self.context, input=dict(self.input)) if self.input else self.context
 
 
 class Difference(NamedTuple):
@@ -149,9 +155,7 @@ class _Part(NamedTuple):
     def ask(self, pair: Pair, action: str, context: AccessContext) -> AccessQuestion:
         """The question about this part."""
         if self.input:
-            return AccessQuestion(
-                pair.subject, action, pair.resource, replace(context, input=dict(self.input))
-            )
+            return AccessQuestion(pair.subject, action, pair.resource, context, self.input)
         return AccessQuestion(pair.subject, action, f"{pair.resource}:{self.path}", context)
 
 
@@ -191,7 +195,9 @@ def _make_path(glob: str) -> str:
 
 def answer_access(tables: AccessTables, question: AccessQuestion) -> AccessAnswer:
     """What a version answers, and on what that depends."""
-    request = AccessRequest(question.subject, question.action, question.resource, question.context)
+    request = AccessRequest(
+        question.subject, question.action, question.resource, question.get_full_context()
+    )
     evaluation = evaluate(ask(tables, request, EMPTY_STATE))
     decision = decide(evaluation)
     conditions = () if decision.outcome == "conditional" else find_conditions(evaluation, decision.outcome)
@@ -262,7 +268,7 @@ def merge_differences(
         question = each.question
         causes = causes_by_difference[question]
         by_pair[
-            question.subject, question.resource, _freeze(question.context), each.before, each.after, causes
+            question.subject, question.resource, _freeze(question), each.before, each.after, causes
         ].append(each)
     by_use: dict[tuple[Any, ...], list[tuple[str, AccessQuestion]]] = defaultdict(list)
     for (subject, resource, context, before, after, causes), group in by_pair.items():
@@ -326,8 +332,8 @@ def _drop_repetitions(differences: Iterable[Difference]) -> list[Difference]:
 
 
 def _is_stated(question: AccessQuestion) -> bool:
-    return question.context != AccessContext() or question.resource.count(":") > 1
+    return question.context != AccessContext() or bool(question.input) or question.resource.count(":") > 1
 
 
-def _freeze(context: AccessContext) -> bytes:
-    return msgspec.json.encode(context)
+def _freeze(question: AccessQuestion) -> bytes:
+    return msgspec.json.encode(question.get_full_context())

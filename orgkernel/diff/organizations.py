@@ -441,7 +441,7 @@ _PARTS_OF = {
     "tool": ("tools", "essential_tools"),
     "credential": ("credentials",),
     "data": ("data",),
-    "role": ("dispatch_targets",),
+    "role": ("handoff_targets",),
 }
 
 

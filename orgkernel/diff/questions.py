@@ -30,9 +30,9 @@ _TEXTS = frozenset({"name", "org_name", "role_name", "description", "callsign", 
                     "requirements", "lmc_mode", "doctrine", "examples", "not_examples", "triggers"})  # fmt: skip
 """Fields of any entry that no access decision reads."""
 _COMMAND = frozenset(
-    {"chain_of_command", "dispatch", "pace_plan", "layer", "role_type", "position", "crew_tier", "department"}
+    {"chain_of_command", "handoff", "pace_plan", "layer", "role_type", "position", "crew_tier", "department"}
 )
-"""Fields of a role on which it depends who may dispatch it and whom it may dispatch or escalate to."""
+"""Fields of a role on which it depends who may hand work to it, and to whom it may hand work or escalate."""
 _WITHOUT_ACCESS = frozenset({"domains", "aliases", "plans", "procedures", "skills", "cognitive_skills", "promotions", "bills",
                              "orders", "settings"})  # fmt: skip
 _ORGANIZATION_WITHOUT_ACCESS = frozenset({"mission", "communication_channels", "mode", "microcosm_config", "macrocosm_config",
@@ -43,7 +43,7 @@ _GOVERNANCE_WITHOUT_ACCESS = frozenset({"limits", "sacred_scopes", "destructive_
 _WITHOUT_ROUTING = frozenset({"policies", "people", "webhooks", "system_origins", "agents", "ranks", "matrices", "promotions",
                               "qualifications", "bills", "orders", "settings"})  # fmt: skip
 _ROLE_WITHOUT_ROUTING = frozenset({"credentials", "data", "file_scope", "may_grant", "pace_plan", "doctrine", "requirements",
-                                   "dispatch", "layer", "position", "clearance", "entry_rank", "open_to_probation", "lmc_mode",
+                                   "handoff", "layer", "position", "clearance", "entry_rank", "open_to_probation", "lmc_mode",
                                    "standing_orders", "does_not_have"})  # fmt: skip
 MOST_CONTEXTS = 24
 _ELSEWHERE = "(another)"
@@ -112,8 +112,7 @@ def _find_pairs_of_role(edit: Edit, sides: Sides) -> Iterator[Pair]:
     role_id, field = edit.id, edit.field
     if field in ("", *_COMMAND):
         yield from _find_pairs_of_command(role_id, sides)
-    if not (field in _COMMAND and field not in ("layer", "position", "department", "crew_tier", "role_type")):
-        yield from _with_subjects(_find_holders(role_id, sides), sides)
+    yield from _with_subjects(_find_holders(role_id, sides), sides)
     for name, kind in (("credentials", "credential"), ("data", "data")):
         if field in ("", name):
             for each in _list_names(edit, name):
@@ -138,7 +137,7 @@ def _find_pairs_of_organization(edit: Edit, sides: Sides) -> Iterator[Pair]:
 
 
 def _find_pairs_of_command(role_id: str, sides: Sides) -> Iterator[Pair]:
-    """Who may dispatch a role or escalate to it, and whom it may dispatch and escalate to, with those below and above it."""
+    """Who may hand work to a role or escalate to it, and to whom it may, with those below and above it."""
     below = {each for view in sides for each in view.below((role_id,))} | {role_id}
     above = {edge.target for view in sides for edge in view.list_chain_above(role_id)}
     for each in below:
@@ -152,7 +151,7 @@ def _find_pairs_of_command(role_id: str, sides: Sides) -> Iterator[Pair]:
         yield from (
             Pair(subject, f"role:{edge.target}")
             for view in sides
-            for kind in (EdgeKind.MAY_DISPATCH, EdgeKind.ESCALATES_TO)
+            for kind in (EdgeKind.MAY_HAND_WORK_TO, EdgeKind.ESCALATES_TO)
             for edge in view.list_edges_from(kind, role_id)
         )
 

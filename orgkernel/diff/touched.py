@@ -14,7 +14,7 @@ from orgkernel.diff.questions import Sides, find_moved
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
-_BETWEEN_ROLES = (EdgeKind.REPORTS_TO, EdgeKind.MAY_DISPATCH, EdgeKind.ESCALATES_TO, EdgeKind.SPEAKS_WITH)
+_BETWEEN_ROLES = (EdgeKind.REPORTS_TO, EdgeKind.MAY_HAND_WORK_TO, EdgeKind.ESCALATES_TO, EdgeKind.SPEAKS_WITH)
 _BY_EDGE = {
     "domains": EdgeKind.HANDLES,
     "plans": EdgeKind.FOLLOWS,

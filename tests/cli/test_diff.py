@@ -195,14 +195,14 @@ def test_a_renamed_role(repository: Path) -> None:
 
 
 def test_a_moved_role(repository: Path) -> None:
-    """A role with another superior moves; the superiors lose and gain whom they dispatch to, and it can escalate elsewhere."""
+    """A role with another superior moves; the superiors lose and gain to whom they hand work, and it can escalate elsewhere."""
     move_osint(repository)
     done = run("diff", "git:HEAD", "org", cwd=repository)
     lines = done.stdout.splitlines()
     for line in (
         "    ~ osint_specialist moves from research_xo to engineering_xo",
-        "    + engineering_xo gains dispatch target osint_specialist",
-        "    - research_xo loses dispatch target osint_specialist",
+        "    + engineering_xo gains hand-off target osint_specialist",
+        "    - research_xo loses hand-off target osint_specialist",
         "    + osint_specialist may now escalate to `engineering_xo`",
     ):
         assert any(each.startswith(line) for each in lines), done.stdout
