@@ -163,7 +163,8 @@ def _name_use(merged: Merged) -> str:
     actions = merged.actions
     if kind == "role":
         verbs = " and ".join(
-            "escalate to" if each == "escalate" else "hand work to" for each in actions or ("handoff", "escalate")
+            "escalate to" if each == "escalate" else "hand work to"
+            for each in actions or ("handoff", "escalate")
         )
         return f"{verbs} {what}"
     noun = {"credential": "credential ", "data": "data "}.get(kind, "")

@@ -195,9 +195,7 @@ def _make_path(glob: str) -> str:
 
 def answer_access(tables: AccessTables, question: AccessQuestion) -> AccessAnswer:
     """What a version answers, and on what that depends."""
-    request = AccessRequest(
-        question.subject, question.action, question.resource, question.get_full_context()
-    )
+    request = AccessRequest(question.subject, question.action, question.resource, question.get_full_context())
     evaluation = evaluate(ask(tables, request, EMPTY_STATE))
     decision = decide(evaluation)
     conditions = () if decision.outcome == "conditional" else find_conditions(evaluation, decision.outcome)

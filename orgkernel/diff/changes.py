@@ -46,8 +46,6 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """For an answer that differs: everybody who gets it."""
     resources: tuple[str, ...] = ()
     """For an answer about access that differs: everything it is about."""
-    agents: tuple[str, ...] = ()
-    """The agents that are affected because they fill the role."""
     question: dict[str, Any] | None = None
     """For an answer that differs: the question, with the first subject. Both versions can be asked it again."""
     causes: tuple[int, ...] = ()

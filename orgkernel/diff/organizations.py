@@ -38,7 +38,15 @@ from orgkernel.diff.edits import ROLES as POSTS
 from orgkernel.diff.edits import Edit, Renames, find_edits
 from orgkernel.diff.manifests import OrganizationVersion, build_whole_change, compare_manifests
 from orgkernel.diff.normal_form import build_working_form, remove_why
-from orgkernel.diff.questions import Pair, Sides, does_touch_routing, find_pairs, list_tasks
+from orgkernel.diff.questions import (
+    Pair,
+    Sides,
+    does_touch_routing,
+    does_touch_texts,
+    find_pairs,
+    is_too_large_for_texts,
+    list_tasks,
+)
 from orgkernel.diff.sections import DIRECTORY, EVERY_HOLDER, ROLES, resolve_address
 from orgkernel.diff.touched import find_touched_roles
 from orgkernel.graph.questions import OrgView
@@ -70,7 +78,9 @@ class Comparison(NamedTuple):
     without_effect: tuple[int, ...] = ()
     """Edits, by number, that change no answer: texts and settings that are only told to the runtime."""
     is_cut: bool = False
-    """Whether not every question that an edit can touch was asked, because there are too many."""
+    """Whether not every access question that an edit can touch was asked, because there are too many."""
+    are_texts_left_out: bool = False
+    """Whether declared examples were not dispatched although an edit can touch them: too many, or too many roles."""
 
 
 def compare_versions_of(org_id: str, old: Version | None, new: Version | None) -> Comparison:
@@ -118,7 +128,9 @@ class _Work:
             return Comparison(self.org_id, (), sort_changes(map(describe_change, in_manifests)))
         self.trials = Trials(self.edits, self.sides)
         changes = [*self._attribute(in_manifests), *self._compare_outsiders()]
-        answers, is_cut = self._compare_answers(changes)
+        answers, is_cut = self._compare_access(changes)
+        tasks, are_left_out = self._compare_tasks(changes)
+        answers += tasks
         shown = {
             number
             for each in (*changes, *answers)
@@ -136,7 +148,7 @@ class _Work:
             if not is_told_only(self.edits[number])
         )
         told_only = tuple(number for number in quiet if is_told_only(self.edits[number]))
-        return Comparison(self.org_id, self.edits, sort_changes(changes), told_only, is_cut)
+        return Comparison(self.org_id, self.edits, sort_changes(changes), told_only, is_cut, are_left_out)
 
     def _rename(self, renamed: Mapping[str, str]) -> None:
         self.old_names = OldNames({new: old for old, new in renamed.items()})
@@ -257,7 +269,7 @@ class _Work:
             for edit in self.edits
         )
 
-    def _compare_answers(self, told: Sequence[Change]) -> tuple[list[Change], bool]:
+    def _compare_access(self, told: Sequence[Change]) -> tuple[list[Change], bool]:
         differences, is_cut = find_access_differences(chain(*self._pairs), self.sides, self.old_names)
         differences = [each for each in differences if not _is_told(each.question, told)]
         causes = find_causes(
@@ -266,10 +278,7 @@ class _Work:
         merged = merge_differences(
             ((each, causes[each.question]) for each in differences), self._list_alike, self._count_actions
         )
-        changes = [describe_access_change(self.org_id, each) for each in merged]
-        changes = [self._locate(each) for each in _fold_agents(changes, told, self.new.view)]
-        tasks, is_task_cut = self._compare_tasks(told)
-        return [*changes, *tasks], is_cut or is_task_cut
+        return [self._locate(describe_access_change(self.org_id, each)) for each in merged], is_cut
 
     def _can_answer(self, group: int, question: AccessQuestion) -> bool:
         kind, _, name = question.resource.partition(":")
@@ -329,7 +338,8 @@ class _Work:
 
         causes = find_causes((each.question for each in differences), self.trials, touches, answer)
         changes = [describe_task_change(self.org_id, each, causes[each.question]) for each in differences]
-        return list(map(self._locate, changes)), len(tasks) > MOST_TASKS
+        is_too_large = any(map(does_touch_texts, self.edits)) and is_too_large_for_texts(self.sides)
+        return list(map(self._locate, changes)), is_too_large or len(tasks) > MOST_TASKS
 
 
 def _is_about_role(edit: Edit, role_id: str) -> bool:
@@ -443,13 +453,3 @@ _PARTS_OF = {
     "data": ("data",),
     "role": ("handoff_targets",),
 }
-
-
-def _fold_agents(changes: Iterable[Change], told: Sequence[Change], view: OrgView) -> Iterator[Change]:
-    """Changes without those of agents that only follow from a role they fill and that is told with the same effect."""
-    yield from changes
-
-
-def is_about_outsider(change: Change) -> bool:
-    """Whether a change is about somebody in the directory."""
-    return change.path[:1] == (DIRECTORY,)

@@ -46,6 +46,7 @@ _ROLE_WITHOUT_ROUTING = frozenset({"credentials", "data", "file_scope", "may_gra
                                    "handoff", "layer", "position", "clearance", "entry_rank", "open_to_probation", "lmc_mode",
                                    "standing_orders", "does_not_have"})  # fmt: skip
 MOST_CONTEXTS = 24
+MOST_ROLES_FOR_TEXTS = 300
 _ELSEWHERE = "(another)"
 _DAY = 86_400
 _FULL_WEEK = range(0, 7 * _DAY, 1_800)
@@ -333,6 +334,16 @@ def does_touch_texts(edit: Edit) -> bool:
     )
 
 
+def does_ask_texts(edits: Iterable[Edit], sides: Sides) -> bool:
+    """Whether declared examples are dispatched: if the edits can touch them, and the organization is not too large for it."""
+    return any(map(does_touch_texts, edits)) and not is_too_large_for_texts(sides)
+
+
+def is_too_large_for_texts(sides: Sides) -> bool:
+    """Whether ranking every role by its words, for both versions, would take longer than all other questions."""
+    return max(len(view.roles) for view in sides) > MOST_ROLES_FOR_TEXTS
+
+
 def list_tasks(edits: Iterable[Edit], sides: Sides) -> Iterator[Task]:
     """The domains, aliases, intents and, if the edits can touch them, examples that either version declares."""
     names: dict[Task, None] = {}
@@ -345,7 +356,7 @@ def list_tasks(edits: Iterable[Edit], sides: Sides) -> Iterator[Task]:
         served = view.list_targets_of_kind(EdgeKind.SERVES_INTENT)
         names.update(dict.fromkeys(Task("intent", each) for each in served))
     yield from names
-    if not any(map(does_touch_texts, edits)):
+    if not does_ask_texts(edits, sides):
         return
     texts: dict[str, None] = {}
     for view in sides:

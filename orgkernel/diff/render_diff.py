@@ -28,7 +28,12 @@ _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?
 def as_data(report: Report) -> dict[str, Any]:
     """For JSON: the counts, the edits, then every change with the numbers of its edits."""
     data: dict[str, Any] = {"summary": report.summary, "edits": report.edits, "changes": report.changes}
-    return {**data, "cut": report.cut, "incomparable": report.incomparable}
+    return {
+        **data,
+        "cut": report.cut,
+        "without_examples": report.without_examples,
+        "incomparable": report.incomparable,
+    }
 
 
 def render_summary(report: Report) -> str:
@@ -72,15 +77,21 @@ def render_text(report: Report) -> str:
                     change, sign, f"{margin}    ", with_places=_is_placed_apart(change, causes)
                 )
         lines.append("")
-    for org_id in report.cut:
-        lines += [*_wrap(_escape_text(_say_cut(org_id)), "", "  "), ""]
+    for sentence in _list_left_out(report):
+        lines += [*_wrap(_escape_text(sentence), "", "  "), ""]
     return "".join(f"{line}\n" for line in (*lines, render_summary(report)))
 
 
 def _say_cut(org_id: str) -> str:
     return (
-        f"{org_id}: not every question was asked, because the edits touch too many; more answers may differ"
+        f"{org_id}: the edits touch too many questions, and not all were asked, so more answers could differ"
     )
+
+
+def _list_left_out(report: Report) -> Iterator[str]:
+    yield from map(_say_cut, report.cut)
+    for org_id in report.without_examples:
+        yield f"{org_id}: the declared examples were not dispatched, because the organization is too large for it"
 
 
 def _group_by_causes(changes: Iterable[Change]) -> list[list[Change]]:
@@ -132,7 +143,7 @@ def render_markdown(report: Report) -> str:
                 f"- {sign}{_escape_markdown(f'{change.sentence} {_format_places(change)}'.rstrip())}"
             )
         lines += [*_render_rest(len(others), "other"), "", "</details>", ""]
-    lines += [f"{_escape_markdown(_say_cut(org_id))}." for org_id in report.cut]
+    lines += [f"{_escape_markdown(sentence)}." for sentence in _list_left_out(report)]
     return "\n".join(lines).rstrip() + "\n"
 
 

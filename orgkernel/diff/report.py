@@ -43,7 +43,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...]
     """The numbers in `causes` are places in `edits`."""
     cut: tuple[str, ...] = ()
-    """Organizations about which not every question was asked, because there were too many."""
+    """Organizations about which not every access question was asked, because there were too many."""
+    without_examples: tuple[str, ...] = ()
+    """Organizations whose declared examples were not dispatched, because there are too many roles or examples."""
     incomparable: tuple[str, ...] = ()
     """Sentences about organizations that cannot be read, or whose errors hold them back: what differs there is not known."""
 
@@ -53,6 +55,7 @@ def build_report(comparisons: Iterable[Comparison], incomparable: Iterable[str] 
     edits: list[ReportedEdit] = []
     changes: list[Change] = []
     cut: list[str] = []
+    without_examples: list[str] = []
     for comparison in comparisons:
         first = len(edits)
         without_effect = set(comparison.without_effect)
@@ -65,11 +68,13 @@ def build_report(comparisons: Iterable[Comparison], incomparable: Iterable[str] 
             for change in comparison.changes
         )
         cut += [comparison.org_id] * comparison.is_cut
+        without_examples += [comparison.org_id] * comparison.are_texts_left_out
     return Report(
         summary=summarize(changes),
         edits=tuple(edits),
         changes=tuple(changes),
         cut=tuple(cut),
+        without_examples=tuple(without_examples),
         incomparable=tuple(incomparable),
     )
 
