@@ -10,13 +10,15 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.diff.answers import AccessAnswer, Difference, Merged
+from orgkernel.diff.answers import AccessAnswer, AccessQuestion, Difference, Fact
 from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.questions import Task
 from orgkernel.diff.sections import ANSWERS
+from orgkernel.documents.records import BUILT_IN_ORIGINS
 
 _RANK = {"deny": 0, "ask": 2, "allow": 3}
 _MOST_NAMED = 8
+_MOST_LIMITS = 5
 _SENTENCES: Mapping[tuple[str, str], str] = {
     ("deny", "allow"): "may now {what}",
     ("allow", "deny"): "may no longer {what}",
@@ -25,9 +27,9 @@ _SENTENCES: Mapping[tuple[str, str], str] = {
     ("deny", "ask"): "may now ask to {what}",
     ("ask", "deny"): "may no longer ask to {what}",
     ("deny", "conditional"): "may now {what} in some circumstances",
-    ("conditional", "deny"): "may no longer {what} in any circumstances",
+    ("conditional", "deny"): "may no longer {what}",
     ("allow", "conditional"): "may now {what} only in some circumstances",
-    ("conditional", "allow"): "may now {what} in all circumstances",
+    ("conditional", "allow"): "may now {what}",
     ("ask", "conditional"): "may now {what} in some circumstances without approval",
     ("conditional", "ask"): "may now {what} only with approval",
 }
@@ -42,25 +44,25 @@ _OBLIGATIONS = {
 }
 
 
-def describe_access_change(org_id: str, merged: Merged) -> Change:
+def describe_access_change(org_id: str, fact: Fact) -> Change:
     """One change for one fact about access."""
-    roles = [each[5:] for each in merged.subjects if each.startswith("role:")]
-    role_id = roles[0] if len(merged.subjects) == 1 and roles else None
-    before, after = merged.before, merged.after
+    roles = [each[5:] for each in fact.subjects if each.startswith("role:")]
+    role_id = roles[0] if len(fact.subjects) == 1 and roles else None
+    before, after = fact.before, fact.after
     return Change(
         org_id=org_id,
         role_id=role_id,
         kind="changed",
-        subject=merged.resources[0] if len(merged.resources) == 1 else merged.subjects[0],
+        subject=fact.resources[0] if len(fact.resources) == 1 else fact.subjects[0],
         classification=classify(before, after),
-        sentence=_write_sentence(merged),
+        sentence=_write_sentence(fact),
         before=_as_data(before),
         after=_as_data(after),
-        subjects=merged.subjects,
-        resources=merged.resources,
-        question=_build_question(merged),
-        causes=merged.causes,
-        path=(ANSWERS, *merged.question[:3], _word_context(merged.question.get_full_context())),
+        subjects=fact.subjects,
+        resources=fact.resources,
+        question=_build_question(fact),
+        causes=fact.causes,
+        path=(ANSWERS, *fact.question[:3], _word_stated(fact.question)),
     )
 
 
@@ -107,29 +109,45 @@ def classify(before: AccessAnswer, after: AccessAnswer) -> ChangeEffect:
     return "unclear"
 
 
-def _write_sentence(merged: Merged) -> str:
-    before, after = merged.before, merged.after
-    subjects = name_subjects(merged.subjects)
-    where = _word_context(merged.question.get_full_context())
-    tail = f" {where}" if where else ""
-    what = _name_use(merged)
+def _write_sentence(fact: Fact) -> str:
+    before, after = fact.before, fact.after
+    subjects = name_subjects(fact.subjects)
+    tail = _word_limits(fact)
+    what = _name_use(fact)
     if before.outcome != after.outcome:
         sentence = _SENTENCES[before.outcome, after.outcome].format(what=what)
-        if after.outcome == "conditional":
+        if after.outcome == "conditional" and not tail:
             sentence += f" ({_list_conditions(after)})"
+        if "conditional" in (before.outcome, after.outcome) and tail:
+            sentence = sentence.replace(" in some circumstances", "")
         return f"{subjects} {sentence}{tail}"
     if before.outcome == "allow" and before.obligations != after.obligations:
         come = [_word_obligation(each) for each in after.obligations if each not in before.obligations]
         gone = [_word_obligation(each) for each in before.obligations if each not in after.obligations]
-        clauses = [
-            f"now {verb} {', '.join(words)}"
-            for verb, words in (("needs", come), ("no longer needs", gone))
-            if words
-        ]
-        clauses = [each.replace("now no longer", "no longer") for each in clauses]
+        clauses = [f"now needs {', '.join(come)}"] if come else []
+        clauses += [f"no longer needs {', '.join(gone)}"] if gone else []
         return f"{subjects}: to {what} {' and '.join(clauses)}{tail}"
     conditions = _list_conditions(after) or "nothing that has to be stated"
     return f"{subjects}: whether {_verb_phrase(after.outcome)} {what} now depends on {conditions}{tail}"
+
+
+def _word_limits(fact: Fact) -> str:
+    """The circumstances and parts to which a change is limited, or those that it spares."""
+    words = list(dict.fromkeys(map(_word_stated, fact.within or fact.outside)))
+    if not words:
+        return ""
+    if len(words) > _MOST_LIMITS:
+        words = [*words[: _MOST_LIMITS - 1], f"in {len(words) - _MOST_LIMITS + 1} more cases"]
+    listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    return f", except {listed}" if not fact.within else f" {listed}"
+
+
+def _word_stated(question: AccessQuestion) -> str:
+    words = _word_context(question.context)
+    if question.part:
+        preposition = "for" if question.input else "on"
+        return f"{preposition} {question.part} {words}".rstrip()
+    return words
 
 
 def _verb_phrase(outcome: str) -> str:
@@ -148,19 +166,22 @@ def _word_obligation(obligation: str) -> str:
 
 def name_subjects(subjects: tuple[str, ...]) -> str:
     """Roles by their ids, everybody else with their kind."""
+    built_in = {f"system:{each}" for each in BUILT_IN_ORIGINS}
     names = [each.removeprefix("role:") for each in subjects]
+    if built_in <= set(subjects):
+        names = [*(each for each in names if each not in built_in), "every built-in system origin"]
     if len(names) > _MOST_NAMED:
         return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _name_use(merged: Merged) -> str:
-    kind = merged.resources[0].partition(":")[0]
-    names = [_name_resource(each) for each in merged.resources]
+def _name_use(fact: Fact) -> str:
+    kind = fact.resources[0].partition(":")[0]
+    names = [_name_resource(each) for each in fact.resources]
     if len(names) > _MOST_NAMED:
         names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more {kind}s"]
     what = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    actions = merged.actions
+    actions = fact.actions
     if kind == "role":
         verbs = " and ".join(
             "escalate to" if each == "escalate" else "hand work to"
@@ -168,6 +189,10 @@ def _name_use(merged: Merged) -> str:
         )
         return f"{verbs} {what}"
     noun = {"credential": "credential ", "data": "data "}.get(kind, "")
+    if kind == "credential" and len(names) > 1:
+        noun = "credentials "
+    if actions == ("lock",):
+        return f"lock and use {what}"
     verb = "read" if kind == "data" else "use"
     if not actions or kind != "tool":
         return f"{verb} {noun}{what}"
@@ -176,8 +201,7 @@ def _name_use(merged: Merged) -> str:
 
 def _name_resource(resource: str) -> str:
     _, _, name = resource.partition(":")
-    name, colon, path = name.partition(":")
-    return f"{quote(name)} on {quote(path)}" if colon else quote(name)
+    return quote(name)
 
 
 def _word_context(context: AccessContext) -> str:
@@ -190,8 +214,6 @@ def _word_context(context: AccessContext) -> str:
         if value and value != "(another)":
             words.append(f"{field.replace('_', ' ')} {quote(value)}")
     text = f"with {' and '.join(words)}" if words else ""
-    if context.input:
-        text = f"{text} with {quote(next(iter(context.input.values())))}".strip()
     if context.now:
         clock = time.strftime("%A %H:%M", time.gmtime(context.now))
         text = f"{text} at {clock}".strip()
@@ -203,10 +225,10 @@ def _as_data(answer: AccessAnswer) -> dict[str, Any]:
     return data
 
 
-def _build_question(merged: Merged) -> dict[str, Any]:
+def _build_question(fact: Fact) -> dict[str, Any]:
     """The question to replay, with the first subject, resource and action."""
-    subject, action, resource = merged.question[:3]
-    context = merged.question.get_full_context()
+    subject, action, resource = fact.question[:3]
+    context = fact.question.get_full_context()
     return {
         "subject": subject,
         "action": action,

@@ -19,7 +19,7 @@ from orgkernel.decisions.access.decide import ask, decide
 from orgkernel.decisions.access.evaluation import evaluate
 from orgkernel.decisions.access.listing import find_conditions
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.resource import LOCK, Resource
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.by_intent import decide_by_intent
@@ -52,6 +52,13 @@ class AccessQuestion(NamedTuple):
     context: AccessContext
     input: tuple[tuple[str, str], ...] = ()
     """Arguments of the tool."""
+    part: str = ""
+    """The part of the tool that a path or an argument stands for, as a policy or a file scope writes it."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it states no circumstances and no part."""
+        return not self.part and self.context == AccessContext()
 
     def get_full_context(self) -> AccessContext:
         """The circumstances with the arguments."""
@@ -65,6 +72,14 @@ class Difference(NamedTuple):
     """`AccessQuestion` or `Task`."""
     before: Any
     after: Any
+
+
+class AskedPair(NamedTuple):
+    """A subject, an action and a resource about which some answer differs."""
+
+    differences: tuple[Difference, ...]
+    same: tuple[AccessQuestion, ...]
+    """The other questions about them, in other circumstances and about other parts, which are answered alike."""
 
 
 class OldNames(NamedTuple):
@@ -82,26 +97,32 @@ class OldNames(NamedTuple):
 
 def find_access_differences(
     pairs: Iterable[Pair], sides: Sides, old_names: OldNames
-) -> tuple[list[Difference], bool]:
+) -> tuple[list[AskedPair], bool]:
     """The access questions about some pairs that are answered differently, and whether some were left out."""
     old, new = sides.tables
-    differences: list[Difference] = []
-    asked = 0
+    asked_pairs: list[AskedPair] = []
+    count = 0
     for subject_name, group in groupby(sorted(set(pairs)), key=lambda pair: pair.subject):
         before, after = old.subject(old_names.translate(subject_name)), new.subject(subject_name)
         if before is None or after is None:
             continue
         contexts = list_contexts((before, after))
         for pair in group:
-            for question in _list_questions(pair, sides, old_names, (before, after), contexts):
-                asked += 1
-                if asked > MOST_QUESTIONS:
-                    return differences, True
-                here = answer_access(new, question)
-                there = answer_access(old, _translate(question, old_names))
-                if here != there:
-                    differences.append(Difference(question, there, here))
-    return differences, False
+            for questions in _list_questions(pair, sides, old_names, (before, after), contexts):
+                count += len(questions)
+                if count > MOST_QUESTIONS:
+                    return asked_pairs, True
+                answers = [
+                    Difference(
+                        each, answer_access(old, _translate(each, old_names)), answer_access(new, each)
+                    )
+                    for each in questions
+                ]
+                differing = tuple(each for each in answers if each.before != each.after)
+                if differing:
+                    same = tuple(each.question for each in answers if each.before == each.after)
+                    asked_pairs.append(AskedPair(differing, same))
+    return asked_pairs, False
 
 
 def _translate(question: AccessQuestion, old_names: OldNames) -> AccessQuestion:
@@ -118,18 +139,22 @@ def _list_questions(
     old_names: OldNames,
     subjects: tuple[Subject, Subject],
     contexts: Iterable[AccessContext],
-) -> Iterator[AccessQuestion]:
-    """Every action of a resource that both versions declare, in the circumstances that they tell apart."""
+) -> Iterator[list[AccessQuestion]]:
+    """For every action of a resource that both versions declare, the circumstances and parts that they tell apart."""
     old, new = sides.tables
     before, after = old.find(old_names.translate(pair.resource))[0], new.find(pair.resource)[0]
     if before.unknown or after.unknown:
         return
     parts = tuple(_list_parts((old, new), (before, after), subjects))
     for action in _choose_actions(before, after):
-        for context in contexts:
-            yield AccessQuestion(pair.subject, action, pair.resource, context)
-            for part in parts:
-                yield part.ask(pair, action, context)
+        yield [
+            question
+            for context in contexts
+            for question in (
+                AccessQuestion(pair.subject, action, pair.resource, context),
+                *(part.ask(pair, action, context) for part in parts),
+            )
+        ]
 
 
 def _choose_actions(before: Resource, after: Resource) -> Iterator[str]:
@@ -149,14 +174,15 @@ def _choose_actions(before: Resource, after: Resource) -> Iterator[str]:
 class _Part(NamedTuple):
     """A part of a tool that is stated: a path within it, or arguments."""
 
+    label: str
     path: str = ""
     input: tuple[tuple[str, str], ...] = ()
 
     def ask(self, pair: Pair, action: str, context: AccessContext) -> AccessQuestion:
         """The question about this part."""
         if self.input:
-            return AccessQuestion(pair.subject, action, pair.resource, context, self.input)
-        return AccessQuestion(pair.subject, action, f"{pair.resource}:{self.path}", context)
+            return AccessQuestion(pair.subject, action, pair.resource, context, self.input, self.label)
+        return AccessQuestion(pair.subject, action, f"{pair.resource}:{self.path}", context, part=self.label)
 
 
 def _list_parts(
@@ -178,13 +204,13 @@ def _list_parts(
             for role_id in subject.identity.roles:
                 globs.update(dict.fromkeys(table.view.records.posts[role_id].profile.file_scope))
     if globs:
-        yield from (
-            _Part(path=each) for each in [*map(_make_path, globs), "elsewhere/other.txt"][:MOST_PARTS]
-        )
+        yield from (_Part(f"path `{each}`", _make_path(each)) for each in [*globs][:MOST_PARTS])
+        yield _Part("another path", "elsewhere/other.txt")
     arguments = resources[1].command_arguments or resources[0].command_arguments
     if beginnings and arguments:
-        for text in [*beginnings, "other"][:MOST_PARTS]:
-            yield _Part(input=((arguments[0], text),))
+        for text in [*beginnings][:MOST_PARTS]:
+            yield _Part(f"command `{text}`", input=((arguments[0], text),))
+        yield _Part("another command", input=((arguments[0], "other"),))
 
 
 def _make_path(glob: str) -> str:
@@ -235,8 +261,8 @@ def answer_task(view: OrgView, task: Task) -> str | None:
 # -- merging -----------------------------------------------------------------------------------------------------------
 
 
-class Merged(NamedTuple):
-    """Access differences that are one fact: the same change of answer, for some subjects and resources."""
+class Fact(NamedTuple):
+    """One line of a report about access: the same change of answer, for some subjects and resources."""
 
     subjects: tuple[str, ...]
     resources: tuple[str, ...]
@@ -244,94 +270,169 @@ class Merged(NamedTuple):
     """The actions. It is empty if the change is about every action of the resource."""
     before: AccessAnswer
     after: AccessAnswer
+    within: tuple[AccessQuestion, ...]
+    """The circumstances and parts to which the change is limited. It is empty if it is not limited."""
+    outside: tuple[AccessQuestion, ...]
+    """Or the circumstances and parts that are not affected, if they are fewer."""
     causes: tuple[int, ...]
     question: AccessQuestion
-    """One of the questions that are merged."""
+    """One of the questions that are answered so."""
+
+
+Causes = Mapping[AccessQuestion, tuple[int, ...]]
 
 
 def merge_differences(
-    differences: Iterable[tuple[Difference, tuple[int, ...]]],
+    pairs: Iterable[AskedPair],
+    causes: Causes,
     list_alike: Callable[[str, str], tuple[str, ...]],
     count_actions: Callable[[str], int],
-) -> list[Merged]:
-    """Differences with the same causes and the same change of answer together.
+) -> list[Fact]:
+    """The differences as facts, as few as possible: circumstances, actions, subjects and resources with one change together.
 
     `list_alike` returns the actions of a resource that are decided like an action, `count_actions` the number of its actions.
     """
-    differences = list(differences)
-    causes_by_difference = {each.question: causes for each, causes in differences}
-    chosen = _drop_repetitions(each for each, _ in differences)
-    by_pair: dict[tuple[Any, ...], list[Difference]] = defaultdict(list)
-    for each in chosen:
-        question = each.question
-        causes = causes_by_difference[question]
-        by_pair[
-            question.subject, question.resource, _freeze(question), each.before, each.after, causes
-        ].append(each)
-    by_use: dict[tuple[Any, ...], list[tuple[str, AccessQuestion]]] = defaultdict(list)
-    for (subject, resource, context, before, after, causes), group in by_pair.items():
+    facts = [fact for pair in pairs for fact in _merge_circumstances(pair, causes)]
+    facts = _merge_actions(facts, list_alike, count_actions)
+    return _merge_subjects_and_resources(facts)
+
+
+def _merge_circumstances(pair: AskedPair, causes: Causes) -> Iterator[Fact]:
+    """One fact for each change of outcome. The answer when nothing is stated follows from what is stated, if that differs."""
+    stated: dict[tuple[Any, ...], list[Difference]] = defaultdict(list)
+    plain: list[Difference] = []
+    same = [each for each in pair.same if not each.is_plain]
+    for each in pair.differences:
+        if each.question.is_plain:
+            plain.append(each)
+        elif each.before.outcome != each.after.outcome:
+            stated[each.before.outcome, each.after.outcome, causes[each.question]].append(each)
+        else:
+            same.append(each.question)
+    for group in stated.values():
+        inside = tuple(each.question for each in group)
+        outside = tuple(same)
+        others = len(stated) > 1
+        if not outside and not others:
+            inside = ()
+        elif others or len(inside) <= len(outside):
+            outside = ()
+        else:
+            inside = ()
+        yield _build_fact(group[0], inside, outside, causes)
+    if not stated and plain:
+        yield _build_fact(plain[0], (), (), causes)
+
+
+def _build_fact(
+    difference: Difference,
+    inside: tuple[AccessQuestion, ...],
+    outside: tuple[AccessQuestion, ...],
+    causes: Causes,
+) -> Fact:
+    question: AccessQuestion = difference.question
+    resource = (
+        question.resource.rpartition(":")[0] if question.part and not question.input else question.resource
+    )
+    return Fact(
+        (question.subject,), (resource,), (question.action,), difference.before, difference.after,
+        inside, outside, causes[question], question,
+    )  # fmt: skip
+
+
+def _merge_actions(
+    facts: Iterable[Fact],
+    list_alike: Callable[[str, str], tuple[str, ...]],
+    count_actions: Callable[[str], int],
+) -> list[Fact]:
+    groups: dict[tuple[Any, ...], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        groups[fact.subjects, fact.resources, *_get_key(fact)].append(fact)
+    locked = {(fact.subjects, fact.resources) for fact in groups_with_lock(groups.values())}
+    merged = []
+    for group in groups.values():
+        first = group[0]
         actions = tuple(
-            dict.fromkeys(action for each in group for action in list_alike(resource, each.question.action))
+            dict.fromkeys(each for fact in group for each in list_alike(fact.resources[0], fact.actions[0]))
         )
-        named = () if len(actions) >= count_actions(resource) else actions
-        by_use[resource, named, context, before, after, causes].append((subject, group[0].question))
-    by_subjects: dict[tuple[Any, ...], list[tuple[str, AccessQuestion]]] = defaultdict(list)
-    for (resource, named, context, before, after, causes), those in by_use.items():
-        subjects = tuple(sorted((subject for subject, _ in those), key=_get_subject_order))
+        is_same_outcome = first.before.outcome == first.after.outcome
+        if is_same_outcome and (first.subjects, first.resources) in locked and LOCK not in actions:
+            continue  # that it depends on the lock follows from being allowed to take the lock
+        named = () if len(actions) >= count_actions(first.resources[0]) else actions
+        merged.append(first._replace(actions=named))
+    return merged
+
+
+def groups_with_lock(groups: Iterable[list[Fact]]) -> Iterator[Fact]:
+    """The facts about taking a lock."""
+    return (fact for group in groups for fact in group if LOCK in fact.actions)
+
+
+def _merge_subjects_and_resources(facts: Iterable[Fact]) -> list[Fact]:
+    groups: dict[tuple[Any, ...], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        resource = fact.resources[0]
         kind = resource.partition(":")[0]
-        alone = resource if (named and kind != "role") or resource.count(":") > 1 else kind
-        by_subjects[subjects, alone, named, context, _strip(before), _strip(after), causes].append(
-            (resource, those[0][1])
-        )
+        groups[
+            kind if not fact.actions or kind == "role" else resource, fact.actions, *_get_key(fact)
+        ].append(fact)
+    return [fact for group in groups.values() for fact in _merge_shortest(group)]
+
+
+def _merge_shortest(facts: list[Fact]) -> list[Fact]:
+    """Facts that differ in subjects and resources alone: by subject or by resource, whichever takes fewer lines."""
+    by_subject = _merge_by(facts, lambda fact: fact.subjects[0], lambda fact: fact.resources[0])
+    by_resource = _merge_by(facts, lambda fact: fact.resources[0], lambda fact: fact.subjects[0])
+    if len(by_resource) <= len(by_subject):
+        return [
+            first._replace(subjects=_sort_subjects(those), resources=tuple(each))
+            for first, each, those in by_resource
+        ]
     return [
-        Merged(subjects, tuple(resource for resource, _ in those), named, before, after, causes, those[0][1])
-        for (subjects, _alone, named, _context, before, after, causes), those in by_subjects.items()
+        first._replace(subjects=_sort_subjects(each), resources=tuple(sorted(those)))
+        for first, each, those in by_subject
     ]
+
+
+def _merge_by(
+    facts: list[Fact], get_one: Callable[[Fact], str], get_other: Callable[[Fact], str]
+) -> list[tuple[Fact, list[str], tuple[str, ...]]]:
+    others: dict[str, list[str]] = defaultdict(list)
+    first_by_one: dict[str, Fact] = {}
+    for fact in facts:
+        others[get_one(fact)].append(get_other(fact))
+        first_by_one.setdefault(get_one(fact), fact)
+    ones: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for one, those in others.items():
+        ones[tuple(dict.fromkeys(those))].append(one)
+    return [(first_by_one[each[0]], each, those) for those, each in ones.items()]
+
+
+def _get_key(fact: Fact) -> tuple[Any, ...]:
+    """What facts that are told in one line have in common, besides subjects, resources and actions."""
+    before, after = fact.before, fact.after
+    stated = tuple(map(_describe_stated, fact.within)), tuple(map(_describe_stated, fact.outside))
+    if before.outcome != after.outcome:
+        conditions = after.conditions if after.outcome == "conditional" else ()
+        return before.outcome, after.outcome, conditions, (), stated, fact.causes
+    gone = tuple(each for each in _strip(before) if each not in after.obligations)
+    come = tuple(each for each in _strip(after) if each not in before.obligations)
+    return before.outcome, after.outcome, after.conditions, (gone, come), stated, fact.causes
+
+
+def _describe_stated(question: AccessQuestion) -> tuple[bytes, str]:
+    return msgspec.json.encode(question.context), question.part
+
+
+def _strip(answer: AccessAnswer) -> tuple[str, ...]:
+    """The obligations without the approval, which names the resource and which `ask` always brings."""
+    return tuple(each for each in answer.obligations if not each.startswith("approval:"))
+
+
+def _sort_subjects(subjects: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(subjects, key=_get_subject_order))
 
 
 def _get_subject_order(subject: str) -> tuple[int, str]:
     kind = subject.partition(":")[0]
     return (_KINDS.index(kind) if kind in _KINDS else len(_KINDS)), subject
-
-
-def _strip(answer: AccessAnswer) -> AccessAnswer:
-    """Without the approval that `ask` always obliges to, which names the resource."""
-    kept = tuple(each for each in answer.obligations if not each.startswith("approval:"))
-    return replace(answer, obligations=kept)
-
-
-def _drop_repetitions(differences: Iterable[Difference]) -> list[Difference]:
-    """Without those about circumstances or a part that say the same as the one that states nothing."""
-    kept: list[Difference] = []
-    plain: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
-    ordered = sorted(differences, key=lambda each: _is_stated(each.question))
-    told: set[tuple[Any, ...]] = set()
-    for each in ordered:
-        question = each.question
-        whole = (
-            question.resource if question.resource.count(":") < 2 else question.resource.rpartition(":")[0]
-        )
-        key = question.subject, question.action, whole
-        change = each.before.outcome, each.after.outcome
-        if not _is_stated(question):
-            plain[key].add(change)
-            kept.append(each)
-        elif change not in plain[key] and change[0] != change[1]:
-            kept.append(each)
-            told.add(key)
-    # Where concrete circumstances tell it, that the conditions differ needs no line of its own.
-    return [
-        each
-        for each in kept
-        if _is_stated(each.question)
-        or each.before.outcome != each.after.outcome
-        or (each.question.subject, each.question.action, each.question.resource) not in told
-    ]
-
-
-def _is_stated(question: AccessQuestion) -> bool:
-    return question.context != AccessContext() or bool(question.input) or question.resource.count(":") > 1
-
-
-def _freeze(question: AccessQuestion) -> bytes:
-    return msgspec.json.encode(question.get_full_context())

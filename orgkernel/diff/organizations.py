@@ -270,15 +270,12 @@ class _Work:
         )
 
     def _compare_access(self, told: Sequence[Change]) -> tuple[list[Change], bool]:
-        differences, is_cut = find_access_differences(chain(*self._pairs), self.sides, self.old_names)
-        differences = [each for each in differences if not _is_told(each.question, told)]
-        causes = find_causes(
-            (each.question for each in differences), self.trials, self._can_answer, self._answer_again
-        )
-        merged = merge_differences(
-            ((each, causes[each.question]) for each in differences), self._list_alike, self._count_actions
-        )
-        return [self._locate(describe_access_change(self.org_id, each)) for each in merged], is_cut
+        pairs, is_cut = find_access_differences(chain(*self._pairs), self.sides, self.old_names)
+        pairs = [each for each in pairs if not _is_told(each.differences[0].question, told)]
+        questions = (each.question for pair in pairs for each in pair.differences)
+        causes = find_causes(questions, self.trials, self._can_answer, self._answer_again)
+        facts = merge_differences(pairs, causes, self._list_alike, self._count_actions)
+        return [self._locate(describe_access_change(self.org_id, each)) for each in facts], is_cut
 
     def _can_answer(self, group: int, question: AccessQuestion) -> bool:
         kind, _, name = question.resource.partition(":")
@@ -430,11 +427,12 @@ def _is_told_by_answers(change: Change, answers: Sequence[Change], others: Set[i
     """Whether answers that differ say more plainly what a change of a manifest, a policy or a directory says."""
     role_id, part, key, field = resolve_address(change.path)
     if role_id is not None:
+        is_neutral_item = field is None and change.classification == "neutral" and part in _PARTS_OF["tool"]
         if field == "capped_by" and others & set(change.causes):
             return True  # a cap that hides behind another one, of an edit that shows elsewhere
         return (
             part in _PARTS_OF["tool"]
-            and field in _FIELDS_OF_ANSWERS
+            and (field in _FIELDS_OF_ANSWERS or is_neutral_item)
             and any(
                 f"role:{role_id}" in each.subjects and f"tool:{key}" in each.resources for each in answers
             )

@@ -203,7 +203,7 @@ def _find_entry_subjects(edit: Edit, sides: Sides) -> Iterator[str]:
         edit.section
     ]
     yield f"{kind}:{edit.id}"
-    for view in sides if kind == "person" else ():
+    for view in sides if kind == "person" and edit.field in ("", "identities") else ():
         entry = view.records.people.get(edit.id)
         if entry is not None:
             yield from list_senders(entry.record)
