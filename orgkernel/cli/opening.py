@@ -134,7 +134,7 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
         if not any(does_cover_file(each, root.name) for each in request.asked):
             what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))
             click.echo(f"note: also read {_paths([root.name])} as {what}, because {where} names it", err=True)
-    others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
+    others = sorted(snapshot.names_of_documents - snapshot.list_reported(request.asked))
     if others:
         what, where = counted(len(others), "file"), _paths(sorted(request.asked))
         click.echo(f"note: also read {what} beside {where}: {_paths(others)}", err=True)

@@ -24,11 +24,11 @@ class Reason(msgspec.Struct, frozen=True):
     why: tuple[Why, ...] = ()
 
 
-def why_edge(edge: Edge) -> Why:
+def cite_edge(edge: Edge) -> Why:
     """An edge as a sentence with its place."""
     return Why(str(edge), edge.place.file, edge.place.line)
 
 
-def why_place(text: str, place: Place) -> Why:
+def cite_place(text: str, place: Place) -> Why:
     """Any statement with its place."""
     return Why(text, place.file, place.line)

@@ -97,7 +97,7 @@ def assemble(tree: Tree) -> Assembly:
     for document in org_documents:
         visible = visibility.of(os.path.dirname(document.path))
         for role_id in included[document.path]:
-            if (profile := visible.profile(role_id)) is not None:
+            if (profile := visible.find_profile(role_id)) is not None:
                 uses[id(profile)] += 1
     organizations = tuple(
         _resolve(
@@ -114,7 +114,7 @@ def assemble(tree: Tree) -> Assembly:
     unread_organization = any(document.kind in ("organization", None) for document in tree.broken)
     return Assembly(
         organizations,
-        tuple(dict.fromkeys([*duplicates, *visibility.duplicates()])),
+        tuple(dict.fromkeys([*duplicates, *visibility.find_duplicates()])),
         None if organizations else _collect_loose_catalogs(tree),
         tuple(document for document in stray if not _is_overlay(document)),
         tuple(document for document in stray if _is_overlay(document) and id(document) not in laid_over),
@@ -193,7 +193,7 @@ def _resolve(
     overrides, governance = organization.overrides, visible.definitions["governance"]
     layers = map_roles_to_layers(governance)
     for role_id, route in included.items():
-        source = visible.profile(role_id)
+        source = visible.find_profile(role_id)
         if source is None:
             without_profile[role_id] = document.place(*route, key=len(route) == 2)
             continue
@@ -202,8 +202,8 @@ def _resolve(
         posts[role_id] = RolePost(
             role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
         )
-    missed = visible.missed(included)
-    contributing = parts_of([document, *(post.document for post in posts.values()), *visible.catalogs])
+    missed = visible.find_missed(included)
+    contributing = list_parts([document, *(post.document for post in posts.values()), *visible.catalogs])
     return OrgRecords(
         organization.org_id,
         document,
@@ -220,7 +220,7 @@ def _resolve(
     )
 
 
-def parts_of(documents: Iterable[SourceDocument]) -> list[SourceDocument]:
+def list_parts(documents: Iterable[SourceDocument]) -> list[SourceDocument]:
     """The documents of one file each that some documents are made of."""
     return [part for document in documents for part in document.parts]
 

@@ -158,7 +158,7 @@ def _build_single_edge(
     post: RolePost, kind: EdgeKind, target: str, attribute: str, route: tuple[RouteStep, ...]
 ) -> EdgeRun:
     """The edge that one value of a post says."""
-    document, full = post.written(route)
+    document, full = post.locate_written(route)
     return EdgeRun(
         kind, post.role_id, (target,), attribute, document.name, (find_mark(document.marks, full),)
     )

@@ -63,7 +63,7 @@ def map_roles_to_layers(document: SourceDocument | None) -> Mapping[str, LayerEn
     return entries_by_role
 
 
-def declaring(
+def get_declaring_document(
     organization: SourceDocument, governance: SourceDocument | None, section: str, *route: RouteStep
 ) -> SourceDocument:
     """The document whose `layers`, `dispatch_edges` or `limits` count."""
@@ -77,8 +77,8 @@ def declaring(
     return governance if record.layers else organization
 
 
-def place_of_edges(organization: SourceDocument, governance: SourceDocument | None) -> Place:
+def locate_edges(organization: SourceDocument, governance: SourceDocument | None) -> Place:
     """Where the dispatch edges that count are written; if they follow from the order of layers, where those are."""
-    document = declaring(organization, governance, "dispatch_edges")
+    document = get_declaring_document(organization, governance, "dispatch_edges")
     section = "dispatch_edges" if document.has("dispatch_edges") else "layers"
     return document.place(section, key=True)

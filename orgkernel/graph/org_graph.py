@@ -42,7 +42,7 @@ class OrgGraph(OrgView):
     def list_edges_of_kind(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return self._by_kind[kind]
 
-    def below(self, role_ids: Iterable[str]) -> frozenset[str]:
+    def find_below(self, role_ids: Iterable[str]) -> frozenset[str]:
         tops = set(role_ids)
         command: networkx.DiGraph[str] = networkx.DiGraph(
             (superior, role_id) for role_id, superior in self.superiors.items()

@@ -122,7 +122,7 @@ class OrgView(ABC):
         """Whether a file that could not be read seems to declare this role."""
         return role_id in self.records.excused
 
-    def superior_edge_of(self, role_id: str) -> Edge | None:
+    def get_superior_edge(self, role_id: str) -> Edge | None:
         """The edge to the superior, who may be external. None at the top."""
         edges = self.list_edges_from(EdgeKind.REPORTS_TO, role_id)
         return edges[0] if edges else None
@@ -153,20 +153,20 @@ class OrgView(ABC):
         return tuple(
             edge
             for edge in self.list_edges_to(EdgeKind.REPORTS_TO, role_id)
-            if self.superior_edge_of(edge.source) == edge
+            if self.get_superior_edge(edge.source) == edge
         )
 
     def list_chain_above(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from the role up to the top. A cycle is followed once."""
         chain: list[Edge] = []
         seen = {role_id}
-        edge = self.superior_edge_of(role_id)
+        edge = self.get_superior_edge(role_id)
         while edge is not None:
             chain.append(edge)
             if edge.target in seen or edge.target in self.external:
                 break
             seen.add(edge.target)
-            edge = self.superior_edge_of(edge.target)
+            edge = self.get_superior_edge(edge.target)
         return tuple(chain)
 
     def list_superiors_above(self, role_id: str) -> tuple[str, ...]:
@@ -180,12 +180,12 @@ class OrgView(ABC):
             superior = self.superiors.get(superior)
         return tuple(above)
 
-    def roots(self) -> tuple[str, ...]:
+    def list_roots(self) -> tuple[str, ...]:
         """Roles without a superior inside the organization."""
         inside = {role for role, superior in self.superiors.items() if superior not in self.external}
         return tuple(role for role in self.roles if role not in inside)
 
-    def below(self, role_ids: Iterable[str]) -> frozenset[str]:
+    def find_below(self, role_ids: Iterable[str]) -> frozenset[str]:
         """The roles and all their subordinates, direct and indirect."""
         reached: set[str] = set()
         pending = list(role_ids)
@@ -209,7 +209,7 @@ class OrgView(ABC):
         """Roles whose chain of command leads back to them."""
         return frozenset(edge.source for circle in self.circles for edge in circle)
 
-    def place_of(self, role_id: str) -> Place:
+    def get_place(self, role_id: str) -> Place:
         """The place of the role in the hierarchy."""
         missing = self.records.without_profile.get(role_id)
         return self.list_edges_to(EdgeKind.INCLUDES, role_id)[0].place if missing is None else missing
@@ -259,7 +259,7 @@ class OrgView(ABC):
         """Tools the plan needs."""
         return self.list_edges_from(EdgeKind.NEEDS, plan_id)
 
-    def tools_of(self, role_id: str) -> tuple[Edge, ...]:
+    def list_tools(self, role_id: str) -> tuple[Edge, ...]:
         """Tools the role is equipped with above level `none`, in order of preference, each once."""
         best: dict[str, Edge] = {}
         for edge in self.list_edges_from(EdgeKind.EQUIPPED_WITH, role_id):
@@ -292,7 +292,7 @@ class OrgView(ABC):
     def list_essential_tools(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
-        return () if post is None else find_essential_tools(self, post, self.tools_of(role_id))
+        return () if post is None else find_essential_tools(self, post, self.list_tools(role_id))
 
     @cached_property
     def essential(self) -> tuple[tuple[str, Essential], ...]:
@@ -300,12 +300,12 @@ class OrgView(ABC):
         tools = self.records.tools.values()
         return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
 
-    def missing_tools(self, role_id: str, plan_id: str) -> tuple[Edge, ...]:
+    def find_missing_tools(self, role_id: str, plan_id: str) -> tuple[Edge, ...]:
         """Tools that the plan needs and that the role does not have."""
-        has = {edge.target for edge in self.tools_of(role_id)}.union(self.list_essential_tools(role_id))
+        has = {edge.target for edge in self.list_tools(role_id)}.union(self.list_essential_tools(role_id))
         return tuple(edge for edge in self.list_tools_needed_by(plan_id) if edge.target not in has)
 
-    def skills_of(self, role_id: str) -> tuple[Edge, ...]:
+    def list_skills(self, role_id: str) -> tuple[Edge, ...]:
         """Skills the role requires."""
         return self.list_edges_from(EdgeKind.REQUIRES, role_id)
 

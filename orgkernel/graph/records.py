@@ -35,7 +35,7 @@ from orgkernel.documents.records import (
     ToolLevel,
     Webhook,
 )
-from orgkernel.graph.governance import LayerEntry, declaring, place_of_edges
+from orgkernel.graph.governance import LayerEntry, get_declaring_document, locate_edges
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 
@@ -246,7 +246,7 @@ class RolePost:
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where a value of the post is written: among the overrides of the organization, or in the profile."""
-        document, full = self.written(route)
+        document, full = self.locate_written(route)
         return document.place(*full, key=key)
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
@@ -261,20 +261,20 @@ class RolePost:
 
     def locate_items(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list of the post is written."""
-        document, full = self.written(route)
+        document, full = self.locate_written(route)
         return document.locate_items(*full)
 
     def locate_within(self, offset: int, *route: RouteStep) -> Place:
         """Where a character of a text of the post is written."""
-        document, full = self.written(route)
+        document, full = self.locate_written(route)
         return document.locate_within(offset, *full)
 
     def has(self, *route: RouteStep) -> bool:
         """Whether the profile, or the organization for it, writes a value at a route."""
-        document, full = self.written(route)
+        document, full = self.locate_written(route)
         return document.has(*full)
 
-    def written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+    def locate_written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
         """The document that a value of the post is written in, or would be, and where in it."""
         if self.governed is not None and route == ("layer",):
             return self.governed.document, self.governed.route
@@ -346,14 +346,14 @@ class OrgRecords(msgspec.Struct, frozen=True):
     governance: SourceDocument | None = None
     """The nearest governance document. Its layers, edges and limits stand in `organization` in place of its own."""
 
-    def declaring(self, section: str, *route: RouteStep) -> SourceDocument:
+    def get_declaring_document(self, section: str, *route: RouteStep) -> SourceDocument:
         """The document whose `layers`, `dispatch_edges` or `limits` count: that of the governance, or the organization's."""
-        return declaring(self.document, self.governance, section, *route)
+        return get_declaring_document(self.document, self.governance, section, *route)
 
     @property
-    def place_of_edges(self) -> Place:
+    def locate_edges(self) -> Place:
         """Where the dispatch edges that count are written."""
-        return place_of_edges(self.document, self.governance)
+        return locate_edges(self.document, self.governance)
 
     def get_rank_row(self, tool_id: str) -> RankRow | None:
         """What decides each rank's level for a tool, with its place; None where no rank is capped."""

@@ -79,7 +79,7 @@ class Group:
         self.documents = sorted(seen, key=lambda document: document.name)
         self.broken = [each for each in broken if each.kind in _MISSED]
         self.own = own
-        self.duplicates: list[Duplicate] = []
+        self.find_duplicates: list[Duplicate] = []
         self._entries: dict[str, dict[str, Definition[Any]]] = {}
 
     @cached_property
@@ -91,7 +91,7 @@ class Group:
             role_id = document.record.role_id
             first = profiles.setdefault(role_id, document)
             if first is not document:
-                self.duplicates.append(
+                self.find_duplicates.append(
                     Duplicate("role", role_id, document.place("role_id"), first.place("role_id"))
                 )
         return profiles
@@ -109,7 +109,7 @@ class Group:
                 slug = document.record.slug
                 first = bills.setdefault(slug, document)
                 if first is not document:
-                    self.duplicates.append(
+                    self.find_duplicates.append(
                         Duplicate("bill", slug, document.place("slug"), first.place("slug"))
                     )
         return bills
@@ -120,7 +120,7 @@ class Group:
         ladders = [
             each for each in self.catalogs if isinstance(each.record, RankLadder) and each.record.ranks
         ]
-        self.duplicates += [
+        self.find_duplicates += [
             Duplicate("ladder", "ranks", each.place("ranks", key=True), ladders[0].place("ranks", key=True))
             for each in ladders[1:]
         ]
@@ -130,7 +130,7 @@ class Group:
     def governance(self) -> SourceDocument | None:
         """The first governance document."""
         documents = [document for document in self.catalogs if isinstance(document.record, Governance)]
-        self.duplicates += [
+        self.find_duplicates += [
             Duplicate("governance", "dispatch", each.place(), documents[0].place()) for each in documents[1:]
         ]
         return documents[0] if documents else None
@@ -145,7 +145,7 @@ class Group:
                 definition = Definition(name, document.record, document, "", self.own)
                 first = definitions.setdefault(name, definition)
                 if first is not definition:
-                    self.duplicates.append(
+                    self.find_duplicates.append(
                         Duplicate("cognitive_skill", name, definition.place("name"), first.place("name"))
                     )
         return definitions
@@ -164,10 +164,10 @@ class Group:
             first = definitions.setdefault((record.audience, record.target), definition)
             if first is not definition:
                 what = f"{record.audience} order"
-                self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
+                self.find_duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
         return definitions
 
-    def entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
+    def get_entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
         """The entries of one section of the catalogs of a kind."""
         if section not in self._entries:
             entries = self._entries[section] = {}
@@ -180,7 +180,7 @@ class Group:
                     # Two sources may use one server, which neither of them declares anything else about.
                     is_same = document.home and first.document.home and record == first.record
                     if first is not definition and not is_same:
-                        self.duplicates.append(
+                        self.find_duplicates.append(
                             Duplicate(
                                 _ENTRY_OF.get(section, section[:-1]),
                                 entry_id,
@@ -209,7 +209,7 @@ class VisibleDocuments:
             start += count
         return cls(tuple(groups))
 
-    def profile(self, role_id: str) -> SourceDocument | None:
+    def find_profile(self, role_id: str) -> SourceDocument | None:
         return next((group.profiles[role_id] for group in self.groups if role_id in group.profiles), None)
 
     @cached_property
@@ -220,11 +220,11 @@ class VisibleDocuments:
         scales = (record.proficiency_scale for record in skill_catalogs)
         ranks, ladder, promotions = self._find_ladder()
         return {
-            "domains": self._nearest(DomainCatalog, "domains"),
+            "domains": self._find_nearest(DomainCatalog, "domains"),
             "aliases": self._collect_aliases(),
-            "plans": self._nearest(PlanCatalog, "plans"),
-            "tools": self._nearest(ToolCatalog, "tools"),
-            "skills": self._nearest(SkillCatalog, "skills"),
+            "plans": self._find_nearest(PlanCatalog, "plans"),
+            "tools": self._find_nearest(ToolCatalog, "tools"),
+            "skills": self._find_nearest(SkillCatalog, "skills"),
             "proficiency_scale": next((scale for scale in scales if scale), ()),
             "catalogs": self.catalogs,
             "catalog_counts": tuple(len(group.catalogs) for group in self.groups),
@@ -232,16 +232,16 @@ class VisibleDocuments:
             "ranks": ranks,
             "ladder": ladder,
             "promotions": promotions,
-            "matrices": self._nearest(RankLadder, "matrices"),
-            "qualifications": self._nearest(QualificationCatalog, "qualifications"),
-            "people": self._nearest(Directory, "people"),
-            "system_origins": self._nearest(Directory, "system_origins"),
-            "webhooks": self._nearest(Directory, "webhooks"),
-            "policies": self._nearest(AccessPolicies, "policies"),
-            "agents": self._nearest(CrewRoster, "agents"),
+            "matrices": self._find_nearest(RankLadder, "matrices"),
+            "qualifications": self._find_nearest(QualificationCatalog, "qualifications"),
+            "people": self._find_nearest(Directory, "people"),
+            "system_origins": self._find_nearest(Directory, "system_origins"),
+            "webhooks": self._find_nearest(Directory, "webhooks"),
+            "policies": self._find_nearest(AccessPolicies, "policies"),
+            "agents": self._find_nearest(CrewRoster, "agents"),
             "bills": {slug: bill for group in reversed(self.groups) for slug, bill in group.bills.items()},
-            "procedures": self._nearest(ProcedureCatalog, "procedures"),
-            "cognitive_skills": _first(group.cognitive_skills for group in self.groups),
+            "procedures": self._find_nearest(ProcedureCatalog, "procedures"),
+            "cognitive_skills": _take_first(group.cognitive_skills for group in self.groups),
             "orders": _take_all(group.orders for group in reversed(self.groups)),
             "governance": next((group.governance for group in self.groups if group.governance), None),
         }
@@ -259,10 +259,10 @@ class VisibleDocuments:
                 return document.record.ranks, document, promotions
         return (), None, {}
 
-    def _nearest(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
+    def _find_nearest(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
         definitions: dict[str, Definition[Any]] = {}
         for group in self.groups:
-            for entry_id, definition in group.entries(catalog, section).items():
+            for entry_id, definition in group.get_entries(catalog, section).items():
                 definitions.setdefault(entry_id, definition)
         return definitions
 
@@ -297,13 +297,13 @@ class VisibleDocuments:
     def incomplete(self) -> frozenset[str]:
         return frozenset(each.kind for each in self.broken if each.kind)
 
-    def missed(self, role_ids: Iterable[str]) -> frozenset[str]:
+    def find_missed(self, role_ids: Iterable[str]) -> frozenset[str]:
         """Names of the files an organization with these roles lacks because they could not be read."""
         catalogs = {each.name for each in self.broken if each.kind in CATALOGS} if self.incomplete else set()
         return frozenset(catalogs.union(*(self.declared_ids.get(role_id, ()) for role_id in role_ids)))
 
 
-def _first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
+def _take_first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
     """Of each key the value of the nearest group."""
     values_by_key: dict[K, V] = {}
     for group in groups:
@@ -342,10 +342,10 @@ class Visibility:
             if document.format and document.context:
                 in_format[document.format].append(document)
             elif not document.shared:
-                documents[document.home or self._home(os.path.dirname(document.path))].append(document)
+                documents[document.home or self._find_home(os.path.dirname(document.path))].append(document)
         for unread in tree.broken:
             if not unread.shared:
-                broken[unread.home or self._home(os.path.dirname(unread.path))].append(unread)
+                broken[unread.home or self._find_home(os.path.dirname(unread.path))].append(unread)
         self._documents, self._broken = documents, broken
         self._shared = Group(
             (each for each in tree.documents if each.shared), (each for each in tree.broken if each.shared)
@@ -368,16 +368,16 @@ class Visibility:
             self._visible[folder] = VisibleDocuments((own, beside, *in_use, self._shared))
         return self._visible[folder]
 
-    def duplicates(self) -> Iterator[Duplicate]:
+    def find_duplicates(self) -> Iterator[Duplicate]:
         """Second declarations of one id in the groups that were looked at."""
         for visible in self._visible.values():
             for group in visible.groups:
-                yield from group.duplicates
+                yield from group.find_duplicates
 
     def _get_group_beside(self, parent: str) -> Group:
         """Documents of the folder an organization lies in, without those of other organizations' folders."""
         if parent not in self._beside:
-            home, inside = self._home(parent), os.path.join(parent, "")
+            home, inside = self._find_home(parent), os.path.join(parent, "")
             if home in self._formats:
                 self._beside[parent] = Group(())
                 return self._beside[parent]
@@ -387,12 +387,12 @@ class Visibility:
             )
         return self._beside[parent]
 
-    def _home(self, folder: str) -> str | None:
+    def _find_home(self, folder: str) -> str | None:
         """The nearest folder from here upwards in which an organization lies."""
         if folder not in self._homes:
             parent = os.path.dirname(folder)
             if folder in self._org_folders:
                 self._homes[folder] = folder
             else:
-                self._homes[folder] = None if parent == folder else self._home(parent)
+                self._homes[folder] = None if parent == folder else self._find_home(parent)
         return self._homes[folder]

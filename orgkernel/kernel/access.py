@@ -20,7 +20,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
+from orgkernel.kernel.clock import Clock, StateSource, add_current_time, read_clock
 
 _WITH_A_CALL: Final = LEFT_OPEN | {LOCKED.name}
 _STATED_BY_A_CALL: Final = frozenset({"path", "command", "lock", "input"})
@@ -33,17 +33,17 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
     state: StateView
     clock: Clock
 
-    def at_this_moment(self, request: AccessRequest) -> AccessRequest:
+    def add_current_state(self, request: AccessRequest) -> AccessRequest:
         """A request with the time it is asked at, unless it states one, and with the recorded alert and watch."""
-        return get_access_tables(self.view).with_status(at_this_moment(request, self.clock), self.state)
+        return get_access_tables(self.view).with_status(add_current_time(request, self.clock), self.state)
 
     def decide(self, request: AccessRequest) -> AccessDecision:
         """Whether somebody may do something."""
-        return decide_access(self.view, at_this_moment(request, self.clock), self.state)
+        return decide_access(self.view, add_current_time(request, self.clock), self.state)
 
     def decide_with_reasons(self, request: AccessRequest) -> tuple[AccessDecision, tuple[Reason, ...]]:
         """The decision, and each of its codes in words."""
-        return decide_with_reasons(self.view, at_this_moment(request, self.clock), self.state)
+        return decide_with_reasons(self.view, add_current_time(request, self.clock), self.state)
 
     def build_current_context(self) -> AccessContext:
         """Circumstances of which only the time is known."""
@@ -52,18 +52,20 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
 
     def envelope(self, subject: str, context: AccessContext | None) -> AccessEnvelope:
         """Everything a sender gets, and where its messages go."""
-        request = at_this_moment(AccessRequest(subject, "", "", context or AccessContext()), self.clock)
+        request = add_current_time(AccessRequest(subject, "", "", context or AccessContext()), self.clock)
         return decide_envelope(self.view, subject, request.context, self.state)
 
     def explain(self, request: AccessRequest, counted: int = 0) -> AccessExplanation:
         """The decision with everything it rests on, and what else its first remedies would open."""
-        return explain_access(self.view, at_this_moment(request, self.clock), self.state, counted=counted)
+        return explain_access(self.view, add_current_time(request, self.clock), self.state, counted=counted)
 
     def who_can(
         self, action: str, resource: str, context: AccessContext | None, kinds: Iterable[str] | None
     ) -> tuple[AccessRow, ...]:
         """Who may do this."""
-        request = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self.clock)
+        request = add_current_time(
+            AccessRequest("", action, resource, context or AccessContext()), self.clock
+        )
         wanted = SUBJECT_KINDS if kinds is None else kinds
         return who_can(self.view, action, resource, context=request.context, state=self.state, kinds=wanted)
 
@@ -89,7 +91,7 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         self, subject: str, request: AccessRequest | None, kinds: Iterable[str]
     ) -> tuple[AccessRow, ...]:
         """What somebody may do."""
-        timed_request = at_this_moment(request or AccessRequest(subject, "", ""), self.clock)
+        timed_request = add_current_time(request or AccessRequest(subject, "", ""), self.clock)
         return what_can(self.view, subject, request=timed_request, state=self.state, kinds=kinds)
 
 

@@ -92,7 +92,7 @@ def _iterate_ends(state: RegistryState, stored: StateView) -> Iterator[float]:
         yield from (each.expires_at for each in restrictions if each.expires_at is not None)
     yield from (lock.expires_at for lock in stored.locks.values() if lock.expires_at is not None)
     for claims in stored.all_claims:
-        yield from claims.ends()
+        yield from claims.list_ends()
     for reports in stored.reports.values():
         yield from (report.at + REPORT_COUNTS_FOR for report in reports)
     for results in stored.results.values():

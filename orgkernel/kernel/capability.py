@@ -23,13 +23,13 @@ from orgkernel.decisions.work.capability.skills import (
     SkillActivation,
     SkillList,
     activate_skill,
+    get_skills,
     list_skills,
-    skills_of,
 )
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.access import OrganizationAccess
-from orgkernel.kernel.clock import at_this_moment
+from orgkernel.kernel.clock import add_current_time
 from orgkernel.loading.skill_files import FileRefused, list_files, read_file
 
 _CODES = {
@@ -81,7 +81,7 @@ def ask_skills(desk: OrganizationAccess, subject: str) -> SkillList:
 def ask_skill(desk: OrganizationAccess, subject: str, name: str) -> SkillDisclosed:
     """A skill, if somebody may activate it."""
     activation = activate_skill(desk.view, desk.state, subject, name, desk.build_current_context())
-    files = list_files(skills_of(desk.view)[name].definition.document.path) if activation.card else ()
+    files = list_files(get_skills(desk.view)[name].definition.document.path) if activation.card else ()
     return SkillDisclosed(activation, tuple(SkillFile(*each) for each in files))
 
 
@@ -91,7 +91,7 @@ def ask_resource(desk: OrganizationAccess, subject: str, name: str, path: str) -
     if activation.card is None:
         return SkillResource("deny", subject, name, path, activation.reasons, "", "", "", 0, "")
     try:
-        file = read_file(skills_of(desk.view)[name].definition.document.path, path)
+        file = read_file(get_skills(desk.view)[name].definition.document.path, path)
     except FileRefused as refused:
         reason = Reason(_CODES[refused.why], f"{quote(path)} of skill {quote(name)}: {refused.text}")
         return SkillResource("deny", subject, name, path, (reason,), "", "", "", 0, "")
@@ -116,7 +116,7 @@ def ask_handling(desk: OrganizationAccess, request: HandlingRequest) -> Handling
                 f"{quote(way)} is nothing that can have failed",
                 f"write `reasoning`, or `TIER:NAME` with one of {listing(FAILABLE[:3])}",
             )
-    timed = at_this_moment(AccessRequest(request.subject, "", "", request.context), desk.clock)
+    timed = add_current_time(AccessRequest(request.subject, "", "", request.context), desk.clock)
     return decide_handling(desk.view, desk.state, msgspec.structs.replace(request, context=timed.context))
 
 

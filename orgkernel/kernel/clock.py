@@ -72,7 +72,7 @@ def read_clock() -> tuple[float, int]:
     return now, time.localtime(now).tm_gmtoff
 
 
-def at_this_moment(request: AccessRequest, clock: Clock) -> AccessRequest:
+def add_current_time(request: AccessRequest, clock: Clock) -> AccessRequest:
     """A request with the time it is asked at, unless it states one."""
     if request.context.now:
         return request

@@ -549,7 +549,7 @@ class Kernel(Registry):
         current_context = (
             desk.build_current_context()
             if context is None
-            else desk.at_this_moment(AccessRequest("", "", "", context)).context
+            else desk.add_current_state(AccessRequest("", "", "", context)).context
         )
         return decide_next_steps(desk.view, desk.state, document, instance, current_context)
 
@@ -696,7 +696,7 @@ def _add_current_state(desk: OrganizationAccess, question: HandoverQuestion) -> 
     """A question about a dispatch with the time it is asked at, and with the recorded alert and watch."""
     from orgkernel.decisions.access.request import AccessRequest
 
-    now = desk.at_this_moment(AccessRequest("", "", "", question.context)).context
+    now = desk.add_current_state(AccessRequest("", "", "", question.context)).context
     return msgspec.structs.replace(question, context=now)
 
 

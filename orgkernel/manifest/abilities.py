@@ -21,7 +21,7 @@ from orgkernel.decisions.access.stored import is_stored_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.documents.records import LETTERS, LEVELS, PlanStep, ToolLevel
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
@@ -54,10 +54,10 @@ def build_role_abilities(
     context: AccessContext,
 ) -> Abilities:
     """The plans and tools of a role, with the level left of each tool. A plan is runnable if its tools can be used."""
-    holder = get_access_tables(view).subject(f"role:{role_id}")
+    holder = get_access_tables(view).find_subject(f"role:{role_id}")
     # An undeclared tool is an error for the role, and gives it nothing.
     bound = [build_tool_item(view, edge) for edge in tools if edge.target in view.records.tools]
-    always = list(essential_tools(view, essential, tools))
+    always = list(build_essential_items(view, essential, tools))
     if holder is not None:
         listed = frozenset(item.id for item in (*bound, *always))
         given = find_granted_tools(view, holder, state, context, listed)
@@ -72,7 +72,7 @@ def build_role_abilities(
     plans = tuple(build_plan_item(view, edge, usable) for edge in view.list_plans(role_id))
     wanted = dict.fromkeys(item.id for item in bound if item.id not in usable)
     wanted.update((tool, None) for plan in plans for tool in plan.missing_tools)
-    asks = () if holder is None else tuple(requestable(view, holder, state, context, wanted))
+    asks = () if holder is None else tuple(find_requestable_tools(view, holder, state, context, wanted))
     return Abilities(plans, tuple(bound), tuple(always), asks)
 
 
@@ -80,7 +80,7 @@ def build_granted_item(view: OrgView, tool_id: str) -> v1.ToolItem:
     """A tool that only a stored grant gives."""
     return _build_item(
         view, tool_id, "granted", "none", "grants and restrictions",
-        why_place(f"tool {tool_id} is declared", view.records.tools[tool_id].place()),
+        cite_place(f"tool {tool_id} is declared", view.records.tools[tool_id].place()),
     )  # fmt: skip
 
 
@@ -100,14 +100,14 @@ def build_plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.P
         runnable=plan is not None and not missing,
         missing_tools=tuple(needed.target for needed in missing),
         stale_after_turns=plan.stale_after_turns if plan else None,
-        why=(why_edge(edge), *map(why_edge, missing)),
+        why=(cite_edge(edge), *map(cite_edge, missing)),
     )
 
 
 def build_tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
     """A tool that the role is equipped with."""
     preference, _, level = edge.attribute.partition(":")
-    return _build_item(view, edge.target, preference, level, "role binding", why_edge(edge))
+    return _build_item(view, edge.target, preference, level, "role binding", cite_edge(edge))
 
 
 def _build_item(
@@ -149,12 +149,14 @@ def _is_sufficient(level: ToolLevel, needed: ToolLevel) -> bool:
     return LEVELS.index(level) >= LEVELS.index(needed)
 
 
-def essential_tools(view: OrgView, essential: Sequence[str], tools: Sequence[Edge]) -> Iterator[v1.ToolItem]:
+def build_essential_items(
+    view: OrgView, essential: Sequence[str], tools: Sequence[Edge]
+) -> Iterator[v1.ToolItem]:
     """Tools that the role always has, although its profile does not list them."""
     listed = {edge.target for edge in tools}
     for tool_id in essential:
         if tool_id not in listed:
-            why = why_place(
+            why = cite_place(
                 f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True)
             )
             yield _build_item(view, tool_id, "essential", "full", "essential tool", why)
@@ -176,7 +178,7 @@ def build_skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None
         optional=need == "optional",
         held_proficiency=None if levels is None else levels.get(edge.target),
         gap=None if levels is None else max(0, int(step) - levels.get(edge.target, 0)),
-        why=(why_edge(edge),),
+        why=(cite_edge(edge),),
     )
 
 
@@ -284,7 +286,7 @@ def find_granted_tools(
     return tuple(tool for tool in dict.fromkeys(tools) if tool not in listed)
 
 
-def requestable(
+def find_requestable_tools(
     view: OrgView, holder: Subject, state: StateView, context: AccessContext, wanted: Iterable[str]
 ) -> Iterator[v1.RequestableTool]:
     """The tools among these that a grant would allow: only grantable reasons stand against them."""
@@ -300,5 +302,5 @@ def requestable(
         if failing and not failing & ~liftable:
             waives = tuple(sorted(name for name, bit in order.waivable.items() if failing & bit))
             definition = view.records.tools[tool_id]
-            why = why_place(f"tool {tool_id} is declared", definition.place())
+            why = cite_place(f"tool {tool_id} is declared", definition.place())
             yield v1.RequestableTool(id=tool_id, level=LEVELS[evaluation.required], waives=waives, why=(why,))

@@ -17,7 +17,7 @@ from orgkernel.decisions.evidence.crew_records import OutcomeKind, Personality, 
 from orgkernel.decisions.evidence.qualifications import QualificationStanding, build_qualification_record
 from orgkernel.decisions.evidence.service_record import Trajectory, decide_drift, summarize_service
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.handling import CapabilityTier, HandlingRequest, decide_handling
 from orgkernel.decisions.work.capability.holder import CrewMember
 from orgkernel.decisions.work.capability.orders import OrderSource, compose_orders
@@ -30,7 +30,7 @@ from orgkernel.decisions.work.capability.skills import (
     SkillCard,
     build_skill_card,
     find_withheld_reasons,
-    skills_of,
+    get_skills,
 )
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
@@ -218,7 +218,7 @@ def list_open_skills(view: OrgView, holder: CrewMember | Reason) -> Iterator[Cog
     """The cognitive skills that are open now to somebody at work."""
     if isinstance(holder, Reason):
         return
-    for skill in skills_of(view).values():
+    for skill in get_skills(view).values():
         if not find_withheld_reasons(view, holder, skill):
             card = build_skill_card(view, holder, skill)
             yield CognitiveSkillItem(id=card.name, **msgspec.structs.asdict(card))
@@ -236,7 +236,7 @@ def list_intents_of_agent(
             tier=decision.tier,
             by=decision.name,
             text="" if reason is None else reason.text,
-            why=tuple(dict.fromkeys((why_edge(edge), *(() if reason is None else reason.why)))),
+            why=tuple(dict.fromkeys((cite_edge(edge), *(() if reason is None else reason.why)))),
         )
 
 
@@ -264,7 +264,7 @@ def list_procedures_of_agent(view: OrgView, holder: CrewMember | Reason) -> Iter
                 compilation_level=record.compilation_level,
                 runs_at=compute_procedure_level(view, holder, record),
                 intents=record.intents,
-                why=(why_place(f"procedure {procedure.id} is declared", procedure.place()),),
+                why=(cite_place(f"procedure {procedure.id} is declared", procedure.place()),),
             )
 
 
@@ -314,7 +314,7 @@ def build_duty(view: OrgView, state: StateView, agent_id: str, roles: tuple[str,
         alert=None if alert is None else alert.value,
         intents=tuple(_map_serving_edges(view, roles)),
         why=tuple(
-            why_place(f"agent {agent_id} fills role {each.role}", definition.place("assignments", number))
+            cite_place(f"agent {agent_id} fills role {each.role}", definition.place("assignments", number))
             for number, each in view.list_assignments(agent_id)
         ),
     )

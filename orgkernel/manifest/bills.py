@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.decisions.work.bills.fitness import find_bill_authorities, find_fitting_roles, read_bill
 from orgkernel.decisions.work.bills.flow import read_count
 from orgkernel.decisions.work.bills.next_steps import digest_bill
@@ -108,7 +108,7 @@ def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Dia
             BillRoleItem(
                 bill_role=bill_role, description=wanted.description, role=wanted.role, department=wanted.department,
                 min_rank=wanted.min_rank, qualifications=wanted.qualifications, least=least, most=most,
-                roles=find_fitting_roles(view, wanted), why=(why_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True)),),
+                roles=find_fitting_roles(view, wanted), why=(cite_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True)),),
             )
         )  # fmt: skip
     return BillPage(
@@ -130,6 +130,6 @@ def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Dia
             for each in diagnostics
             if each.subject == subject
         ),
-        why=(why_place(subject, document.place("slug")),),
+        why=(cite_place(subject, document.place("slug")),),
         snapshot=view.digest,
     )

@@ -107,7 +107,7 @@ def render_mermaid(view: OrgView) -> str:
     lines = ["flowchart TD"]
     number = {role_id: f"r{position}" for position, role_id in enumerate(view.roles)}
     lines += [f'  {number[role_id]}["{_build_label(view, role_id, "<br/>")}"]' for role_id in view.roles]
-    lines += [f"  {number[superior]} --> {number[role_id]}" for superior, role_id in _command(view)]
+    lines += [f"  {number[superior]} --> {number[role_id]}" for superior, role_id in _list_command(view)]
     return "\n".join(lines) + "\n"
 
 
@@ -117,7 +117,7 @@ def render_dot(view: OrgView) -> str:
     lines += [
         f'  "{role_id}" [label="{_build_label(view, role_id, chr(92) + "n")}"];' for role_id in view.roles
     ]
-    lines += [f'  "{superior}" -> "{role_id}";' for superior, role_id in _command(view)]
+    lines += [f'  "{superior}" -> "{role_id}";' for superior, role_id in _list_command(view)]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -145,7 +145,7 @@ def render_json(view: OrgView) -> str:
     return msgspec.json.format(encode(chart), indent=2).decode() + "\n"
 
 
-def _command(view: OrgView) -> Iterator[tuple[str, str]]:
+def _list_command(view: OrgView) -> Iterator[tuple[str, str]]:
     for role_id in view.roles:
         superior = view.get_superior(role_id)
         if superior is not None and view.is_role(superior):

@@ -15,7 +15,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.skill_levels import compute_current_level, compute_current_levels
 from orgkernel.decisions.evidence.state_view import Lifecycle, SkillRecord, StateView
-from orgkernel.decisions.evidence.trust import Trust, trust_of
+from orgkernel.decisions.evidence.trust import Trust, get_trust
 from orgkernel.documents.records import RosterMember
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
@@ -98,7 +98,7 @@ class _Crew:
 
     def __init__(self, view: OrgView) -> None:
         self._view = view
-        self.members = {each.agent_id: each for each in _members(view)}
+        self.members = {each.agent_id: each for each in _build_members(view)}
         self.everybody = tuple(self.members)
         self._stored: tuple[object, Mapping[str, tuple[SkillRecord, ...]]] = (None, {})
 
@@ -120,11 +120,11 @@ class _Crew:
 
 
 @PerView
-def _crew_of(view: OrgView) -> _Crew:
+def _get_crew(view: OrgView) -> _Crew:
     return _Crew(view)
 
 
-def _members(view: OrgView) -> Iterator[_Member]:
+def _build_members(view: OrgView) -> Iterator[_Member]:
     for agent_id, definition in sorted(view.records.agents.items()):
         roles = tuple(edge.target for edge in view.list_roles_filled_by(agent_id))
         if not roles:
@@ -137,7 +137,7 @@ def _members(view: OrgView) -> Iterator[_Member]:
 
 def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: float) -> tuple[str, ...]:
     """The matching agents that fill roles, by id."""
-    crew = _crew_of(view)
+    crew = _get_crew(view)
     members = crew.members
     sets = list(_find_by_index(view, crew, state, wanted, now))
     chosen: Iterable[str] = members if not sets else sorted(frozenset.intersection(*sets))
@@ -198,9 +198,9 @@ def build_agent_list(
     """A page of the agents that were selected. The cursor is the id of the last agent on it."""
     end = len(chosen) if limit is None else start + limit
     page = chosen[start:end]
-    members = _crew_of(view).members
+    members = _get_crew(view).members
     return AgentList(
-        agents=tuple(_line(view, state, members[agent_id]) for agent_id in page),
+        agents=tuple(_build_line(view, state, members[agent_id]) for agent_id in page),
         count=len(chosen),
         next=page[-1] if page and end < len(chosen) else None,
         snapshot=view.digest,
@@ -208,8 +208,8 @@ def build_agent_list(
     )
 
 
-def _line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
-    trust = trust_of(view, state, member.agent_id)
+def _build_line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
+    trust = get_trust(view, state, member.agent_id)
     return AgentLine(
         agent_id=member.agent_id,
         callsign=member.record.callsign,
@@ -225,7 +225,7 @@ def _line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
 
 
 def _rank(view: OrgView, state: StateView, agent_id: str) -> str | None:
-    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     ranks = view.records.ranks
     step = -1 if subject is None else get_current_rank(view, state, subject)
     return ranks[step].id if 0 <= step < len(ranks) else None

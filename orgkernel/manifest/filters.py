@@ -36,7 +36,7 @@ def select_roles(view: OrgView, wanted: RoleFilter) -> tuple[str, ...]:
 
 def _fits(view: OrgView, role_id: str, wanted: RoleFilter) -> bool:
     profile = view.records.posts[role_id].profile
-    superior = view.superior_edge_of(role_id)
+    superior = view.get_superior_edge(role_id)
     domain = (view.resolve_domain(wanted.domain) or wanted.domain) if wanted.domain is not None else None
     return (
         wanted.role_type in (None, profile.role_type)
@@ -45,6 +45,6 @@ def _fits(view: OrgView, role_id: str, wanted: RoleFilter) -> bool:
         and wanted.reports_to in (None, superior.target if superior else None)
         and (domain is None or any(edge.target == domain for edge in view.list_domains(role_id)))
         and (wanted.plan is None or any(edge.target == wanted.plan for edge in view.list_plans(role_id)))
-        and (wanted.tool is None or any(edge.target == wanted.tool for edge in view.tools_of(role_id)))
-        and (wanted.skill is None or any(edge.target == wanted.skill for edge in view.skills_of(role_id)))
+        and (wanted.tool is None or any(edge.target == wanted.tool for edge in view.list_tools(role_id)))
+        and (wanted.skill is None or any(edge.target == wanted.skill for edge in view.list_skills(role_id)))
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Record
 from orgkernel.graph.questions import OrgView
@@ -23,9 +23,9 @@ Places = Callable[[str, str, str], tuple[Why, ...]]
 """From kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""
 
 
-def why_item(item_id: str, text: str, place: Place) -> Item:
+def build_cited_item(item_id: str, text: str, place: Place) -> Item:
     """An item declared by one line."""
-    return Item(id=item_id, why=(why_place(text, place),))
+    return Item(id=item_id, why=(cite_place(text, place),))
 
 
 def locate_setting(text: str, place: LocatedSetting, when_set: str = " is set") -> Why:
@@ -68,7 +68,7 @@ def listed(source: Source, route: Sequence[str], texts: Sequence[str]) -> tuple[
     """A list of texts as items; a text is its own id."""
     field = ".".join(route)
     return tuple(
-        why_item(text, f"{field}[{number}]", source.place(*route, number))
+        build_cited_item(text, f"{field}[{number}]", source.place(*route, number))
         for number, text in enumerate(texts)
     )
 
@@ -91,18 +91,18 @@ def get_places(view: OrgView) -> Places:
     def find(kind: str, id: str, field: str) -> tuple[Why, ...]:
         if kind == "organization":
             document = records.document
-            return _why(f"{field} of {id}", document.place(field, key=True)) if document.has(field) else ()
+            return _cite(f"{field} of {id}", document.place(field, key=True)) if document.has(field) else ()
         if kind == "role":
             post = records.posts.get(id)
             written = post is not None and post.has(field)
-            return _why(f"{field} of {id}", post.place(field, key=True)) if post and written else ()
+            return _cite(f"{field} of {id}", post.place(field, key=True)) if post and written else ()
         definition = catalogs[kind].get(id)
         if definition is None:
             return ()
-        return _why(f"{field} of {kind} {id}", definition.place(field, key=True))
+        return _cite(f"{field} of {kind} {id}", definition.place(field, key=True))
 
     return find
 
 
-def _why(text: str, place: Any) -> tuple[Why, ...]:
-    return (why_place(text, place),)
+def _cite(text: str, place: Any) -> tuple[Why, ...]:
+    return (cite_place(text, place),)

@@ -18,7 +18,7 @@ def build_depth_limit(view: OrgView, *, dispatches: bool) -> Fact | None:
     if not dispatches:
         return None
     limit = view.records.organization.limits.max_spawn_depth
-    (fact,) = build_facts(view.records.declaring("limits", _LIMIT), ("limits",), {_LIMIT: limit})
+    (fact,) = build_facts(view.records.get_declaring_document("limits", _LIMIT), ("limits",), {_LIMIT: limit})
     return Fact(id="depth_left", value=limit, why=fact.why)
 
 

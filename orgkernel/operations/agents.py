@@ -16,14 +16,14 @@ from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.subject import NO_RANK, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import compute_level_for_score, decide_standing, has_passed
-from orgkernel.decisions.evidence.skill_levels import terms_of
+from orgkernel.decisions.evidence.skill_levels import get_skill_terms
 from orgkernel.decisions.evidence.state_view import (
     ALL_ORGANIZATIONS,
     AgentState,
     Lifecycle,
     QualificationResult,
 )
-from orgkernel.decisions.evidence.trust import DEFAULT_WEIGHT, Trust, trust_from
+from orgkernel.decisions.evidence.trust import DEFAULT_WEIGHT, Trust, compute_trust
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
@@ -31,7 +31,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.rights import UNKNOWN_NAME, Right, noted_in
+from orgkernel.operations.rights import UNKNOWN_NAME, Right, open_noted_store
 from orgkernel.snapshots.snapshot import OrgSnapshot, require_declared_agent
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def add_agent(
     org_id = choose_organization(context, org)
     require_one(org_id, "an agent")
     right = _find_right_over(context, org_id, agent_id, f"add {_name_agent(agent_id)}", "add itself")
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     if rank is not None:
         _require_rank(context.kernel, org_id, rank)
     _refuse_higher_rank(context, right, org_id, agent_id, rank, trust)
@@ -78,7 +78,7 @@ def set_rank(
     require_one(org_id, "a rank")
     what, itself = f"change the rank of {_name_agent(agent_id)}", "change its own rank"
     right = require_agent(context, org_id, agent_id, what, itself)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     _require_rank(context.kernel, org_id, rank)
     _refuse_higher_rank(context, right, org_id, agent_id, rank, None)
     note_agent(store, context, org_id, agent_id)
@@ -93,7 +93,7 @@ def set_trust(
     require_one(org_id, "the trust in an agent")
     what, itself = f"change the trust of {_name_agent(agent_id)}", "change its own trust"
     right = require_agent(context, org_id, agent_id, what, itself)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     stored = store.agents.get(org_id, agent_id)
     _refuse_higher_rank(context, right, org_id, agent_id, None if stored is None else stored.rank, trust)
     note_agent(store, context, org_id, agent_id)
@@ -109,7 +109,7 @@ def move_agent(
     """
     org_id = choose_organization(context, org)
     what, itself = f"change the lifecycle of {_name_agent(agent_id)}", "change its own lifecycle"
-    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
+    store = open_noted_store(context, require_agent(context, org_id, agent_id, what, itself))
     _require_no_wider_stop(context, org_id, agent_id, lifecycle)
     note_agent(store, context, org_id, agent_id)
     return store.agents.move(agent_id, lifecycle, org_id=org_id, actor=context.actor.name, reason=reason)
@@ -134,7 +134,7 @@ def record_result(
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
     what, itself = f"record a test of {_name_agent(agent_id)}", "record its own test"
-    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
+    store = open_noted_store(context, require_agent(context, org_id, agent_id, what, itself))
     desk = context.documents.access(org_id)
     records, now = desk.view.records, desk.build_current_context().now
     if qualification not in records.qualifications:
@@ -175,7 +175,7 @@ def record_result(
         sample_size=sample_size,
         digests=digests,
         raises=[
-            (terms_of(records, skill), compute_level_for_score(score) if highest is None else highest)
+            (get_skill_terms(records, skill), compute_level_for_score(score) if highest is None else highest)
             for skill, highest in raised
         ],
         actor=context.actor.name,
@@ -190,7 +190,7 @@ def invalidate_result(
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
     what, itself = f"invalidate a result of {_name_agent(agent_id)}", "invalidate its own result"
-    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
+    store = open_noted_store(context, require_agent(context, org_id, agent_id, what, itself))
     if all(each.result_id != result_id or each.org_id != org_id for each in store.results.list(agent_id)):
         raise UnknownRecord(
             f"the agent {quote(agent_id)} has no result {result_id}",
@@ -210,7 +210,7 @@ def promote_agent(
     require_one(org_id, "a rank")
     what, itself = f"promote {_name_agent(agent_id)}", "promote itself"
     right = require_agent(context, org_id, agent_id, what, itself)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     path = context.documents.promotion(org_id, agent_id).promotion
     if path is None:
         raise Conflict(f"there is no rank above that of {_name_agent(agent_id)}", code="HIGHEST_RANK")
@@ -251,7 +251,7 @@ def list_agents(context: Context) -> tuple[tuple[ListedAgent, ...], tuple[Diagno
         trust = start.trust if each.trust is None else each.trust
         known[each.agent_id, each.org_id] = replace(each, rank=rank, trust=trust)
     drift = () if context.kernel is None else context.kernel.drift()
-    return tuple(_listed(context.kernel, known[key]) for key in sorted(known)), drift
+    return tuple(_build_listed_agent(context.kernel, known[key]) for key in sorted(known)), drift
 
 
 def list_declared_agents(kernel: Kernel | None) -> tuple[ListedAgent, ...]:
@@ -262,17 +262,17 @@ def list_declared_agents(kernel: Kernel | None) -> tuple[ListedAgent, ...]:
         for agent_id, definition in snapshot.records.agents.items()
     )
     ordered = sorted(agent_states, key=lambda each: (each.agent_id, each.org_id))
-    return tuple(_listed(kernel, each) for each in ordered)
+    return tuple(_build_listed_agent(kernel, each) for each in ordered)
 
 
-def _listed(kernel: Kernel | None, agent: AgentState) -> ListedAgent:
+def _build_listed_agent(kernel: Kernel | None, agent: AgentState) -> ListedAgent:
     """An agent with its trust; the roster of its organization states the weight of its starting trust."""
     served = {} if kernel is None else kernel.state.served
     declared = (
         served[agent.org_id].snapshot.records.agents.get(agent.agent_id) if agent.org_id in served else None
     )
     weight = DEFAULT_WEIGHT if declared is None else declared.record.trust_weight
-    trust = trust_from(agent.trust, weight, agent.successes, agent.failures)
+    trust = compute_trust(agent.trust, weight, agent.successes, agent.failures)
     return ListedAgent(
         agent.agent_id,
         agent.rank,
@@ -339,7 +339,7 @@ def _refuse_higher_rank(
         return
     desk = context.documents.access(org_id)
     tables = get_access_tables(desk.view)
-    giver, receiver = tables.subject(right.member), tables.subject(f"agent:{agent_id}")
+    giver, receiver = tables.find_subject(right.member), tables.find_subject(f"agent:{agent_id}")
     own = NO_RANK if giver is None else get_current_rank(desk.view, desk.state, giver)
     if rank is not None:
         given = get_rank_number(desk.view, rank)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.chain_of_command import (
     find_chain_of_command,
-    names_in_chain_of_command,
+    list_names_in_chain_of_command,
 )
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import quote
@@ -28,8 +28,8 @@ from orgkernel.operations.rights import (
     ActingSubject,
     Right,
     find_member,
+    list_views,
     refuse_itself,
-    views_of,
 )
 
 if TYPE_CHECKING:
@@ -135,10 +135,10 @@ def _find_superior_right(
     """As a superior: of an agent in an organization, of a role or of all agents of a name in each that the act reaches."""
     chains: list[tuple[Edge, ...]] = []
     for view in _list_reached_organizations(kernel, org_id):
-        roles = _roles_of(view, subject)
+        roles = _get_roles(view, subject)
         if not roles:
             continue
-        chain = _find_chain(view, _superior_names(view, member), roles)
+        chain = _find_chain(view, _list_superior_names(view, member), roles)
         if chain:
             chains.append(chain)
         elif org_id in EVERYWHERE or subject.startswith("role:"):
@@ -150,14 +150,14 @@ def _find_superior_right(
 
 def _list_reached_organizations(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     """The organizations an act reaches."""
-    return views_of(kernel.state, org_id or ALL_ORGANIZATIONS)
+    return list_views(kernel.state, org_id or ALL_ORGANIZATIONS)
 
 
-def _superior_names(view: OrgView, member: ActingSubject) -> tuple[str, ...]:
+def _list_superior_names(view: OrgView, member: ActingSubject) -> tuple[str, ...]:
     """The words under which chains of command name a subject: its roles, or the name of a person."""
     for known, identity in member.known:
         if known is view:
-            return identity.roles if identity.is_crew else names_in_chain_of_command(identity)
+            return identity.roles if identity.is_crew else list_names_in_chain_of_command(identity)
     return ()
 
 
@@ -166,7 +166,7 @@ def _find_chain(view: OrgView, superiors: tuple[str, ...], roles: Iterable[str])
     return next((chain for chain in chains if chain), ())
 
 
-def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
+def _get_roles(view: OrgView, subject: str) -> tuple[str, ...]:
     known = identify(view, subject)
     return () if known is None or not known.is_crew else known.roles
 
@@ -177,7 +177,7 @@ def _find_chains_above_member(
     """The chains of command that lead from the one that acts up to a subject, or to somebody it includes."""
     own = tuple(role for known, identity in member.known if known is view for role in identity.roles)
     for each in _iterate_included(view, subject):
-        names = each.roles if each.is_crew else names_in_chain_of_command(each)
+        names = each.roles if each.is_crew else list_names_in_chain_of_command(each)
         if chain := _find_chain(view, names, own):
             yield chain
 
@@ -243,9 +243,9 @@ def _build_no_right(
 ) -> Refused:
     edges = (
         edge
-        for view in views_of(kernel.state)
-        for role in _roles_of(view, subject)
-        if (edge := view.superior_edge_of(role)) is not None
+        for view in list_views(kernel.state)
+        for role in _get_roles(view, subject)
+        if (edge := view.get_superior_edge(role)) is not None
     )
     edge = next(edges, None)
     who = "a superior of it" if edge is None else f"a superior of it ({_format_line(edge)})"

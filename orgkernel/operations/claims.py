@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.operations.context import Context
-from orgkernel.operations.rights import find_member, require_known_subject, speaks_for, views_of
+from orgkernel.operations.rights import choose_subject, find_member, list_views, require_known_subject
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -33,7 +33,7 @@ def claim_files(
     """
     org_id = _get_org_id(context, org)
     find_member(context.kernel, context.actor)  # it is declared and at work
-    holder = speaks_for(context, holder, "holder", org_id)
+    holder = choose_subject(context, holder, "holder", org_id)
     for each in (holder, planner):
         _require_declared(context, org_id, each)
     return context.store.claims.claim(
@@ -101,7 +101,7 @@ def _get_holder(context: Context, holder: str | None, org_id: str) -> str:
     member = None if holder is None else find_member(context.kernel, context.actor)
     if holder is not None and member is not None and holder.startswith("role:") and holder in member.own:
         return holder
-    return speaks_for(context, holder, "holder", org_id)
+    return choose_subject(context, holder, "holder", org_id)
 
 
 def _get_org_id(context: Context, org: str) -> str:
@@ -111,4 +111,4 @@ def _get_org_id(context: Context, org: str) -> str:
 def _require_declared(context: Context, org_id: str, subject: str | None) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) for an agent or a person whom no document declares."""
     if context.kernel is not None and subject is not None and subject.startswith(("agent:", "person:")):
-        require_known_subject(views_of(context.kernel.state, org_id), subject, context.kernel.state)
+        require_known_subject(list_views(context.kernel.state, org_id), subject, context.kernel.state)

@@ -55,7 +55,7 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
         return _store(context, contract, org)
     except Refused as refused:
         if refused.code == UNSOUND and isinstance(contract, SessionReport):
-            _note_refused(context, contract, organization_of(context, org), refused.message)
+            _note_refused(context, contract, choose_contract_organization(context, org), refused.message)
         raise
 
 
@@ -69,7 +69,7 @@ def add_decision(context: Context, entry: DecisionEntry, *, org: str | None = No
 
 def read_decision_log(context: Context, org: str | None = None) -> tuple[DecisionEntry, ...]:
     """The entries of an organization, oldest first. Raises `Refused` (`LOG_MUTATED`) if what is stored was changed."""
-    org_id = organization_of(context, org)
+    org_id = choose_contract_organization(context, org)
     if changes := context.store.contracts.find_changes(org_id):
         raise Refused(
             f"the decision log was changed: {changes[0]}", "compare it with a backup", "LOG_MUTATED"
@@ -80,7 +80,7 @@ def read_decision_log(context: Context, org: str | None = None) -> tuple[Decisio
 
 def draft_next_brief(context: Context, brief_id: str, org: str | None = None) -> Brief:
     """A brief below a stored one, from the results and decisions of its mission. Raises `UnknownRecord`."""
-    store, org_id = context.store, organization_of(context, org)
+    store, org_id = context.store, choose_contract_organization(context, org)
     parent = store.contracts.get(org_id, brief_id)
     if parent is None or parent.kind != "brief":
         raise UnknownRecord(
@@ -112,7 +112,7 @@ def list_contracts(
     is_open: bool = False,
 ) -> tuple[ContractRecord, ...]:
     """What is stored, oldest first; with `is_open`, the blockers that no decision has answered."""
-    return select_contracts(context.store, organization_of(context, org), kind, session, is_open)
+    return select_contracts(context.store, choose_contract_organization(context, org), kind, session, is_open)
 
 
 def select_contracts(
@@ -124,7 +124,7 @@ def select_contracts(
     return store.contracts.open_blockers(org_id, session) if kind in (None, "blocker") else ()
 
 
-def organization_of(context: Context, org: str | None) -> str:
+def choose_contract_organization(context: Context, org: str | None) -> str:
     """The organization whose contracts are meant. Raises `Refused` and `UnknownOrganization`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a contract")
@@ -132,7 +132,7 @@ def organization_of(context: Context, org: str | None) -> str:
 
 
 def _store(context: Context, contract: Contract, org: str | None) -> ContractRecord:
-    org_id = organization_of(context, org)
+    org_id = choose_contract_organization(context, org)
     agent_id = context.actor.agent_id
     if agent_id and isinstance(contract, Blocker | DecisionEntry) and contract.agent is None:
         contract = msgspec.structs.replace(contract, agent=agent_id)

@@ -22,14 +22,14 @@ from orgkernel.decisions.evidence.service_record import (
     decide_drift,
     summarize_service,
 )
-from orgkernel.decisions.evidence.skill_levels import SkillTerms, terms_of
+from orgkernel.decisions.evidence.skill_levels import SkillTerms, get_skill_terms
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.rights import UNKNOWN_NAME, Right, find_member, noted_in
+from orgkernel.operations.rights import UNKNOWN_NAME, Right, find_member, open_noted_store
 from orgkernel.runtime.utc import as_utc
 from orgkernel.snapshots.snapshot import require_declared_agent
 
@@ -46,7 +46,7 @@ def set_status(
     org_id = choose_organization(context, org)
     require_one(org_id, f"the {kind}")
     view = context.documents.organization(org_id).snapshot.index
-    right = _right_of_superior(context, view, kind)
+    right = _find_superior_right(context, view, kind)
     record = view.records.organization
     declared = record.alerts if kind == "alert" else record.watches
     if value not in declared:
@@ -54,12 +54,12 @@ def set_status(
         raise Refused(
             f"organization {quote(org_id)} does not declare the {kind} {quote(value)}", help, UNKNOWN_NAME
         )
-    return noted_in(context, right).crew.set_status(
+    return open_noted_store(context, right).crew.set_status(
         org_id, kind, value, actor=context.actor.name, reason=reason
     )
 
 
-def _right_of_superior(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
+def _find_superior_right(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
     """The right of the owner, or of whoever has no superior in the organization."""
     member = find_member(context.kernel, context.actor)
     if member is None:
@@ -68,11 +68,11 @@ def _right_of_superior(context: Context, view: OrgView, kind: OrgStatusKind) -> 
         return member.owner_right
     for known, identity in member.known:
         for role in identity.roles if known is view else ():
-            if role in view.roots():
+            if role in view.list_roots():
                 return Right(member.subject, "superior", f"role {role} has no superior in {view.org_id}")
     raise Refused(
         f"{quote(member.subject)} may not call the {kind}",
-        f"the owner, an operator or whoever fills {listing(view.roots())} may",
+        f"the owner, an operator or whoever fills {listing(view.list_roots())} may",
         NO_AUTHORITY,
     )
 
@@ -130,7 +130,7 @@ def record_episode(
         itself="record its own work", org_id=org_id,
     )  # fmt: skip
     terms = _require_names(view, agent_id, draft)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     episode = Episode(
         draft.id or store.context.new_id("ep"), org_id, agent_id, draft.outcome, store.context.clock(), draft.role,
         draft.intent, draft.tier, draft.cognitive_skill, draft.procedure, draft.skills, draft.tools, draft.reference,
@@ -160,7 +160,7 @@ def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[S
             if name not in declared:
                 help = did_you_mean(name, declared) or f"declare the {what} first"
                 raise Refused(f"there is no {what} {quote(name)}", help, UNKNOWN_NAME)
-    return tuple(terms_of(records, skill) for skill in dict.fromkeys(draft.skills))
+    return tuple(get_skill_terms(records, skill) for skill in dict.fromkeys(draft.skills))
 
 
 def _list_given(name: str | None) -> tuple[str, ...]:
@@ -181,7 +181,9 @@ def observe_personality(
         context, f"agent:{agent_id}", f"record the personality of {quote(f'agent:{agent_id}')}",
         itself="record its own personality", org_id=org_id,
     )  # fmt: skip
-    noted_in(context, right).crew.observe(org_id, agent_id, observed, actor=context.actor.name, reason=reason)
+    open_noted_store(context, right).crew.observe(
+        org_id, agent_id, observed, actor=context.actor.name, reason=reason
+    )
     context.store.read_view(org_id)  # a server answers from the state that it read last
     return find_drift_of(context, agent_id, org=org_id)
 

@@ -83,11 +83,11 @@ def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest
     """Decide, and hand the row in. Raises what `Kernel.can` raises, and `StoreError`."""
     began = time.perf_counter()
     desk = kernel.access(org)
-    request = desk.at_this_moment(request)
+    request = desk.add_current_state(request)
     decision, reasons = desk.decide_with_reasons(request)
     withheld = _find_withheld_reason(kernel, desk, decision, actor)
     if withheld is not None:
-        decision, reasons = _as_asked(decision, withheld, request), (withheld,)
+        decision, reasons = _convert_to_ask(decision, withheld, request), (withheld,)
     if store is None:
         return Decided(org, request, actor, decision, reasons, None)
     entry = build_entry(
@@ -141,7 +141,7 @@ def build_entry(
 ) -> AuditEntry:
     """What was asked and answered, as the audit has it; `actor` is the credential of whoever asked."""
     context = request.context
-    holder = get_access_tables(view).subject(request.subject)
+    holder = get_access_tables(view).find_subject(request.subject)
     matched: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     if holder is None or holder.identity.kind == "unknown":
@@ -149,8 +149,8 @@ def build_entry(
     else:
         relationship = holder.identity.relationship or ""
     if holder is not None and holder.policies:
-        matched = tuple(policy.id for policy in holder.matching(context))
-        denied = tuple(policy.id for policy in holder.policy_set(context).policies if policy.denies)
+        matched = tuple(policy.id for policy in holder.find_matching(context))
+        denied = tuple(policy.id for policy in holder.get_policy_set(context).policies if policy.denies)
     is_sender = request.subject.startswith("sender:")
     return AuditEntry(
         "decision",
@@ -181,7 +181,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
 
-def _as_asked(decision: AccessDecision, reason: Reason, request: AccessRequest) -> AccessDecision:
+def _convert_to_ask(decision: AccessDecision, reason: Reason, request: AccessRequest) -> AccessDecision:
     """A decision for whoever cannot use up the grant it rests on."""
     return replace(
         decision, outcome="ask", code=reason.code, codes=(reason.code,), obligations=(f"approval:{request.resource}",),

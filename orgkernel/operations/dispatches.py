@@ -30,8 +30,8 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
 from orgkernel.operations.claims import LEASE_SECONDS
 from orgkernel.operations.context import Context
-from orgkernel.operations.contracts import encode_body, organization_of
-from orgkernel.operations.rights import find_member, speaks_for
+from orgkernel.operations.contracts import choose_contract_organization, encode_body
+from orgkernel.operations.rights import choose_subject, find_member
 from orgkernel.state.claims import WantedClaim, require_paths, require_seconds
 from orgkernel.state.contracts import WantedContract
 from orgkernel.state.dispatches import WantedDispatch
@@ -81,9 +81,9 @@ def record_dispatch(
 
     Raises `Refused` (`DISPATCH_REFUSED`, `DISPATCH_INCOMPLETE`) and `Conflict` (`CLAIM_CONFLICT`, `DISPATCH_DUPLICATE`).
     """
-    org_id = organization_of(context, org)
+    org_id = choose_contract_organization(context, org)
     find_member(context.kernel, context.actor)  # it is declared and at work
-    sender = speaks_for(context, order.sender, "sender", org_id)
+    sender = choose_subject(context, order.sender, "sender", org_id)
     for what, name in (("the session", order.session), ("the session", order.from_session)):
         if name is not None:
             require_id(what, name)
@@ -106,7 +106,7 @@ def record_dispatch(
         _require_complete(verdict, origin)
         assert verdict.routing is not None
         session = order.session or verdict.routing.session_key
-        holder = _holder(view, order, receiver)
+        holder = _choose_holder(view, order, receiver)
         return WantedDispatch(
             sender=identity.subject, receiver=f"role:{receiver}", holder=holder, session=session,
             from_session=order.from_session or (None if origin.record is None else origin.record.session),
@@ -251,7 +251,7 @@ def _require_complete(verdict: DispatchVerdict, origin: _Origin) -> None:
         )
 
 
-def _holder(view: OrgView, order: DispatchOrder, receiver: str) -> str:
+def _choose_holder(view: OrgView, order: DispatchOrder, receiver: str) -> str:
     """Who does the work. Raises `Refused` for somebody who does not fill the role."""
     role = f"role:{receiver}"
     if order.holder is None or order.holder == role:

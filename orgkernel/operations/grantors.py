@@ -17,7 +17,7 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.passing_on import require_may_give
 from orgkernel.operations.resource_parts import split_part
-from orgkernel.operations.rights import views_of
+from orgkernel.operations.rights import list_views
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -29,7 +29,7 @@ _MOST = 20
 
 def find_grantors(kernel: Kernel, wanted: Grant) -> tuple[str, ...]:
     """Those who could issue a grant now, the nearest superior first. Declared approvers and the owner come last."""
-    views = views_of(kernel.state, wanted.org_id)
+    views = list_views(kernel.state, wanted.org_id)
     candidates = list(dict.fromkeys(each for view in views for each in _find_candidates(view, wanted)))
     return tuple(each for each in candidates[:_MOST] if _may_give(kernel, each, wanted))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.evidence.state_records import ApiKey, KeyScope
 from orgkernel.operations.context import Context
-from orgkernel.operations.rights import noted_in, require_outside
+from orgkernel.operations.rights import open_noted_store, require_outside
 from orgkernel.state.keys import find_expiring
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def create_key(
 
     With an agent it acts as that agent, and the person is the one who runs it; with a person alone it acts as that person.
     """
-    store = noted_in(context, require_outside(context, "make keys"))
+    store = open_noted_store(context, require_outside(context, "make keys"))
     return store.keys.create(
         name,
         scopes,
@@ -48,7 +48,7 @@ def rotate_key(
 
     Raises `Refused`, `UnknownRecord`, and `Conflict` if the old key does not hold any more.
     """
-    store = noted_in(context, require_outside(context, "rotate keys"))
+    store = open_noted_store(context, require_outside(context, "rotate keys"))
     return store.keys.rotate(
         key_id, actor=context.actor.name, overlap=overlap, expires_at=expires_at, reason=reason
     )
@@ -61,5 +61,5 @@ def list_expiring_keys(store: Store, now: float) -> tuple[ApiKey, ...]:
 
 def revoke_key(context: Context, key_id: str, reason: str = "") -> ApiKey:
     """Make a key useless at once; raises `Refused`, `UnknownRecord`, and `Conflict` when it is revoked already."""
-    store = noted_in(context, require_outside(context, "revoke keys"))
+    store = open_noted_store(context, require_outside(context, "revoke keys"))
     return store.keys.revoke(key_id, actor=context.actor.name, reason=reason)

@@ -14,7 +14,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.decisions import decide_and_wait
-from orgkernel.operations.rights import UNKNOWN_NAME, noted_in, speaks_for
+from orgkernel.operations.rights import UNKNOWN_NAME, choose_subject, open_noted_store
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -41,7 +41,7 @@ def acquire_lock(
     """
     kernel = context.documents
     org_id, most = _require_exclusive(kernel, org, tool)
-    holder = speaks_for(context, holder, "holder", org_id)
+    holder = choose_subject(context, holder, "holder", org_id)
     request = msgspec.structs.replace(circumstances, subject=holder, action="lock", resource=f"tool:{tool}")
     decision, reasons, _ = decide_and_wait(kernel, context.store, org_id, request, context.actor)
     if decision.outcome != "allow" and decision.codes != _IN_OTHER_HANDS:
@@ -53,8 +53,8 @@ def acquire_lock(
 
 def release_lock(context: Context, org: str, tool: str, token: int, holder: str | None = None) -> ToolLock:
     """Give a tool back by the token of its lock; raises `Conflict` (`STALE_TOKEN`) when that is not held any more."""
-    org_id = _org_id(context, org)
-    holder = speaks_for(context, holder, "holder", org_id)
+    org_id = _get_org_id(context, org)
+    holder = choose_subject(context, holder, "holder", org_id)
     return context.store.locks.release(org_id, tool, holder, token)
 
 
@@ -63,14 +63,14 @@ def break_lock(context: Context, org: str, tool: str, reason: str = "") -> ToolL
 
     It needs a right over the holder; raises `Refused`, and `Conflict` when somebody else has taken the tool meanwhile.
     """
-    org_id = _org_id(context, org)
+    org_id = _get_org_id(context, org)
     lock = next((each for each in context.store.locks.list(org_id) if each.tool_id == tool), None)
     right, token = None, None
     if lock is not None and context.actor.member:
         what = f"break the lock of {quote(lock.holder)}"
         right = require_authority(context, lock.holder, what, itself="break its own lock", org_id=org_id)
         token = lock.token
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.locks.break_(org_id, tool, actor=context.actor.name, reason=reason, token=token)
 
 
@@ -103,7 +103,7 @@ def is_held(store: Store, lock: ToolLock) -> bool:
     return True
 
 
-def _org_id(context: Context, org: str) -> str:
+def _get_org_id(context: Context, org: str) -> str:
     return org if context.kernel is None else context.kernel.organization(org).snapshot.org_id
 
 

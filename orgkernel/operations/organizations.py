@@ -34,12 +34,12 @@ def choose_organization(context: Context, named: str | None) -> str:
         raise AmbiguousActive(error.message, help) from None
 
 
-def holds_in(record: Grant | Restriction | PermissionRequest, org_id: str | None) -> bool:
+def is_valid_in(record: Grant | Restriction | PermissionRequest, org_id: str | None) -> bool:
     """Whether a record counts in an organization: it was made for that one, or for all of them.
 
     None and `*` stand for any organization.
 
-    >>> [holds_in(Grant("g1", "agent:ann", ("tool:radio",), org_id=each), "shop") for each in ("shop", "yard", "*")]
+    >>> [is_valid_in(Grant("g1", "agent:ann", ("tool:radio",), org_id=each), "shop") for each in ("shop", "yard", "*")]
     [True, False, True]
     """
     if org_id in (None, ALL_ORGANIZATIONS):
@@ -57,7 +57,7 @@ def require_in(
     """
     if org is None:
         return
-    if record is None or not holds_in(record, choose_organization(context, org)):
+    if record is None or not is_valid_in(record, choose_organization(context, org)):
         raise UnknownRecord(f"there is no {name}", "it may belong to another organization")
 
 

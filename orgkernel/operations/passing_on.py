@@ -30,18 +30,18 @@ from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.authority import find_grantable_tools, refuse_superior, require_right
 from orgkernel.operations.context import OPERATOR, Context
-from orgkernel.operations.resource_parts import covers, may_overlap, split_part
+from orgkernel.operations.resource_parts import does_cover, may_overlap, split_part
 from orgkernel.operations.rights import (
     MAY_NOT_GRANT,
     SELF_GRANT,
     ActingSubject,
     Right,
+    build_outside_refusal,
+    does_know_resource,
     find_member,
-    knows_resource,
-    only_outside,
+    list_views,
     refuse_itself,
     require_declared,
-    views_of,
 )
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.requests import GRANTED
@@ -83,11 +83,11 @@ def require_may_give(
     what = f"give {quote(wanted.subject)} a permission"
     refuse_superior(context.kernel, member, wanted.subject, what, wanted.org_id)
     if wanted.waives:
-        raise only_outside(member.subject, f"lift {listing(wanted.waives)}")
+        raise build_outside_refusal(member.subject, f"lift {listing(wanted.waives)}")
     is_crew = any(identity.is_crew for _, identity in member.known)
     for resource in wanted.resources:
-        for view in views_of(context.kernel.state, wanted.org_id):
-            if knows_resource(view, resource):
+        for view in list_views(context.kernel.state, wanted.org_id):
+            if does_know_resource(view, resource):
                 if is_crew:
                     _require_may_grant(view, member, resource, wanted.level)
                 _require_held(context.kernel.access(view.org_id), member, wanted, resource)
@@ -138,7 +138,7 @@ def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, leve
 def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant, resource: str) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) if the giver is not allowed itself what it would give."""
     tables = get_access_tables(desk.view)
-    giver = tables.subject(member.subject)
+    giver = tables.find_subject(member.subject)
     whole, part = split_part(resource)
     target, _ = tables.find(whole)
     shown = quote(resource)
@@ -148,7 +148,7 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
             "name every tool and the organization, or let the owner or an operator grant it",
             MAY_NOT_GRANT,
         )
-    held = _held_by(desk, giver, wanted, part, target)
+    held = _select_held(desk, giver, wanted, part, target)
     context = replace(desk.build_current_context(), channel=wanted.channel, session=wanted.session)
     needed = (
         LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
@@ -158,7 +158,7 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
         evaluation = evaluate(_ask_part(tables, request, held, part))
         asks = evaluation.outcome == "ask" or _does_ask_anywhere(_ask_part(tables, request, held, part))
         where = _describe_escape(
-            evaluation, tables.subject(wanted.subject), replace(wanted, resources=(whole,))
+            evaluation, tables.find_subject(wanted.subject), replace(wanted, resources=(whole,))
         )
         holds = (
             evaluation.outcome in ("allow", "conditional")
@@ -168,7 +168,7 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
             continue
         help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
         has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
-        if short := _short_grants(desk, giver, wanted, part, target):
+        if short := _explain_short_grants(desk, giver, wanted, part, target):
             text = f"{has} by {short}, {cannot} beyond that"
             help = "give less than that grant, or let the owner or an operator grant it"
         elif asks:
@@ -235,7 +235,7 @@ def _does_ask_anywhere(evaluation: Evaluation) -> bool:
 # -- what somebody holds to give ---------------------------------------------------------------------------------------
 
 
-def _held_by(
+def _select_held(
     desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
 ) -> StateView:
     """The state with those rows of the giver that are about the resource, without grants that do not cover what is given.
@@ -250,8 +250,8 @@ def _held_by(
             for about in find_about(state.grants, (key,), target)
             for each in about.rows
             if is_active(each, desk.view.org_id, now)
-            and not _lacks(each, wanted)
-            and (resources := _covering(each, part, root))
+            and not _explain_shortfall(each, wanted)
+            and (resources := _find_covering_resources(each, part, root))
         )
         for key in giver.keys
     }
@@ -259,15 +259,15 @@ def _held_by(
         key: tuple(
             replace(each, resources=tuple(map(get_root_resource, each.resources)))
             for about in find_about(state.restrictions, (key,), target)
-            for each in (_reaching(row, part, root) for row in about.rows)
+            for each in (_narrow_restriction(row, part, root) for row in about.rows)
             if each.resources
         )
         for key in giver.keys
     }
-    return _with_lock(replace_stored(state, grants, restrictions), desk.view.org_id, target, giver)
+    return _add_lock(replace_stored(state, grants, restrictions), desk.view.org_id, target, giver)
 
 
-def _with_lock(state: StateView, org_id: str, target: Resource, giver: Subject) -> StateView:
+def _add_lock(state: StateView, org_id: str, target: Resource, giver: Subject) -> StateView:
     """The state in which the giver holds the lock of an exclusive tool: who may use it next is nothing that is given."""
     if not target.exclusive:
         return state
@@ -276,7 +276,7 @@ def _with_lock(state: StateView, org_id: str, target: Resource, giver: Subject) 
     )
 
 
-def _lacks(grant: Grant, wanted: Grant) -> str:
+def _explain_shortfall(grant: Grant, wanted: Grant) -> str:
     """How a grant falls short of what is given, in words; empty where it does not."""
     ends = grant.expires_at
     if grant.uses_left is not None:
@@ -299,19 +299,19 @@ def _lacks(grant: Grant, wanted: Grant) -> str:
     return ""
 
 
-def _covering(grant: Grant, part: str | None, root: str | None) -> tuple[str, ...]:
+def _find_covering_resources(grant: Grant, part: str | None, root: str | None) -> tuple[str, ...]:
     """The resources of a grant that cover a part, each as a whole."""
     split = map(split_part, grant.resources)
-    return tuple(whole for whole, held in split if held is None or covers(held, part, root))
+    return tuple(whole for whole, held in split if held is None or does_cover(held, part, root))
 
 
-def _reaching(restriction: Restriction, part: str | None, root: str | None) -> Restriction:
+def _narrow_restriction(restriction: Restriction, part: str | None, root: str | None) -> Restriction:
     """A restriction with those of its resources that may reach a part."""
     reaching = (each for each in restriction.resources if may_overlap(split_part(each)[1], part, root))
     return replace(restriction, resources=tuple(reaching))
 
 
-def _short_grants(
+def _explain_short_grants(
     desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
 ) -> str:
     """The grants of the giver that speak of the resource and fall short, in words."""
@@ -320,7 +320,9 @@ def _short_grants(
     now, org_id = desk.build_current_context().now, desk.view.org_id
     for grant in (row for about in find_about(desk.state.grants, giver.keys, target) for row in about.rows):
         if is_active(grant, org_id, now) and target.resource in map(get_root_resource, grant.resources):
-            lacking = _lacks(grant, wanted) or ("" if _covering(grant, part, root) else "is for a part of it")
+            lacking = _explain_shortfall(grant, wanted) or (
+                "" if _find_covering_resources(grant, part, root) else "is for a part of it"
+            )
             if lacking:
                 shortfalls.append(f"the grant {quote(grant.grant_id)}, which {lacking}")
     return " and ".join(shortfalls)

@@ -26,13 +26,13 @@ from orgkernel.operations.organizations import choose_organization, require_in, 
 from orgkernel.operations.passing_on import require_may_approve, require_may_give
 from orgkernel.operations.rights import (
     UNKNOWN_NAME,
+    choose_subject,
     find_member,
-    noted_in,
+    list_views,
+    open_noted_store,
     require_declared,
-    speaks_for,
-    views_of,
 )
-from orgkernel.operations.widening import Widening, find_widening, resources_of
+from orgkernel.operations.widening import Widening, find_resources, find_widening
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -139,8 +139,8 @@ class RequestInFull(msgspec.Struct, frozen=True):
 
 def issue_grant(context: Context, draft: GrantDraft) -> Grant:
     """Give a permission; raises `Refused`."""
-    wanted = _wanted(context, choose_organization(context, draft.org_id), draft.subject, draft)
-    store = noted_in(context, require_may_give(context, replace(wanted, expires_at=draft.expires_at)))
+    wanted = _build_wanted_grant(context, choose_organization(context, draft.org_id), draft.subject, draft)
+    store = open_noted_store(context, require_may_give(context, replace(wanted, expires_at=draft.expires_at)))
     return store.grants.issue(
         wanted.subject, wanted.resources, issued_by=context.actor.name, level=wanted.level, waives=wanted.waives,
         org_id=wanted.org_id, channel=wanted.channel, session=wanted.session, reason=draft.reason,
@@ -161,7 +161,7 @@ def revoke_grant(context: Context, grant_id: str, reason: str = "", *, org: str 
             context, grant.subject, f"revoke a grant of {quote(grant.subject)}",
             itself="revoke a grant of itself", org_id=grant.org_id, resources=grant.resources,
         )  # fmt: skip
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
 
 
@@ -183,7 +183,7 @@ def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: 
             "issue another one with `orgkernel grant issue`",
             OTHER_ORGANIZATION,
         )
-    store = noted_in(context, require_may_give(context, replace(grant, org_id=org_id)))
+    store = open_noted_store(context, require_may_give(context, replace(grant, org_id=org_id)))
     require_current(context, org_id, grant.snapshot)
     return store.grants.wake(grant_id, org_id=org_id, actor=context.actor.name, reason=reason)
 
@@ -200,7 +200,7 @@ def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
         context, draft.subject, f"restrict {quote(draft.subject)}", itself="restrict itself",
         org_id=org_id, resources=draft.resources,
     )  # fmt: skip
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.restrictions.issue(
         draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, org_id=org_id,
         reason=draft.reason, expires_at=draft.expires_at,
@@ -219,7 +219,7 @@ def lift_restriction(
     if restriction is not None and context.actor.member:
         wanted = Grant("", restriction.subject, restriction.resources, "full", org_id=restriction.org_id)
         right = require_may_give(context, wanted, "lift a restriction of itself")
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
 
 
@@ -230,15 +230,15 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
     """
     find_member(context.kernel, context.actor)
     org_id = choose_organization(context, draft.org_id)
-    requester = speaks_for(context, draft.requester, "requester", org_id)
-    wanted = _wanted(context, org_id, requester, draft)
+    requester = choose_subject(context, draft.requester, "requester", org_id)
+    wanted = _build_wanted_grant(context, org_id, requester, draft)
     if context.kernel is not None:
         require_declared(context.kernel.state, wanted)
     return context.store.requests.create(
         wanted.subject, wanted.resources, kind=draft.kind, level=wanted.level, waives=wanted.waives, org_id=wanted.org_id,
         channel=wanted.channel, session=wanted.session, reason=draft.reason, summary=draft.summary,
         original_message=draft.original_message, tool_call_id=draft.tool_call_id,
-        context=_asked_by(context), action=wanted.action, input_digest=wanted.input_digest,
+        context=_get_asker(context), action=wanted.action, input_digest=wanted.input_digest,
         snapshot=wanted.snapshot,
     )  # fmt: skip
 
@@ -261,7 +261,7 @@ def approve(
     right = None if request is None else require_may_approve(context, request, approval)
     if request is not None and request.status == "pending":
         require_current(context, request.org_id or "", request.snapshot)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
 
 
@@ -277,7 +277,7 @@ def deny(context: Context, request_id: str, reason: str = "", *, org: str | None
             context, request.requester, f"answer a request of {quote(request.requester)}",
             itself="answer its own request", org_id=request.org_id, resources=request.resources,
         )  # fmt: skip
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.requests.deny(request_id, responder=context.actor.name, reason=reason)
 
 
@@ -291,7 +291,9 @@ def describe_request(context: Context, request_id: str, *, org: str | None = Non
     return RequestInFull(request, widens)
 
 
-def _wanted(context: Context, org_id: str, subject: str, draft: GrantDraft | RequestDraft) -> Grant:
+def _build_wanted_grant(
+    context: Context, org_id: str, subject: str, draft: GrantDraft | RequestDraft
+) -> Grant:
     """The grant that a draft describes. Raises `Refused` for one that would give nothing of one of its resources."""
     if draft.level == LEVELS[0]:
         raise Refused(
@@ -302,7 +304,9 @@ def _wanted(context: Context, org_id: str, subject: str, draft: GrantDraft | Req
     require_current(context, org_id, draft.snapshot)
     level = draft.level or "full"
     if draft.action is not None and context.kernel is not None:
-        required = [_required_levels(context.kernel, org_id, each, draft.action) for each in draft.resources]
+        required = [
+            _list_required_levels(context.kernel, org_id, each, draft.action) for each in draft.resources
+        ]
         level = draft.level or LEVELS[max(map(max, required))]
         needed = LEVELS[max(map(min, required))]
         if LEVELS.index(level) < LEVELS.index(needed):
@@ -322,7 +326,7 @@ def require_current(context: Context, org_id: str, snapshot: str | None) -> None
     if snapshot is None:
         return
     require_one(org_id, "a snapshot")
-    views = () if context.kernel is None else views_of(context.kernel.state, org_id)
+    views = () if context.kernel is None else list_views(context.kernel.state, org_id)
     for view in views:
         if view.digest != snapshot:
             raise Conflict(
@@ -332,12 +336,12 @@ def require_current(context: Context, org_id: str, snapshot: str | None) -> None
             )
 
 
-def _required_levels(kernel: Kernel, org_id: str, written: str, action: str) -> list[int]:
+def _list_required_levels(kernel: Kernel, org_id: str, written: str, action: str) -> list[int]:
     """The levels that an action requires of what a resource means; level 0 for what nothing declares.
 
     Raises `Refused` for an action that the resource does not have.
     """
-    resources = [each for view in views_of(kernel.state, org_id) for each in resources_of(view, written)]
+    resources = [each for view in list_views(kernel.state, org_id) for each in find_resources(view, written)]
     required = [each.required[action] for each in resources if action in each.required]
     if resources and not required:
         raise Refused(
@@ -348,7 +352,7 @@ def _required_levels(kernel: Kernel, org_id: str, written: str, action: str) -> 
     return required or [0]
 
 
-def _asked_by(context: Context) -> dict[str, str]:
+def _get_asker(context: Context) -> dict[str, str]:
     """Who asked in the name of the requester, so that the same person does not answer."""
     person = {"person": context.actor.person} if context.actor.person else {}
     return {"credential": context.actor.name, **person}

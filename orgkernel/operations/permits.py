@@ -23,7 +23,7 @@ from orgkernel.decisions.evidence.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
 from orgkernel.operations.decisions import build_entry
-from orgkernel.operations.waiting import in_store_thread, in_time, resolved
+from orgkernel.operations.waiting import await_in_time, await_ticket, run_in_store_thread
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -131,16 +131,20 @@ class Permits:
         """
         call = _Call(org, add_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
-            decision = self._decide(call) if is_held else await in_time(in_store_thread(self._decide, call))
+            decision = (
+                self._decide(call)
+                if is_held
+                else await await_in_time(run_in_store_thread(self._decide, call))
+            )
             try:
                 ticket = self._submit(call, decision)
                 if may_overlap and decision.outcome == "allow" and not decision.grants:
                     return self._rule(call, decision, "", ticket)
-                return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
+                return self._rule(call, decision, "" if ticket is None else await await_ticket(ticket))
             except Conflict:
                 if is_last or self._store is None:
                     raise
-                await in_time(in_store_thread(self._store.refresh))
+                await await_in_time(run_in_store_thread(self._store.refresh))
         raise AssertionError
 
     def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:
@@ -203,7 +207,7 @@ class Permits:
         entry = build_entry(
             self._opened.organization(call.org).snapshot.index, call.request, decision, at=self._wall_clock(),
             actor=call.actor or call.request.on_behalf_of or "",
-            detail={INPUT_DIGEST: digest_input(call.tool_input), **_chain_of(call.request), **(call.about or {})},
+            detail={INPUT_DIGEST: digest_input(call.tool_input), **_describe_chain(call.request), **(call.about or {})},
         )  # fmt: skip
         return self._store.audit.submit(entry, decision.grants if call.permit else ())
 
@@ -230,7 +234,7 @@ class _Call(NamedTuple):
     about: Mapping[str, str] | None
 
 
-def _chain_of(request: AccessRequest) -> dict[str, str]:
+def _describe_chain(request: AccessRequest) -> dict[str, str]:
     """Who triggered the run and who dispatched whom, for the audit."""
     chain = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
     return {name: value[:_LONGEST] for name, value in chain.items() if value}

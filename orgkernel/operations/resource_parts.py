@@ -18,10 +18,10 @@ def split_part(resource: str) -> tuple[str, str | None]:
     return f"{kind}:{tool}", part if colon else None
 
 
-def covers(held: str | None, given: str | None, root: str | None) -> bool:
+def does_cover(held: str | None, given: str | None, root: str | None) -> bool:
     """Whether every path that `given` means is one that `held` means; None means the whole.
 
-    >>> covers(None, "/srv/**", None), covers("/srv/**", "a/*.py", "/srv"), covers("/srv/**", None, None)
+    >>> does_cover(None, "/srv/**", None), does_cover("/srv/**", "a/*.py", "/srv"), does_cover("/srv/**", None, None)
     (True, True, False)
     """
     return held is None or (given is not None and is_glob_inside(given, held, root))

@@ -86,34 +86,36 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
             "name the documents with `--path`; without `--by` an operator acts",
             UNKNOWN_NAME,
         )
-    views = views_of(kernel.state)
+    views = list_views(kernel.state)
     named = [
         (view, member_identity) for view in views if (member_identity := identify(view, subject)) is not None
     ]
     if not named or all(identity.kind == "unknown" for _, identity in named):
-        raise _not_declared(views, subject, kernel.state)
-    known = tuple((view, identity) for view, identity in named if not _lifecycle(kernel, view, identity))
+        raise _build_undeclared_refusal(views, subject, kernel.state)
+    known = tuple(
+        (view, identity) for view, identity in named if not _find_inactive_lifecycle(kernel, view, identity)
+    )
     if not known:
-        lifecycle = next(_lifecycle(kernel, view, identity) for view, identity in named)
+        lifecycle = next(_find_inactive_lifecycle(kernel, view, identity) for view, identity in named)
         raise Refused(
             f"{quote(subject)} is {lifecycle}",
             "a superior, the owner or an operator can reactivate it",
             INACTIVE,
         )
-    own = {subject}.union(*(_same_subjects(view, subject) for view in views))
+    own = {subject}.union(*(_list_same_subjects(view, subject) for view in views))
     if actor.person:
-        own.update(*(_same_subjects(view, actor.person) for view in views))
+        own.update(*(_list_same_subjects(view, actor.person) for view in views))
     owned = frozenset(view.org_id for view, each in known if each.kind == "person" and each.is_owner)
     return ActingSubject(subject, frozenset(own), owned, len(owned) == len(views), known)
 
 
-def _lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
+def _find_inactive_lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
     """The lifecycle of an agent that is not at work in an organization; empty for everybody else."""
-    state, subject = kernel.access(view.org_id).state, get_access_tables(view).subject(identity.subject)
+    state, subject = kernel.access(view.org_id).state, get_access_tables(view).find_subject(identity.subject)
     return "" if subject is None or is_at_work(subject, state) else state.agents[identity.id].lifecycle
 
 
-def _same_subjects(view: OrgView, subject: str) -> set[str]:
+def _list_same_subjects(view: OrgView, subject: str) -> set[str]:
     """The words under which grants and requests can mean a subject: what is given to a role is given to its holders."""
     known = identify(view, subject)
     if known is None:
@@ -121,11 +123,11 @@ def _same_subjects(view: OrgView, subject: str) -> set[str]:
     same = {subject, *known.keys}
     if known.kind == "role":
         for edge in view.list_agents_in(known.id):
-            same |= _same_subjects(view, f"agent:{edge.source}")
+            same |= _list_same_subjects(view, f"agent:{edge.source}")
     return same
 
 
-def _run_by(context: Context, member: ActingSubject) -> set[str]:
+def _list_agents_run_by(context: Context, member: ActingSubject) -> set[str]:
     """What is the same as the agents whose keys say that the person who acts runs them."""
     kind, _, name = member.subject.partition(":")
     if kind != "person":
@@ -138,7 +140,7 @@ def _run_by(context: Context, member: ActingSubject) -> set[str]:
         for agent in agents
         if agent
         for view, _ in member.known
-        for same in _same_subjects(view, f"agent:{agent}")
+        for same in _list_same_subjects(view, f"agent:{agent}")
     }
 
 
@@ -148,7 +150,7 @@ def refuse_itself(context: Context, member: ActingSubject, subject: str, what: s
     INVARIANT: nobody can issue, approve or promote for themselves. What is given to a role is given to whoever fills it,
     so a role an agent fills counts as that agent, in every organization.
     """
-    if subject in member.own | _run_by(context, member):
+    if subject in member.own | _list_agents_run_by(context, member):
         raise Refused(f"{quote(member.subject)} cannot {what}", "somebody else has to do it", SELF_GRANT)
 
 
@@ -158,19 +160,19 @@ def require_outside(context: Context, what: str) -> Right | None:
     if member is None:
         return None
     if not member.owns_all:
-        raise only_outside(member.subject, what)
+        raise build_outside_refusal(member.subject, what)
     return member.owner_right
 
 
 ONLY_OUTSIDE = "only the owner or an operator may"
 
 
-def only_outside(subject: str, what: str) -> Refused:
+def build_outside_refusal(subject: str, what: str) -> Refused:
     """The refusal of what only an operator or an owner may do."""
     return Refused(f"{quote(subject)} may not {what}", ONLY_OUTSIDE, MAY_NOT_GRANT)
 
 
-def speaks_for(context: Context, named: str | None, field: str, org_id: str | None) -> str:
+def choose_subject(context: Context, named: str | None, field: str, org_id: str | None) -> str:
     """The subject somebody asks for in an organization, or in all: itself; for an owner or operator, the one in `field`.
 
     Raises `Refused`.
@@ -198,7 +200,7 @@ def _is_owner(context: Context, org_id: str | None) -> bool:
     return member is not None and member.is_owner_of(org_id)
 
 
-def noted_in(context: Context, right: Right | None) -> Store:
+def open_noted_store(context: Context, right: Right | None) -> Store:
     """The store, where what is changed is noted in the audit with this right."""
     return context.store if right is None else context.store.act_by_right(right.detail)
 
@@ -208,16 +210,16 @@ def require_declared(state: RegistryState, grant: Grant) -> None:
     if grant.org_id != ALL_ORGANIZATIONS and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
-    views = views_of(state, grant.org_id)
+    views = list_views(state, grant.org_id)
     require_known_subject(views, grant.subject, state)
     for resource in grant.resources:
-        if not any(knows_resource(view, resource) for view in views):
+        if not any(does_know_resource(view, resource) for view in views):
             known = [f"tool:{tool}" for view in views for tool in view.records.tools]
-            help = did_you_mean(resource, known) or _way_out(state)
+            help = did_you_mean(resource, known) or _describe_way_out(state)
             raise Refused(f"{quote(resource)} is not declared", help, UNKNOWN_NAME)
 
 
-def views_of(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[OrgView, ...]:
+def list_views(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[OrgView, ...]:
     """The organization of that id, or all that are served; none for one that is not served."""
     if org_id == ALL_ORGANIZATIONS:
         return tuple(each.snapshot.index for each in state.served.values())
@@ -227,17 +229,17 @@ def views_of(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[Org
 def require_known_subject(views: Iterable[OrgView], subject: str, state: RegistryState) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) if none of the organizations declares a subject."""
     views = tuple(views)
-    if not any(_knows_subject(view, subject) for view in views):
-        raise _not_declared(views, subject, state)
+    if not any(_does_know_subject(view, subject) for view in views):
+        raise _build_undeclared_refusal(views, subject, state)
 
 
-def _not_declared(views: Iterable[OrgView], subject: str, state: RegistryState) -> Refused:
-    known = [each for view in views for each in _subjects(view)]
-    help = did_you_mean(subject, known) or _way_out(state)
+def _build_undeclared_refusal(views: Iterable[OrgView], subject: str, state: RegistryState) -> Refused:
+    known = [each for view in views for each in _list_subjects(view)]
+    help = did_you_mean(subject, known) or _describe_way_out(state)
     return Refused(f"{quote(subject)} is not declared", help, UNKNOWN_NAME)
 
 
-def knows_resource(view: OrgView, resource: str) -> bool:
+def does_know_resource(view: OrgView, resource: str) -> bool:
     """Whether an organization knows what a grant gives; `tool:name*` stands for every tool of such a name."""
     kind, _, name = resource.partition(":")
     tool = name.partition(":")[0]
@@ -246,23 +248,23 @@ def knows_resource(view: OrgView, resource: str) -> bool:
     return not get_access_tables(view).find(resource)[0].unknown
 
 
-def _knows_subject(view: OrgView, subject: str) -> bool:
+def _does_know_subject(view: OrgView, subject: str) -> bool:
     kind, _, name = subject.partition(":")
     people = (person.record for person in view.records.people.values())
     if kind == "relationship":
         return name == "owner" or any(person.relationship == name for person in people)
     if kind == "tag":
         return any(name in person.tags for person in people)
-    return get_access_tables(view).subject(subject) is not None
+    return get_access_tables(view).find_subject(subject) is not None
 
 
-def _subjects(view: OrgView) -> Iterable[str]:
+def _list_subjects(view: OrgView) -> Iterable[str]:
     yield from (f"role:{each}" for each in view.roles)
     yield from (f"agent:{each}" for each in view.records.agents)
     yield from (f"person:{each}" for each in view.records.people)
 
 
-def _way_out(state: RegistryState) -> str:
+def _describe_way_out(state: RegistryState) -> str:
     if state.refused:  # it may be declared by documents that cannot be used
         return f"{_SHOW_CHECK}: {listing(state.refused)} cannot be answered for"
     return "declare it first"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.evidence.skill_levels import LOWEST, SkillTerms, terms_of
+from orgkernel.decisions.evidence.skill_levels import LOWEST, SkillTerms, get_skill_terms
 from orgkernel.decisions.evidence.state_records import SkillAssessment
 from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -12,7 +12,7 @@ from orgkernel.errors import Refused
 from orgkernel.operations.agents import require_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.rights import UNKNOWN_NAME, noted_in
+from orgkernel.operations.rights import UNKNOWN_NAME, open_noted_store
 from orgkernel.snapshots.snapshot import require_declared_agent
 
 if TYPE_CHECKING:
@@ -30,10 +30,12 @@ def acquire_skill(
     reason: str = "",
 ) -> SkillRecord:
     """Record that an agent has learned a skill; raises `Conflict` if it has it, or lacks a prerequisite at its level."""
-    org_id, store = _right(context, agent_id, org, "a skill", f"add a skill of {quote(f'agent:{agent_id}')}")
+    org_id, store = _require_skill_right(
+        context, agent_id, org, "a skill", f"add a skill of {quote(f'agent:{agent_id}')}"
+    )
     records = context.documents.organization(org_id).snapshot.records
-    terms = _terms(context, org_id, skill)
-    needed = [terms_of(records, each) for each, _ in terms.prerequisites]
+    terms = _require_terms(context, org_id, skill)
+    needed = [get_skill_terms(records, each) for each, _ in terms.prerequisites]
     return store.skills.acquire(
         agent_id,
         terms,
@@ -55,10 +57,10 @@ def exercise_skill(
     reason: str = "",
 ) -> SkillRecord:
     """Record that an agent has practiced a skill; what decayed until now is lost, and the time begins anew."""
-    org_id, store = _right(
+    org_id, store = _require_skill_right(
         context, agent_id, org, "an exercise", f"record an exercise of {quote(f'agent:{agent_id}')}"
     )
-    terms = _terms(context, org_id, skill)
+    terms = _require_terms(context, org_id, skill)
     return store.skills.exercise(agent_id, terms, org_id=org_id, actor=context.actor.name, note=reason)
 
 
@@ -73,10 +75,10 @@ def assess_skill(
     reason: str = "",
 ) -> SkillRecord:
     """Record the level that somebody found, higher or lower than before."""
-    org_id, store = _right(
+    org_id, store = _require_skill_right(
         context, agent_id, org, "the level of a skill", f"assess {quote(f'agent:{agent_id}')}"
     )
-    terms = _terms(context, org_id, skill)
+    terms = _require_terms(context, org_id, skill)
     return store.skills.assess(
         agent_id, terms, level, org_id=org_id, actor=context.actor.name, source=source, note=reason
     )
@@ -86,10 +88,10 @@ def suspend_skill(
     context: Context, agent_id: str, skill: str, *, org: str | None = None, reason: str = ""
 ) -> SkillRecord:
     """Take a skill of an agent out of use."""
-    org_id, store = _right(
+    org_id, store = _require_skill_right(
         context, agent_id, org, "a skill", f"suspend a skill of {quote(f'agent:{agent_id}')}"
     )
-    terms = _terms(context, org_id, skill)
+    terms = _require_terms(context, org_id, skill)
     return store.skills.suspend(agent_id, terms, org_id=org_id, actor=context.actor.name, note=reason)
 
 
@@ -97,7 +99,7 @@ def resume_skill(
     context: Context, agent_id: str, skill: str, *, org: str | None = None, reason: str = ""
 ) -> SkillRecord:
     """Let a suspended skill of an agent count again."""
-    org_id, store = _right(
+    org_id, store = _require_skill_right(
         context, agent_id, org, "a skill", f"resume a skill of {quote(f'agent:{agent_id}')}"
     )
     return store.skills.resume(agent_id, skill, org_id=org_id, actor=context.actor.name, note=reason)
@@ -124,18 +126,20 @@ def list_skill_history(
     return tuple(each for each in changes if until is None or each.at <= until)
 
 
-def _right(context: Context, agent_id: str, org: str | None, what: str, act: str) -> tuple[str, Store]:
+def _require_skill_right(
+    context: Context, agent_id: str, org: str | None, what: str, act: str
+) -> tuple[str, Store]:
     """The organization, and the store that notes by which right this is done."""
     org_id = choose_organization(context, org)
     require_one(org_id, what)
     right = require_agent(context, org_id, agent_id, act, f"{act.partition(' ')[0]} its own skills")
-    return org_id, noted_in(context, right)
+    return org_id, open_noted_store(context, right)
 
 
-def _terms(context: Context, org_id: str, skill: str) -> SkillTerms:
+def _require_terms(context: Context, org_id: str, skill: str) -> SkillTerms:
     """What holds for a skill. Raises `Refused` for one that no catalog declares."""
     records = context.documents.organization(org_id).snapshot.records
     if skill not in records.skills:
         help = did_you_mean(skill, records.skills) or "declare it in a `skill_catalog`"
         raise Refused(f"there is no skill {quote(skill)}", help, UNKNOWN_NAME)
-    return terms_of(records, skill)
+    return get_skill_terms(records, skill)

@@ -14,7 +14,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Refused, UsageError
 from orgkernel.kernel.stored import require_there
 from orgkernel.operations.context import Context
-from orgkernel.operations.rights import noted_in, require_outside
+from orgkernel.operations.rights import open_noted_store, require_outside
 from orgkernel.state.audit import (
     DAY,
     AuditStats,
@@ -111,7 +111,7 @@ def accept(context: Context, checkpoints: Sequence[str] = (), reason: str = "") 
 
     Raises `Refused`, and `BadStore` if there is no key to sign with.
     """
-    store = noted_in(context, require_outside(context, "accept findings about the audit"))
+    store = open_noted_store(context, require_outside(context, "accept findings about the audit"))
     if store.folder.key() is None:
         raise BadStore(
             "there is no key to sign with",
@@ -130,7 +130,7 @@ def rotate_signing(context: Context, overlap: float, reason: str = "") -> float:
 
     Raises `Refused`, also if the audit is not whole: what is signed again could not be told from what was changed.
     """
-    store = noted_in(context, require_outside(context, "rotate the key of the audit"))
+    store = open_noted_store(context, require_outside(context, "rotate the key of the audit"))
     if verify(store).verdict != "whole":
         raise Refused(
             "the audit is not whole, so it cannot be signed with a new key",

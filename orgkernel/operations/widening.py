@@ -17,7 +17,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.documents.records import DATA_TIERS, STAR
 from orgkernel.graph.questions import OrgView
-from orgkernel.operations.rights import views_of
+from orgkernel.operations.rights import list_views
 
 if TYPE_CHECKING:
     from orgkernel.kernel.access import OrganizationAccess
@@ -40,14 +40,14 @@ def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
     """The actions that a grant opens, or for which nobody has to be asked any more, in its organization or in all."""
     return tuple(
         change
-        for view in views_of(kernel.state, grant.org_id)
+        for view in list_views(kernel.state, grant.org_id)
         for written in grant.resources
-        for resource in resources_of(view, written)
-        for change in _changes(kernel.access(view.org_id), grant, resource, _path_of(written))
+        for resource in find_resources(view, written)
+        for change in _find_changes(kernel.access(view.org_id), grant, resource, _get_path(written))
     )
 
 
-def resources_of(view: OrgView, written: str) -> tuple[Resource, ...]:
+def find_resources(view: OrgView, written: str) -> tuple[Resource, ...]:
     """The resources of an organization that a grant means by a name, which may end in a star."""
     tables = get_access_tables(view)
     kind, _, name = written.partition(":")
@@ -59,7 +59,9 @@ def resources_of(view: OrgView, written: str) -> tuple[Resource, ...]:
     return tuple(resource for resource in resources if not resource.unknown)
 
 
-def _changes(desk: OrganizationAccess, grant: Grant, resource: Resource, path: str) -> Iterator[Widening]:
+def _find_changes(
+    desk: OrganizationAccess, grant: Grant, resource: Resource, path: str
+) -> Iterator[Widening]:
     # The input that a grant is bound to is known by its digest alone.
     given = replace(grant, input_digest=None)
     state = add_grant(desk.state, given)
@@ -77,7 +79,7 @@ def _changes(desk: OrganizationAccess, grant: Grant, resource: Resource, path: s
             )  # fmt: skip
 
 
-def _path_of(written: str) -> str:
+def _get_path(written: str) -> str:
     """The path of a tool that is written, with its colon; empty where there is none."""
     kind, _, name = written.partition(":")
     _, colon, path = name.partition(":")

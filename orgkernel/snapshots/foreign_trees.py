@@ -30,11 +30,11 @@ def find_foreign_trees(folder: str, known: Iterable[str] = ()) -> Iterator[Forei
         first, layout = recognized
         for name in (first.name, *find_other_formats(path, first, layout)):
             tree_layout = layout if name == first.name else FORMATS[name].find(path, is_certain=False)
-            files = _files_of(tree_layout) if tree_layout is not None else set()
+            files = _list_files(tree_layout) if tree_layout is not None else set()
             if not files <= seen:
                 seen |= files
                 yield ForeignTree(name, path)
 
 
-def _files_of(layout: Layout) -> set[str]:
+def _list_files(layout: Layout) -> set[str]:
     return {os.path.realpath(path) for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}

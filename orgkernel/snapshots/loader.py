@@ -100,7 +100,9 @@ class Loader:
         digests = _find_unchanged(signed, located, signatures)
         declared = {
             each.path: declared_sources
-            for each, declared_sources in zip(located, _declared(signed, located, digests), strict=True)
+            for each, declared_sources in zip(
+                located, _list_declared_sources(signed, located, digests), strict=True
+            )
             if declared_sources
         }
         sources = self.sources = NO_SOURCES
@@ -253,13 +255,15 @@ class Loader:
     def _compute_contents_key(self, located: Sequence[Located], digests: Sequence[str | None]) -> str:
         roots = (*self.request.roots, *self.sources.roots)
         request = replace(self.request, roots=roots)
-        return compute_contents_key(self._key("snapshot", request, self.sources.key), located, digests)
+        return compute_contents_key(
+            self._compute_key("snapshot", request, self.sources.key), located, digests
+        )
 
     def _compute_request_key(self, kind: str, *more: str) -> str:
         """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
-        return self._key(kind, self.request, *more)
+        return self._compute_key(kind, self.request, *more)
 
-    def _key(self, kind: str, request: Request, *more: str) -> str:
+    def _compute_key(self, kind: str, request: Request, *more: str) -> str:
         return f"{kind}-{digest_request(self._program, request, self._severities, *more)}"
 
     @cached_property
@@ -267,7 +271,7 @@ class Loader:
         return compute_program_fingerprint(self.cache) if self.cache else b""
 
 
-def _declared(
+def _list_declared_sources(
     signed: SignedTree | None, located: Sequence[Located], digests: Sequence[str | None]
 ) -> list[tuple[DeclaredSource, ...]]:
     """The sources that organizations in each file name."""

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.documents.records import PREFIX, RECORDS, Organization
-from orgkernel.graph.assemble import Elsewhere, Including, parts_of
+from orgkernel.graph.assemble import Elsewhere, Including, list_parts
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
 from orgkernel.graph.governance import apply_governance, map_roles_to_layers
 from orgkernel.graph.org_index import OrgIndex
@@ -307,7 +307,7 @@ def _unpack_records(
         )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
-    made_of = parts_of([document, *(tree.documents[number] for number in profiles), *visible.catalogs])
+    made_of = list_parts([document, *(tree.documents[number] for number in profiles), *visible.catalogs])
     return OrgRecords(
         organization.org_id,
         document,

@@ -68,7 +68,7 @@ def resolve_paths(
     Paths below `shown_from`, by default `folder`, are shown relative to it, others in full.
 
     A folder is read whole. An organization's folder also sees the `roles/` and the catalogs beside it; a file, or a
-    folder of documents without an organization, sees the organization that it lies in (`_home`). What is read only for
+    folder of documents without an organization, sees the organization that it lies in (`_find_home`). What is read only for
     that reason is not reported on. A folder without documents sees nothing.
 
     With `top`, the folder of a project, nothing beside an organization is read that lies above it, and no organization
@@ -100,7 +100,7 @@ def resolve_paths(
             formats.add(foreign.format)
             selection.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
             continue
-        home = _home(full, real, top if top is not None and _is_in(full, top) else None)
+        home = _find_home(full, real, top if top is not None and _is_in(full, top) else None)
         # A file is shown below the folder it was found in, and that folder is shown in full if it lies above the reader.
         selection.add(
             name
@@ -119,7 +119,7 @@ def resolve_paths(
                 Root(home, format_relative_path(home, reader), context=alone, links=real, only=only)
             )
         if home is not None:
-            beside = _beside(home, format_relative_path(home, reader), real)
+            beside = _list_roots_beside(home, format_relative_path(home, reader), real)
             if top is not None and _is_in(full, top) and not _is_in(os.path.dirname(home), top):
                 left += (
                     os.path.relpath(root.path, reader)
@@ -225,7 +225,7 @@ def _does_hold_documents(path: str, links: Iterable[str]) -> bool:
     return any(does_mention(file, PREFIX) for file in files)
 
 
-def _home(path: str, links: tuple[str, ...], top: str | None = None) -> str | None:
+def _find_home(path: str, links: tuple[str, ...], top: str | None = None) -> str | None:
     """The folder of the organization that a path needs to be understood; None where it is read by itself.
 
     A folder with an organization is its own home. Another path lies in the nearest organization above that has it in its
@@ -305,7 +305,7 @@ def _list_seen_folders(path: str, home: str, links: tuple[str, ...]) -> tuple[st
         folder = os.path.dirname(folder)
 
 
-def _beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
+def _list_roots_beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
     """The `roles/`, `skills/`, `standing_orders/` and the catalogs of the folder an organization lies in."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
     roots = []

@@ -112,7 +112,7 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     found_before: FoundBefore = NOTHING_FOUND
     """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
 
-    def reported(self, selection: frozenset[str]) -> frozenset[str]:
+    def list_reported(self, selection: frozenset[str]) -> frozenset[str]:
         """Names of the files that were asked about: those at the paths, and the profiles that their organizations include."""
         return list_files_to_report(
             self.tree, (each.records for each in self.organizations.values()), selection

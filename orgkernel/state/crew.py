@@ -475,7 +475,7 @@ def _count_service(transaction: Transaction, episode: Episode) -> None:
     where = (table.c.org_id == episode.org_id, table.c.agent_id == episode.agent_id)
     row = transaction.connection.execute(select(table).where(*where)).first()
     old = build_empty_service(episode) if row is None else decode_record(ServiceCounts, row)
-    values = {**encode_row(old.counting(episode)), "version": transaction.touch()}
+    values = {**encode_row(old.add_episode(episode)), "version": transaction.touch()}
     transaction.connection.execute(
         insert(table).values(values) if row is None else update(table).where(*where).values(values)
     )

@@ -193,7 +193,7 @@ def test_command_agrees_with_the_reference(documents: Mapping[str, Any]) -> None
         organization, profiles, _, _ = plain(documents, records.document.path)
         index, _ = build_views(records)
         for role in oracle.included_roles(organization):
-            command = index.superior_edge_of(role)
+            command = index.get_superior_edge(role)
             assert (command.target if command else None) == oracle.superior(organization, profiles, role)
             chain = [edge.target for edge in index.list_chain_above(role)]
             assert chain == oracle.chain_of_command(organization, profiles, role)

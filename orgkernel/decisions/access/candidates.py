@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.layers.chain_of_command import (
     find_chain_of_command,
-    names_in_chain_of_command,
+    list_names_in_chain_of_command,
 )
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored_index import list_root_resources
@@ -65,7 +65,7 @@ def _map_agent_positions(view: OrgView) -> Mapping[str, int]:
 
 def _may_be_given(tables: AccessTables, subject: str, granted: Collection[str], resource: Resource) -> bool:
     """Whether a policy or a grant speaks of somebody outside the crew, or the chain of command may."""
-    outsider = tables.subject(subject)
+    outsider = tables.find_subject(subject)
     if outsider is None:
         return False
     return bool(outsider.policies) or resource.kind == "role" or any(key in granted for key in outsider.keys)
@@ -91,7 +91,7 @@ def _find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...
             *(edge.source for edge in view.list_edges_to(EdgeKind.MAY_DISPATCH, resource.id)),
             *(edge.target for edge in view.list_chain_above(resource.id)),
             *(edge.source for edge in view.list_edges_to(EdgeKind.ESCALATES_TO, resource.id)),
-            *view.below((resource.id,)),
+            *view.find_below((resource.id,)),
         }
     else:
         role_ids = [role for role in view.roles if resource.resource in _find_bound_resources(tables, role)]
@@ -99,7 +99,7 @@ def _find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...
 
 
 def _find_bound_resources(tables: AccessTables, role_id: str) -> Iterable[str]:
-    subject = tables.subject(f"role:{role_id}")
+    subject = tables.find_subject(f"role:{role_id}")
     return () if subject is None else subject.bound
 
 
@@ -133,12 +133,12 @@ def _find_reachable_roles(tables: AccessTables, subject: Subject) -> Iterator[st
     """Roles a subject could dispatch or escalate to."""
     view = tables.view
     if not subject.is_crew:
-        superiors = names_in_chain_of_command(subject.identity)
+        superiors = list_names_in_chain_of_command(subject.identity)
         yield from (role for role in view.roles if superiors and find_chain_of_command(view, superiors, role))
         return
     reached: set[str] = set()
     for role_id in subject.identity.roles:
-        reached |= view.below((role_id,)) - {role_id}
+        reached |= view.find_below((role_id,)) - {role_id}
         reached.update(edge.target for edge in view.list_edges_from(EdgeKind.MAY_DISPATCH, role_id))
         reached.update(edge.target for edge in view.list_chain_above(role_id))
         reached.update(edge.target for edge in view.list_escalations(role_id))

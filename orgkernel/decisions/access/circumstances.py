@@ -70,7 +70,7 @@ def with_status(
     return replace(context, **recorded) if recorded else context
 
 
-def holds(condition: Circumstance, context: AccessContext) -> bool:
+def is_satisfied(condition: Circumstance, context: AccessContext) -> bool:
     """Whether everything a condition writes holds; what the context does not say does not hold."""
     return (
         (condition.channel is None or condition.channel == context.channel)
@@ -109,7 +109,7 @@ def find_unstated(condition: Circumstance, context: AccessContext) -> dict[str, 
     return values_by_name
 
 
-def words_of(condition: Circumstance) -> tuple[str, ...]:
+def list_condition_words(condition: Circumstance) -> tuple[str, ...]:
     """A condition as `KEY:VALUE` words."""
     return tuple(
         f"{key}:{value}" for key in ("time", *CIRCUMSTANCES) if (value := getattr(condition, key)) is not None

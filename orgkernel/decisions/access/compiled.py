@@ -71,7 +71,7 @@ class AccessTables:
         """Whether any role may write only to a part of the files."""
         return any(post.profile.file_scope for post in self.view.records.posts.values())
 
-    def paths_of(
+    def read_paths(
         self, resource: Resource, named: str | None, given: Mapping[str, Any] | None
     ) -> StatedPaths | None:
         """The paths that a request states; None where it states none."""
@@ -110,7 +110,7 @@ class AccessTables:
         }
         return {kind: tuple(f"{kind}:{name}" for name in dict.fromkeys(names[kind])) for kind in names}
 
-    def subject(self, written: str) -> Subject | None:
+    def find_subject(self, written: str) -> Subject | None:
         """A subject; None for a name that nothing declares."""
         subject = self.subjects.get(written)
         if subject is None:
@@ -124,10 +124,10 @@ class AccessTables:
 
     def add_role_to_subject(self, subject: Subject, role: str, resource: Resource) -> Subject:
         """A subject that fills a role besides its own, for one resource: what a remedy assumes."""
-        other = self.subject(f"role:{role}")
+        other = self.find_subject(f"role:{role}")
         assert other is not None
         wider = add_role(self.view, subject.identity, role)
-        return subject.joined(self.view, self.policies, wider, other, resource.resource)
+        return subject.add_roles(self.view, self.policies, wider, other, resource.resource)
 
     def find(self, written: str) -> tuple[Resource, str | None]:
         """A resource, and the path within it that is asked for, if one is."""
@@ -152,8 +152,8 @@ class AccessTables:
             known = self._stored_roles = state, frozenset(key for key in keys if key.startswith("role:"))
         return known[1]
 
-    def lacking(self, policies: frozenset[str]) -> AccessTables:
+    def copy_without_policies(self, policies: frozenset[str]) -> AccessTables:
         """The same without some policies: what a remedy assumes."""
-        tables = AccessTables(self.view, self.policies.without(policies), self.order)
+        tables = AccessTables(self.view, self.policies.copy_without(policies), self.order)
         tables.resources = self.resources
         return tables

@@ -63,12 +63,14 @@ def ask(tables: AccessTables, request: AccessRequest, state: StateView) -> Evalu
     """A request as a question to the layers."""
     if state.status:
         request = tables.with_status(request, state)
-    subject = tables.subjects.get(request.subject) or tables.subject(request.subject) or tables.undeclared
+    subject = (
+        tables.subjects.get(request.subject) or tables.find_subject(request.subject) or tables.undeclared
+    )
     resource, path = tables.resources.get(request.resource), None
     if resource is None:
         resource, path = tables.find(request.resource)
     tool_input = request.context.input
-    paths = None if path is None and tool_input is None else tables.paths_of(resource, path, tool_input)
+    paths = None if path is None and tool_input is None else tables.read_paths(resource, path, tool_input)
     return Evaluation(tables, state, request, request.action, subject, resource, paths)
 
 
@@ -88,13 +90,13 @@ def decide(evaluation: Evaluation) -> AccessDecision:
     needed = NOTHING_NEEDED
     outcome: Outcome = "allow"
     if not failing:
-        names = order.names.get(evaluation.sources) or order.names_of(evaluation.sources)
+        names = order.names.get(evaluation.sources) or order.get_code_names(evaluation.sources)
         if state.grants and evaluation.rests_on_grants:
             needed = _find_needed_grants(evaluation)
         if needed.are_limited or resource.obliges or evaluation.path is not None:
             obligations = tuple(_find_obligations(evaluation, needed.grants))
     else:
-        names = order.names.get(failing) or order.names_of(failing)
+        names = order.names.get(failing) or order.get_code_names(failing)
         if failing & order.stopping:
             level = 0
         outcome = "deny"
@@ -201,7 +203,7 @@ def _has_rows_about_parts(evaluation: Evaluation) -> bool:
         for stored in (state.grants, state.restrictions)
         for about in find_about(stored, evaluation.subject.keys, evaluation.resource)
         for group in about.groups
-        if group.holds_in(evaluation.tables.org_id, evaluation.tables.snapshot) and group.at(now).active
+        if group.is_for(evaluation.tables.org_id, evaluation.tables.snapshot) and group.select_at(now).active
     )
 
 

@@ -57,7 +57,7 @@ def decide_envelope(
 ) -> AccessEnvelope:
     """The envelope of a subject; an empty one for a name that nothing declares."""
     tables = get_access_tables(view)
-    known = tables.subject(subject)
+    known = tables.find_subject(subject)
     if known is None:
         return AccessEnvelope(subject, Routing(), (), (), DATA_TIERS[0], (), (), view.digest, state.version)
     request = tables.with_status(AccessRequest(known.subject, "", "", context), state)
@@ -65,8 +65,8 @@ def decide_envelope(
     rows = what_can(view, known.subject, request=request, state=state, kinds=("tool", "credential", "data"))
     able = [row.resource for row in rows if row.outcome == "allow"]
     tiers = [tier for tier in DATA_TIERS[1:] if f"data:{tier}" in able]
-    matching = known.matching(context)
-    deciding = known.policy_set(context).policies
+    matching = known.find_matching(context)
+    deciding = known.get_policy_set(context).policies
     return AccessEnvelope(
         known.subject,
         route(known, context, [policy for policy in matching if policy in deciding or not policy.decisive]),

@@ -190,7 +190,7 @@ class Evaluation(Struct, eq=False):
         else:
             self.spared |= bit
 
-    def again(
+    def copy_with(
         self,
         *,
         action: str | None = None,

@@ -108,7 +108,7 @@ def _explain_change(
         reason for reason in about if reason.code in order.codes and order.codes[reason.code].value == value
     ]
     if not fitting and value == "granted":
-        names = order.names_of(evaluation.sources)
+        names = order.get_code_names(evaluation.sources)
         fitting = [give_reason(evaluation, name) for name in names if order.layer_of[name] == layer.name]
     if fitting:
         return _join(fitting)

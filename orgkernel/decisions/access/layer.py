@@ -174,11 +174,11 @@ class LayerOrder:
         """Code to the layer that tells it."""
         self.besides = {code: say for layer in self.layers for code, say in layer.besides.items()}
         self.layer_of |= {code: layer.name for layer in self.layers for code in layer.besides}
-        self.stopping = self.bits(
+        self.stopping = self.sum_bits(
             code for code in self.failures if code.value == "stopped" and not (code.asks or code.unstated)
         )
-        self.asking = self.bits(code for code in self.failures if code.asks)
-        self.unstated = self.bits(code for code in self.failures if code.unstated)
+        self.asking = self.sum_bits(code for code in self.failures if code.asks)
+        self.unstated = self.sum_bits(code for code in self.failures if code.unstated)
         self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}
         """What a grant can waive, with the bit it takes away."""
         self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _need_no_words)
@@ -191,26 +191,26 @@ class LayerOrder:
         """Sums of bits to the names of their codes, as far as they came up."""
 
     @staticmethod
-    def bits(codes: Iterable[ReasonCode]) -> int:
+    def sum_bits(codes: Iterable[ReasonCode]) -> int:
         """The sum of the bits of codes."""
         return sum(code.bit for code in codes)
 
-    def codes_in(self, bits: int) -> Iterator[ReasonCode]:
+    def list_codes(self, bits: int) -> Iterator[ReasonCode]:
         """The codes of a sum of bits, in order."""
         return (code for code in self.codes.values() if bits & code.bit)
 
-    def names_of(self, bits: int) -> tuple[str, ...]:
+    def get_code_names(self, bits: int) -> tuple[str, ...]:
         """The names of a sum of bits, in order."""
         names = self.names.get(bits)
         if names is None:
-            names = self.names[bits] = tuple(code.name for code in self.codes_in(bits))
+            names = self.names[bits] = tuple(code.name for code in self.list_codes(bits))
         return names
 
     def find_waivers(self, bits: int) -> tuple[Waiver | None, ...]:
         """For each code of a sum of bits what a grant has to waive; None where its level is enough."""
         waivers = self._waivers.get(bits)
         if waivers is None:
-            waivers = self._waivers[bits] = tuple(code.waiver for code in self.codes_in(bits))
+            waivers = self._waivers[bits] = tuple(code.waiver for code in self.list_codes(bits))
         return waivers
 
     def compile_moves(self, resource: Resource, action: str, group: SubjectGroup) -> Moves:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge
@@ -13,13 +13,13 @@ from orgkernel.graph.schema import Edge
 
 def locate_edges(edges: Iterable[Edge]) -> tuple[Why, ...]:
     """The lines of edges, each once."""
-    return tuple(dict.fromkeys(why_edge(edge) for edge in edges))
+    return tuple(dict.fromkeys(cite_edge(edge) for edge in edges))
 
 
 def locate_tool_field(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
     """The line of a tool's field."""
     definition = evaluation.view.records.tools[evaluation.resource.id]
-    return (why_place(f"{field} of tool {evaluation.resource.id}", definition.place(field, key=True)),)
+    return (cite_place(f"{field} of tool {evaluation.resource.id}", definition.place(field, key=True)),)
 
 
 def locate_in_profile(post: RolePost, *route: str) -> Place:
@@ -34,6 +34,6 @@ def locate_in_profiles(evaluation: Evaluation, *route: str) -> tuple[Why, ...]:
     """The lines of a field in the profiles of the subject's roles."""
     posts = evaluation.view.records.posts
     return tuple(
-        why_place(f"{route[-1]} of role {role}", locate_in_profile(posts[role], *route))
+        cite_place(f"{route[-1]} of role {role}", locate_in_profile(posts[role], *route))
         for role in evaluation.roles
     )

@@ -52,7 +52,7 @@ def who_can(
 
     Roles in the order of the hierarchy, then the others as they are declared.
     """
-    return _who_can(
+    return _list_subjects(
         get_access_tables(view), AccessRequest("", action, resource, context), state, tuple(kinds), _build_row
     )
 
@@ -60,11 +60,11 @@ def who_can(
 def find_allowed_crew(tables: AccessTables, request: AccessRequest, state: StateView) -> tuple[str, ...]:
     """Roles and agents that may do this without asking, by what `who_can` says of them; the subject is not looked at."""
     plain = AccessRequest("", request.action, request.resource, request.context)
-    rows = _who_can(tables, plain, state, ("role", "agent"), _build_outcome_row)
+    rows = _list_subjects(tables, plain, state, ("role", "agent"), _build_outcome_row)
     return tuple([row.subject for row in rows if row.outcome == "allow"])
 
 
-def _who_can(
+def _list_subjects(
     tables: AccessTables, request: AccessRequest, state: StateView, kinds: tuple[str, ...], tell: Teller
 ) -> tuple[AccessRow, ...]:
     request = tables.with_status(request, state)
@@ -110,9 +110,9 @@ def _ask_each(
     subjects: Iterable[str],
     tell: Teller,
 ) -> Iterator[AccessRow]:
-    paths = tables.paths_of(resource, path, request.context.input)
+    paths = tables.read_paths(resource, path, request.context.input)
     for written in subjects:
-        subject = tables.subject(written)
+        subject = tables.find_subject(written)
         if subject is not None:
             evaluation = Evaluation(tables, state, request, request.action, subject, resource, paths)
             row = tell(evaluation, request.resource)
@@ -135,8 +135,8 @@ def what_can(
     resource, where they are not empty, narrow the list to them. One row for each outcome of a resource. `without` names
     policies that are left out, by somebody who enforces them.
     """
-    tables = get_access_tables(view).lacking(without) if without else get_access_tables(view)
-    known_subject = tables.subject(subject)
+    tables = get_access_tables(view).copy_without_policies(without) if without else get_access_tables(view)
+    known_subject = tables.find_subject(subject)
     if known_subject is None:
         return ()
     full_request = (
@@ -167,7 +167,7 @@ def what_can(
             if row is not None:
                 rows.append(row)
         else:
-            paths = tables.paths_of(resource, path, full_request.context.input)
+            paths = tables.read_paths(resource, path, full_request.context.input)
             evaluation = Evaluation(
                 tables, state, full_request, full_request.action, known_subject, resource, paths
             )
@@ -184,7 +184,7 @@ def _build_rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
         if not actions and requested_action in required and required[requested_action] == required[group[0]]:
             actions = (requested_action,)
         if actions:
-            row = _build_row(template.again(action=actions[0]), written, actions)
+            row = _build_row(template.copy_with(action=actions[0]), written, actions)
             if row is not None:
                 earlier = rows.get((row.outcome, row.conditions))
                 if earlier is not None:
@@ -218,7 +218,7 @@ def _build_row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = 
     conditions = _find_conditions(evaluation, outcome)
     if outcome == "deny" and not conditions:
         return None
-    code = order.names_of(evaluation.failing or evaluation.sources)[0]
+    code = order.get_code_names(evaluation.failing or evaluation.sources)[0]
     level = evaluation.resource.levels[evaluation.left]
     return AccessRow(
         evaluation.subject.subject, written, outcome, actions or (evaluation.action,), level, code, conditions
@@ -232,7 +232,7 @@ def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...
     if first is None:
         return ()
     for kindly in (True, False):
-        supposed = evaluation.again()
+        supposed = evaluation.copy_with()
         for layer in evaluation.tables.order.depending:
             layer.suppose(supposed, kindly)
         if evaluate(supposed).outcome != outcome:

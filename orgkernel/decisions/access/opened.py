@@ -24,7 +24,7 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
     answers, subjects, questions = 0, 0, 0
     affected = tuple(dict.fromkeys(_find_affected_subjects(evaluation, changes)))
     for name in affected:
-        before, after = evaluation.tables.subject(name), tried.tables.subject(name)
+        before, after = evaluation.tables.find_subject(name), tried.tables.find_subject(name)
         if before is None or after is None:
             continue
         if questions > _MOST_QUESTIONS:
@@ -53,7 +53,7 @@ def _find_affected_subjects(evaluation: Evaluation, changes: Iterable[RemedyChan
         about_many = change.kind in ("grant", "lift", "equip", "rank")
         if change.kind == "policy_removed" or (about_many and not change.subject.startswith("agent:")):
             for name in everybody:
-                subject = tables.subject(name)
+                subject = tables.find_subject(name)
                 if subject is not None and _is_about(change, subject):
                     yield name
         elif change.subject:
@@ -88,7 +88,7 @@ def _compute_allowed_pairs(
         there.tables, there.state, subject, ("tool", "credential", "data")
     ):
         resource, named = there.tables.find(written)
-        path = there.tables.paths_of(resource, named, None)
+        path = there.tables.read_paths(resource, named, None)
         for group in resource.action_groups:
             assumed = there.assumed if subject.subject == there.subject.subject else None
             again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orgkernel.decisions.access.circumstances import Circumstance, holds, read_circumstances
+from orgkernel.decisions.access.circumstances import Circumstance, is_satisfied, read_circumstances
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEAST, Resource
@@ -83,9 +83,9 @@ class AccessPolicy:
         """Whether it denies anything."""
         return self.effect == "deny" or bool(self.denied)
 
-    def holds_in(self, context: AccessContext) -> bool:
+    def is_satisfied(self, context: AccessContext) -> bool:
         """Whether one of its conditions holds, or it has none."""
-        return not self.conditions or any(holds(condition, context) for condition in self.conditions)
+        return not self.conditions or any(is_satisfied(condition, context) for condition in self.conditions)
 
     def covers(self, kind: str, name: str, level: int) -> bool | None:
         """Whether it speaks of a resource; None where it says nothing about resources of this kind."""
@@ -123,7 +123,7 @@ class AccessPolicy:
         """Whether a request does not say whether it is about its part."""
         return bool(self.paths and stated.paths is None) or bool(self.commands and stated.commands is None)
 
-    def granted(self, kind: str, name: str, level: int) -> int:
+    def get_granted_level(self, kind: str, name: str, level: int) -> int:
         """The level it names: full, or for data the tier it names. What is meant to allow a part of a tool gives nothing."""
         if (self.paths or self.commands) and kind == "tool":
             return 0
@@ -145,7 +145,7 @@ class PolicySet:
         self.effects: dict[str, PolicyEffect] = {}
         """Declared resource to what they say about it, as far as it was asked."""
 
-    def effect_on(self, resource: Resource) -> PolicyEffect:
+    def compute_effect(self, resource: Resource) -> PolicyEffect:
         """What they say about a resource as a whole."""
         effect = self.effects.get(resource.resource)
         if effect is None:
@@ -154,7 +154,7 @@ class PolicySet:
                 self.effects[resource.resource] = effect
         return effect
 
-    def parts_of(self, resource: Resource, stated: StatedParts) -> tuple[bool, bool, bool]:
+    def evaluate_parts(self, resource: Resource, stated: StatedParts) -> tuple[bool, bool, bool]:
         """What those about a part of a resource do with what is asked for.
 
         They deny it, or they deny what it leaves open whether it is, and they want somebody to be asked.
@@ -170,14 +170,14 @@ class PolicySet:
         return denies, denies_open, asks
 
     def _join(self, kind: str, name: str, level: int) -> PolicyEffect:
-        granted = max((policy.granted(kind, name, level) for policy in self.giving), default=0)
+        granted = max((policy.get_granted_level(kind, name, level) for policy in self.giving), default=0)
         ceiling, denies, asks = FULL, False, False
         for policy in self.policies:
             covers = policy.covers(kind, name, level)
             if policy.ceiling and covers is not None:
-                ceiling = min(ceiling, policy.granted(kind, name, level))
+                ceiling = min(ceiling, policy.get_granted_level(kind, name, level))
             if policy.has_part_of(kind, name):
-                continue  # `parts_of` says it, by what the request states
+                continue  # `evaluate_parts` says it, by what the request states
             denies = denies or policy.does_deny(kind, name, level)
             asks = asks or (policy.effect == "ask" and bool(covers))
         return granted, ceiling, denies, asks
@@ -223,7 +223,7 @@ class PolicyTable:
         """Whether any policy that could match a role or an agent depends on circumstances."""
 
     @classmethod
-    def of(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
+    def build(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
         """The enabled ones, by priority, then by name, so that neither files nor their order decide anything."""
         enabled = [each for each in definitions if each.record.enabled]
         enabled.sort(key=lambda each: (-each.record.priority, each.id))
@@ -233,11 +233,11 @@ class PolicyTable:
         """Whether any policy is about a part of a resource."""
         return any(policy.has_part_of(kind, name) for policy in self.policies)
 
-    def without(self, names: frozenset[str]) -> PolicyTable:
+    def copy_without(self, names: frozenset[str]) -> PolicyTable:
         """The table without some policies."""
         return PolicyTable(policy for policy in self.policies if policy.id not in names)
 
-    def matching(self, identity: SubjectIdentity) -> tuple[AccessPolicy, ...]:
+    def find_matching(self, identity: SubjectIdentity) -> tuple[AccessPolicy, ...]:
         """The policies whose principal block a subject meets, by priority; their conditions are not looked at."""
         policies = [policy for policy in self._general if _does_match(policy, identity)]
         for key in identity.keys:

@@ -55,7 +55,7 @@ def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...
         return (render_remedy(evaluation, (stranger,)),)
     search = Search(evaluation)
     search.run()
-    change_sets = (search.add_circumstances(changes) for changes in search.minimal())
+    change_sets = (search.add_circumstances(changes) for changes in search.select_minimal())
     ordered = sorted(
         (tuple(sorted(changes, key=_get_sort_key)) for changes in change_sets), key=_sort_key_widest_first
     )
@@ -93,7 +93,7 @@ class Search:
     def run(self) -> None:
         """Try every set that could work."""
         order = self._evaluation.tables.order
-        hopeless = order.bits(code for code in order.failures if not code.remedies)
+        hopeless = order.sum_bits(code for code in order.failures if not code.remedies)
         pending: list[Changes] = [frozenset()]
         seen: set[Changes] = set()
         while pending:
@@ -103,19 +103,20 @@ class Search:
             seen.add(changes)
             tried = self.apply(changes)
             if not tried.failing and self._does_take_lock(changes):
-                tried = self._taking(tried)
+                tried = self._evaluate_taking_lock(tried)
             failing = self._failing[changes] = tried.failing
             if failing & hopeless or not failing:
                 continue
             options = min(
-                (tuple(self._options(changes, code, tried)) for code in order.codes_in(failing)), key=len
+                (tuple(self._find_options(changes, code, tried)) for code in order.list_codes(failing)),
+                key=len,
             )
             if self._may_become_essential:
                 # An essential tool is limited by little, so a role can take away any code.
                 options = (*options, *self._add_change(changes, "role", self._evaluation, NOT_BOUND_TO_ROLE))
             pending += (each for each in options if len(each) <= MOST_CHANGES)
 
-    def minimal(self) -> list[Changes]:
+    def select_minimal(self) -> list[Changes]:
         """The sets that work, without those that ask for more than another."""
         working = sorted((changes for changes, failing in self._failing.items() if not failing), key=len)
         least: list[Changes] = []
@@ -150,7 +151,7 @@ class Search:
 
     # -- what could help ---------------------------------------------------------------------------------------------
 
-    def _options(self, changes: Changes, code: ReasonCode, tried: Evaluation) -> Iterator[Changes]:
+    def _find_options(self, changes: Changes, code: ReasonCode, tried: Evaluation) -> Iterator[Changes]:
         """The sets that come from these by one change that could take a failing code away."""
         for kind in code.remedies:
             if kind == "grant":
@@ -176,7 +177,7 @@ class Search:
             if failing:
                 alternatives = (
                     tuple(self._find_options_for_principal(changes, code, parent))
-                    for code in order.codes_in(failing)
+                    for code in order.list_codes(failing)
                 )
                 return min(alternatives, key=len)
         return ()
@@ -267,7 +268,7 @@ class Search:
         request = evaluation.request
         if passed:
             request = replace(request, envelope={**(request.envelope or {}), **passed})
-        again = evaluation.again(
+        again = evaluation.copy_with(
             tables=tables,
             subject=subject,
             state=state,
@@ -284,7 +285,7 @@ class Search:
             stated = (assumed or Assumed())._replace(
                 in_file_scope=in_file_scope, off_paths=off_paths, off_commands=off_commands
             )
-            again = evaluate(again.again(assumed=stated, is_complete=is_complete))
+            again = evaluate(again.copy_with(assumed=stated, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":
             named = find_named_credentials(evaluation.view.records, removed)
             if evaluation.resource.id not in named and "equip" not in values:
@@ -294,7 +295,7 @@ class Search:
     def _does_take_lock(self, changes: Changes) -> bool:
         return self._evaluation.action != LOCK and any(each.kind == "lock" for each in changes)
 
-    def _taking(self, tried: Evaluation) -> Evaluation:
+    def _evaluate_taking_lock(self, tried: Evaluation) -> Evaluation:
         """Whether the lock can be taken with the changes made. It is that of the whole tool, and taken before the run."""
         resource, request, tables = tried.resource, tried.request, tried.tables
         locks = {tool: lock for tool, lock in tried.state.locks.items() if tool != resource.id}
@@ -304,7 +305,7 @@ class Search:
         tool_input = request.context.input
         taking = Evaluation(
             tables, replace(tried.state, locks=locks), alone, LOCK, tried.subject, resource,
-            None if tool_input is None else tables.paths_of(resource, None, tool_input), tried.assumed,
+            None if tool_input is None else tables.read_paths(resource, None, tool_input), tried.assumed,
         )  # fmt: skip
         taking.is_complete = True
         return evaluate(taking)
@@ -313,8 +314,8 @@ class Search:
         known = self._assumed.get((removed, role, equip))
         if known is None:
             evaluation = self._evaluation
-            tables = evaluation.tables.lacking(removed) if removed else evaluation.tables
-            subject = tables.subject(evaluation.request.subject)
+            tables = evaluation.tables.copy_without_policies(removed) if removed else evaluation.tables
+            subject = tables.find_subject(evaluation.request.subject)
             assert subject is not None
             if role:
                 subject = tables.add_role_to_subject(subject, role, evaluation.resource)

@@ -181,8 +181,8 @@ def find_given(
     grants = [
         row
         for about in abouts
-        for group in about.giving(path, context, snapshot)
-        for row in group.at(context.now).one
+        for group in about.find_giving(path, context, snapshot)
+        for row in group.select_at(context.now).one
     ]
     return gather_grants((*grants, *assumed), resource, path, action, org_id, snapshot, context)
 
@@ -195,10 +195,10 @@ def compute_unconditional_level(
     They are for every version of the documents, so that what was found is kept for all of them.
     """
     now = context.now
-    known: GrantedLevel | None = about.kept(org_id, now)
+    known: GrantedLevel | None = about.find_kept(org_id, now)
     if known is not None:
         return known
-    first = [row for group in about.groups for row in group.at(now).one]
+    first = [row for group in about.groups for row in group.select_at(now).one]
     return about.keep(org_id, now, gather_grants(first, resource, None, "", org_id, snapshot, context))
 
 
@@ -215,8 +215,8 @@ def find_giving_grants(
 ) -> Iterator[tuple[int, GroupNow[Grant]]]:
     """All grants that give something to an action, those that say the same together, each with the level."""
     abouts = [*find_about(stored, keys, resource), About(assumed, resource)]
-    for group in (group for about in abouts for group in about.giving(path, context, snapshot)):
-        rows = group.at(context.now)
+    for group in (group for about in abouts for group in about.find_giving(path, context, snapshot)):
+        rows = group.select_at(context.now)
         given = gather_grants(rows.active[:1], resource, path, action, org_id, snapshot, context)
         if given.grants:
             yield given.level, rows
@@ -270,7 +270,7 @@ def compute_lowest_restriction(
         rows = stored.get(key)
         for about in find_rows_about(rows, resource) if rows else ():
             if about.is_plain:
-                known: int | None = about.kept(org_id, now)
+                known: int | None = about.find_kept(org_id, now)
                 if known is None:
                     known = about.keep(
                         org_id, now, _compute_lowest(about.groups, resource, None, org_id, now)
@@ -313,8 +313,8 @@ def _find_left_levels(
     now: float,
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
     for group in groups:
-        rows = group.at(now).active
-        if rows and group.holds_in(org_id, ""):  # no restriction is for one version of the documents
+        rows = group.select_at(now).active
+        if rows and group.is_for(org_id, ""):  # no restriction is for one version of the documents
             left = get_level_in(rows[0], resource, path)
             if left is not None:
                 yield left, rows

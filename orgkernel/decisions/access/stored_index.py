@@ -89,14 +89,14 @@ class Alike(Generic[Row]):
         """The same where they are about nothing else."""
         self._known: GroupNow[Row] | None = None
 
-    def at(self, now: float) -> GroupNow[Row]:
+    def select_at(self, now: float) -> GroupNow[Row]:
         """The rows at some time."""
         known = self._known
         if known is None or not known.since <= now < known.until:
             known = self._known = _select_at(self.rows, now)
         return known
 
-    def holds_in(self, org_id: str, snapshot: str) -> bool:
+    def is_for(self, org_id: str, snapshot: str) -> bool:
         """Whether they are stored for an organization, and for this version of its documents."""
         return self.said.org_id in (org_id, ALL_ORGANIZATIONS) and self.said.snapshot in (None, snapshot)
 
@@ -155,7 +155,7 @@ def _does_mean(word: str, resource: Resource) -> bool:
     return is_named(resource, name)
 
 
-def speaks_of(row: Grant | Restriction, resource: Resource) -> bool:
+def is_about(row: Grant | Restriction, resource: Resource) -> bool:
     """Whether something stored is about a resource, or about a part of it."""
     return any(_does_mean(word, resource) for word in row.resources)
 
@@ -204,11 +204,11 @@ class _Parts(Generic[Row]):
                 for length in range(len(names)):
                     self._below.setdefault((start, names[:length]), []).append(group)
 
-    def holding(self, path: StatedPaths) -> Iterable[Alike[Row]]:
+    def find_holding(self, path: StatedPaths) -> Iterable[Alike[Row]]:
         """Those that may hold every path."""
         text = path.texts[0]
         read = None if text is None else get_folded_names(text, path.root)
-        return () if read is None else dict.fromkeys(self._around(read))
+        return () if read is None else dict.fromkeys(self._find_around(read))
 
     def find_touching(self, path: StatedPaths) -> Iterable[Alike[Row]] | None:
         """Those that one of the paths may touch; None where that can be any of them."""
@@ -217,11 +217,11 @@ class _Parts(Generic[Row]):
             read = None if text is None else get_folded_names(text, path.root)
             if read is None or self._starts - {read[0]}:
                 return None
-            groups += self._around(read)
+            groups += self._find_around(read)
             groups += self._below.get(read, ())
         return dict.fromkeys(groups)
 
-    def _around(self, read: FixedNames) -> Iterator[Alike[Row]]:
+    def _find_around(self, read: FixedNames) -> Iterator[Alike[Row]]:
         start, names = read
         for length in range(len(names) + 1):
             yield from self._within.get((start, names[:length]), ())
@@ -243,14 +243,14 @@ class About(Generic[Row]):
         self._loose: dict[tuple[bool, str | None], list[Alike[Row]]] = {}
         self._parts: dict[tuple[_Terms, str | None], _Parts[Row]] = {}
 
-    def kept(self, key: object, now: float) -> Any:
+    def find_kept(self, key: object, now: float) -> Any:
         """What was found before, if nothing ended since; else None. `key` says what it depends on besides the rows."""
         kept = self._kept.get(key)
         return kept[2] if kept is not None and kept[0] <= now < kept[1] else None
 
     def keep(self, key: object, now: float, answer: T) -> T:
         """Keep what follows from the rows until one of them ends."""
-        moments = [group.at(now) for group in self.groups]
+        moments = [group.select_at(now) for group in self.groups]
         since = max((each.since for each in moments), default=-_NEVER)
         until = min((each.until for each in moments), default=_NEVER)
         if len(self._kept) >= _MOST_KEPT:  # whoever makes up circumstances fills no memory
@@ -258,11 +258,11 @@ class About(Generic[Row]):
         self._kept[key] = since, until, answer
         return answer
 
-    def lasts(self, now: float) -> bool:
+    def is_lasting(self, now: float) -> bool:
         """Whether nothing that the rows say ends by itself."""
-        known: bool | None = self.kept((), now)
+        known: bool | None = self.find_kept((), now)
         if known is None:
-            known = self.keep((), now, all(group.at(now).end is None for group in self.groups))
+            known = self.keep((), now, all(group.select_at(now).end is None for group in self.groups))
         return known
 
     def find_unconditional(self, *, parts: bool, snapshot: str | None = None) -> list[Alike[Row]]:
@@ -287,14 +287,14 @@ class About(Generic[Row]):
         """Those that would hold, and are for another version of the documents; of alike ones the one issued last."""
         if not self.has_snapshots:
             return ()
-        known: tuple[Row, ...] | None = self.kept(("outdated", snapshot), now)
+        known: tuple[Row, ...] | None = self.find_kept(("outdated", snapshot), now)
         if known is not None:
             return known
         last: dict[CommonTerms, Row] = {}
         for group in self.groups:
             if group.said.snapshot not in (None, snapshot):
                 terms = group.said._replace(snapshot=None)
-                for row in group.at(now).active:
+                for row in group.select_at(now).active:
                     last[terms] = max(
                         last.get(terms, row), row, key=lambda each: (each.issued_at, get_row_id(each))
                     )
@@ -305,13 +305,15 @@ class About(Generic[Row]):
         """The groups that are not about parts of a tool only."""
         return [each for each in self.groups if not each.globs]
 
-    def giving(self, path: StatedPaths | None, context: AccessContext, snapshot: str) -> Iterable[Alike[Row]]:
+    def find_giving(
+        self, path: StatedPaths | None, context: AccessContext, snapshot: str
+    ) -> Iterable[Alike[Row]]:
         """The groups of grants that may count for a request about a version of the documents."""
         if self.is_plain or len(self.groups) <= _FEW or not ENABLED:
             return self.groups
-        return chain.from_iterable(self._giving(path, context, snapshot))
+        return chain.from_iterable(self._iterate_giving(path, context, snapshot))
 
-    def _giving(
+    def _iterate_giving(
         self, path: StatedPaths | None, context: AccessContext, snapshot: str
     ) -> Iterator[Iterable[Alike[Row]]]:
         digest = None
@@ -322,7 +324,7 @@ class About(Generic[Row]):
             terms = bond, version
             yield self._by_bond.whole.get(terms, ())
             if path is not None and terms in self._by_bond.parts:
-                yield self._index_parts(terms, path.root).holding(path)
+                yield self._index_parts(terms, path.root).find_holding(path)
 
     def find_leaving(self, path: StatedPaths | None) -> Iterable[Alike[Row]]:
         """The groups of restrictions that may count for a request."""
@@ -376,7 +378,7 @@ class _Index(Generic[Row]):
         self.limited = tuple(row for row in rows if isinstance(row, Grant) and row.uses_left is not None)
         self._about: dict[str, tuple[About[Row], ...]] = {}
 
-    def about(self, resource: Resource) -> tuple[About[Row], ...]:
+    def find_about(self, resource: Resource) -> tuple[About[Row], ...]:
         """The rows that are about a resource; nothing where none is."""
         abouts = self._about.get(resource.resource)
         if abouts is None:
@@ -418,7 +420,7 @@ class Patched(Sequence[Row]):
     def __getitem__(self, number: int | slice) -> Row | Sequence[Row]:
         return tuple(self)[number]
 
-    def about(self, resource: Resource) -> Iterator[About[Row]]:
+    def find_about(self, resource: Resource) -> Iterator[About[Row]]:
         """The rows that are about a resource."""
         for about in find_rows_about(self.base, resource):
             if self.dropped and any(get_row_id(row) in self.dropped for row in about.rows):
@@ -458,10 +460,10 @@ def is_few(rows: Sequence[Grant | Restriction]) -> bool:
 def find_rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[About[Row]]:
     """Those of a subject's rows that are about a resource; nothing where none is."""
     if type(rows) is tuple and ENABLED:
-        return index_of(rows).about(resource) if rows else ()
+        return index_of(rows).find_about(resource) if rows else ()
     if type(rows) is Patched:
-        return tuple(rows.about(resource))
-    few = [row for row in rows if speaks_of(row, resource)]
+        return tuple(rows.find_about(resource))
+    few = [row for row in rows if is_about(row, resource)]
     return (About(few, resource),) if few else ()
 
 

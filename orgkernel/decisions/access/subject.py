@@ -65,7 +65,7 @@ class Subject:
         self.has_rank = member is not None and member.rank is not None
         """Whether the roster states its rank, so that stored trust alone does not change it."""
         self._table = table
-        self.policies = table.matching(identity)
+        self.policies = table.find_matching(identity)
         self.depends = any(policy.conditions for policy in self.policies)
         """Whether a policy about it depends on circumstances."""
         self.deciding = None if self.depends else table.set_of(choose_deciding(self.policies))
@@ -76,7 +76,7 @@ class Subject:
         self.times = tuple(dict.fromkeys(each.time for each in conditions if each.time is not None))
         """The times that a policy about it names."""
 
-    def joined(
+    def add_roles(
         self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, other: Subject, resource: str
     ) -> Subject:
         """The same subject in more roles, with what another subject of those brings along for one resource."""
@@ -98,7 +98,7 @@ class Subject:
         wider.chains_of_command = {(action, resource.resource): (source, 0)} if source else {}
         return wider
 
-    def policy_set(self, context: AccessContext) -> PolicySet:
+    def get_policy_set(self, context: AccessContext) -> PolicySet:
         """The policies that decide in these circumstances."""
         if self.deciding is not None:
             return self.deciding
@@ -111,12 +111,12 @@ class Subject:
         if policy_set is None:
             if len(self.sets) >= _MOST_SETS:  # whoever makes up circumstances fills no memory
                 self.sets.clear()
-            policy_set = self.sets[key] = self._table.set_of(choose_deciding(self.matching(context)))
+            policy_set = self.sets[key] = self._table.set_of(choose_deciding(self.find_matching(context)))
         return policy_set
 
-    def matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
+    def find_matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
         """The policies that match in these circumstances, by priority, annotations included."""
-        return tuple(policy for policy in self.policies if policy.holds_in(context))
+        return tuple(policy for policy in self.policies if policy.is_satisfied(context))
 
 
 def build_undeclared_subject(view: OrgView) -> Subject:

@@ -12,4 +12,4 @@ from orgkernel.graph.questions import OrgView
 @PerView
 def get_access_tables(view: OrgView) -> AccessTables:
     """The tables of a view."""
-    return AccessTables(view, PolicyTable.of(view.records.policies.values()), ORDER)
+    return AccessTables(view, PolicyTable.build(view.records.policies.values()), ORDER)

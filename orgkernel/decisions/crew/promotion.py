@@ -22,8 +22,8 @@ from orgkernel.decisions.evidence.qualifications import decide_standing
 from orgkernel.decisions.evidence.role_skills import RoleSkill, find_skills_of_roles, list_universal_skills
 from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.evidence.trust import Trust, credible_interval, trust_of
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.evidence.trust import Trust, compute_credible_interval, get_trust
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Rank, RankLadder, Requirement
 from orgkernel.graph.questions import OrgView
@@ -79,17 +79,17 @@ class PromotionDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 def decide_promotion(view: OrgView, state: StateView, agent_id: str, now: float) -> PromotionDecision:
     """Every path of an agent that a roster declares. Raises KeyError for another one."""
-    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     if subject is None:
         raise KeyError(agent_id)
     ranks, step = view.records.ranks, get_current_rank(view, state, subject)
-    trust = trust_of(view, state, agent_id)
+    trust = get_trust(view, state, agent_id)
     paths: list[PromotionPath] = []
     if step + 1 < len(ranks):
-        paths.append(_promotion(view, state, agent_id, ranks[step + 1], now))
+        paths.append(_propose_promotion(view, state, agent_id, ranks[step + 1], now))
     if step > 0:
         paths.append(_propose_demotion(view, trust, ranks[step], ranks[step - 1]))
-    low, high = credible_interval(trust)
+    low, high = compute_credible_interval(trust)
     return PromotionDecision(
         agent_id=agent_id,
         org_id=view.org_id,
@@ -109,7 +109,9 @@ def check_rank(
     return tuple(_check_requirements(view, state, agent_id, rank, now))
 
 
-def _promotion(view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float) -> PromotionPath:
+def _propose_promotion(
+    view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float
+) -> PromotionPath:
     checks = check_rank(view, state, agent_id, rank, now)
     unmet = [each for each in checks if not each.met]
     explanation = "; ".join(each.text for each in unmet or checks)
@@ -147,7 +149,7 @@ def _check_requirements(
 ) -> Iterator[RequirementCheck]:
     lifecycle = state.get_lifecycle(agent_id)
     yield RequirementCheck(kind="lifecycle", met=lifecycle == "active", text=f"the agent is {lifecycle}")
-    trust = trust_of(view, state, agent_id)
+    trust = get_trust(view, state, agent_id)
     yield RequirementCheck(
         kind="trust",
         met=rank.trust_from <= (trust.mean or 0.0),
@@ -160,12 +162,12 @@ def _check_requirements(
     role_skills = find_skills_of_roles(view, (edge.target for edge in view.list_roles_filled_by(agent_id)))
     levels = compute_current_levels(view.records, state.skills.get(agent_id, ()), now)
     for number, requirement in enumerate(promotion.record.requirements):
-        why = why_place(f"promotion to {rank.id} requires it", promotion.place("requirements", number))
+        why = cite_place(f"promotion to {rank.id} requires it", promotion.place("requirements", number))
         yield _check_skills(requirement, view, role_skills, levels, why)
     results = state.results.get(agent_id, ())
     for number, name in enumerate(promotion.record.qualifications):
         standing = decide_standing(view.records, results, name, now)
-        why = why_place(f"promotion to {rank.id} requires it", promotion.place("qualifications", number))
+        why = cite_place(f"promotion to {rank.id} requires it", promotion.place("qualifications", number))
         yield RequirementCheck(
             kind="qualification",
             met=standing.passed,
@@ -226,7 +228,9 @@ def _check_skills(
         text += f", and {len(reached)} of {len(needed)} have it; {'; '.join(missing[:MOST_TOLD])}"
         text += f"; and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
     edges = (
-        why_edge(role_skills[skill].edge) for skill in needed if skill in role_skills and skill not in reached
+        cite_edge(role_skills[skill].edge)
+        for skill in needed
+        if skill in role_skills and skill not in reached
     )
     return RequirementCheck(
         kind=requirement.skills, met=is_met, text=text, missing=() if is_met else missing,
@@ -247,5 +251,5 @@ def _locate_rank(view: OrgView, rank: Rank) -> tuple[Why, ...]:
     if number is None:
         return ()
     return (
-        why_place(f"rank {rank.id} starts at a trust of {rank.trust_from:g}", ladder.place("ranks", number)),
+        cite_place(f"rank {rank.id} starts at a trust of {rank.trust_from:g}", ladder.place("ranks", number)),
     )

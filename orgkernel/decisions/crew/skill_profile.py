@@ -18,7 +18,7 @@ from orgkernel.decisions.evidence.skill_levels import (
     compute_current_levels,
 )
 from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource, StateView
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import UNIVERSAL
 from orgkernel.graph.questions import OrgView
@@ -96,7 +96,7 @@ class SkillProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 def build_skill_profile(view: OrgView, state: StateView, agent_id: str, now: float) -> SkillProfile:
     """The skills of an agent that a roster declares. Raises KeyError for another one."""
-    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     if subject is None:
         raise KeyError(agent_id)
     role_skills = find_skills_of_roles(view, (edge.target for edge in view.list_roles_filled_by(agent_id)))
@@ -139,9 +139,9 @@ def _build_held_skill(
     if definition is not None and definition.record.category == UNIVERSAL:
         group = "universal"
     declared = (
-        () if definition is None else (why_place(f"skill {record.skill} is declared", definition.place()),)
+        () if definition is None else (cite_place(f"skill {record.skill} is declared", definition.place()),)
     )
-    required = (why_edge(role_skills[record.skill].edge),) if record.skill in role_skills else ()
+    required = (cite_edge(role_skills[record.skill].edge),) if record.skill in role_skills else ()
     scale = view.records.proficiency_scale
     return HeldSkill(
         skill=record.skill,
@@ -182,7 +182,7 @@ def _find_gaps(
         prerequisites = {} if definition is None else definition.record.prerequisite_levels
         is_held = level is not None or skill in suspended
         declared = (
-            () if definition is None else (why_place(f"skill {skill} is declared", definition.place()),)
+            () if definition is None else (cite_place(f"skill {skill} is declared", definition.place()),)
         )
         yield SkillGap(
             skill=skill,
@@ -196,5 +196,5 @@ def _find_gaps(
             else tuple(
                 f"{each}: {lowest}" for each, lowest in prerequisites.items() if levels.get(each, 0) < lowest
             ),
-            why=declared if role_skill is None else (why_edge(role_skill.edge),),
+            why=declared if role_skill is None else (cite_edge(role_skill.edge),),
         )

@@ -13,7 +13,7 @@ from orgkernel.decisions.access.subject import NO_RANK, get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.skill_levels import compute_current_level
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
@@ -59,13 +59,13 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
     tables = get_access_tables(view)
     working: dict[str, bool] = {}
     for agent_id in view.records.agents:
-        subject = tables.subject(f"agent:{agent_id}")
+        subject = tables.find_subject(f"agent:{agent_id}")
         working[agent_id] = subject is not None and is_at_work(subject, state)
     levels = _compute_levels(view, state, now)
     ranks = {
         agent_id: get_current_rank(view, state, subject)
         for agent_id, at_work in working.items()
-        if at_work and (subject := tables.subject(f"agent:{agent_id}")) is not None
+        if at_work and (subject := tables.find_subject(f"agent:{agent_id}")) is not None
     }
 
     def find() -> Iterator[Vacancy]:
@@ -80,10 +80,10 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
                 if names
                 else f"no roster assigns an agent to role {quote(role_id)}"
             )
-            declared = why_place(f"role {role_id} is declared", view.place_of(role_id))
+            declared = cite_place(f"role {role_id} is declared", view.get_place(role_id))
             yield Vacancy(
                 role_id, "not_at_work" if names else "unfilled", text, names, _find_cover(view, role_id, working),
-                _find_candidates(view, role_id, ranks, levels), (declared, *map(why_edge, holders)),
+                _find_candidates(view, role_id, ranks, levels), (declared, *map(cite_edge, holders)),
             )  # fmt: skip
 
     return VacancyAnswer(view.org_id, tuple(find()), view.digest, state.version)
@@ -112,12 +112,12 @@ def _compute_levels(view: OrgView, state: StateView, now: float) -> Mapping[str,
 def _find_candidates(
     view: OrgView, role_id: str, ranks: Mapping[str, int], levels: Mapping[str, Mapping[str, int]]
 ) -> tuple[VacancyCandidate, ...]:
-    required = [edge for edge in view.skills_of(role_id) if edge.attribute.startswith("required")]
+    required = [edge for edge in view.list_skills(role_id) if edge.attribute.startswith("required")]
     entry = view.records.posts[role_id].profile.entry_rank
     least = NO_RANK if entry is None else get_rank_number(view, entry)
     candidates = (
         VacancyCandidate(
-            agent_id, tuple(_missing(agent_id, rank, least, entry, required, levels.get(agent_id, {})))
+            agent_id, tuple(_find_missing(agent_id, rank, least, entry, required, levels.get(agent_id, {})))
         )
         for agent_id, rank in ranks.items()
     )
@@ -125,7 +125,7 @@ def _find_candidates(
     return tuple(ordered[:MOST_CANDIDATES])
 
 
-def _missing(
+def _find_missing(
     agent_id: str, rank: int, least: int, entry: str | None, required: list[Edge], levels: Mapping[str, int]
 ) -> Iterator[str]:
     if rank < least:

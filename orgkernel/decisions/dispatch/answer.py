@@ -33,7 +33,7 @@ def answer_with_role(
         "role", query, domain, role_id, view.records.posts[role_id].profile.name,
         plans,
         allowed,
-        tuple(edge.target for edge in view.tools_of(role_id) if edge.target in view.records.tools),
+        tuple(edge.target for edge in view.list_tools(role_id) if edge.target in view.records.tools),
         tuple(edge.target for edge in view.list_chain_above(role_id)),
         reasons, considered, count, view.digest, candidates, margin,
     )  # fmt: skip

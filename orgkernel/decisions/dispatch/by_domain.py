@@ -20,7 +20,7 @@ from orgkernel.decisions.dispatch.order import (
     get_handling_edge,
     rank_candidates,
 )
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import NO_RIVAL, say_unequipped
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.memo import per_view_and_key
@@ -125,7 +125,9 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
     # A role may name what nobody declares: that is an error for the role, and gives it nothing.
     declared = view.records.plans
     plans = tuple(edge.target for edge in view.list_plans(chosen.role_id) if edge.target in declared)
-    tools = tuple(edge.target for edge in view.tools_of(chosen.role_id) if edge.target in view.records.tools)
+    tools = tuple(
+        edge.target for edge in view.list_tools(chosen.role_id) if edge.target in view.records.tools
+    )
     served = (domain, chosen.domain)
     return DispatchDecision(
         "role", word, domain, chosen.role_id, view.records.posts[chosen.role_id].profile.name,
@@ -163,7 +165,7 @@ def _explain_resolution(view: OrgView, word: str, domain: str | None) -> tuple[R
     if domain == word or domain is None:
         return ()
     text = f"{quote(word)} means domain {quote(domain)}"
-    return (Reason("ALIAS", text, (why_place(text, view.records.aliases[word].place),)),)
+    return (Reason("ALIAS", text, (cite_place(text, view.records.aliases[word].place),)),)
 
 
 def _explain_nearest(view: OrgView, domain: str, chosen: Candidate, nearest: Candidate) -> tuple[Reason, ...]:
@@ -174,7 +176,7 @@ def _explain_nearest(view: OrgView, domain: str, chosen: Candidate, nearest: Can
     text = f"no role takes {quote(domain)} itself{with_tools}, {quote(chosen.domain)} is broader"
     passed = view.list_domain_and_broader(domain)[: chosen.distance]
     places = (view.records.domains[each].place("broader") for each in passed)
-    return (Reason("BROADER_DOMAIN", text, tuple(why_place(text, place) for place in places)),)
+    return (Reason("BROADER_DOMAIN", text, tuple(cite_place(text, place) for place in places)),)
 
 
 def _explain_choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[Reason, Reason]:
@@ -182,7 +184,7 @@ def _explain_choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -
     handles = Reason(
         "HANDLES_DOMAIN",
         f"{role} handles domain {quote(chosen.domain)}",
-        (why_edge(get_handling_edge(view, chosen)),),
+        (cite_edge(get_handling_edge(view, chosen)),),
     )
     if rival is None:
         return handles, Reason("ONLY_CANDIDATE", NO_RIVAL)
@@ -194,14 +196,14 @@ def _consider(view: OrgView, chosen: Candidate | None, other: Candidate, needed:
     lacks = _find_missing_needs(other, needed)
     if lacks or chosen is None:
         text = say_unequipped(lacks)
-        return Considered(other.role_id, "LACKS_TOOL", text, (why_edge(get_handling_edge(view, other)),))
+        return Considered(other.role_id, "LACKS_TOOL", text, (cite_edge(get_handling_edge(view, other)),))
     return explain_loss(view, chosen, other)
 
 
 def explain_loss(view: OrgView, better: Candidate, worse: Candidate) -> Considered:
     """Why the second of two candidates comes after the first."""
     code, text, why = find_difference(view, better, worse)
-    places = tuple(dict.fromkeys((why_edge(get_handling_edge(view, worse)), *why)))
+    places = tuple(dict.fromkeys((cite_edge(get_handling_edge(view, worse)), *why)))
     return Considered(worse.role_id, code, f"role {quote(better.role_id)} is preferred: {text}", places)
 
 
@@ -232,14 +234,14 @@ def _explain_no_role(
         text = f"no role that handles {quote(domain)} is equipped with all of {listing(lacking)}"
         return Reason("NO_ROLE_EQUIPPED", text)
     if domain is not None and domain in records.domains:
-        declared = why_place(f"domain {domain} is declared", records.domains[domain].place())
+        declared = cite_place(f"domain {domain} is declared", records.domains[domain].place())
         return Reason("NO_ROLE_HANDLES", say_unhandled_domain(quote(domain)), (declared,))
     if word in records.aliases:
         alias = records.aliases[word]
         text = say_unmapped_alias(quote(word))
         if alias.target is not None:
             text = f"{quote(word)} means {quote(alias.target)}, which no catalog declares"
-        return Reason("DOMAIN_UNMAPPED", text, (why_place(text, alias.place),))
+        return Reason("DOMAIN_UNMAPPED", text, (cite_place(text, alias.place),))
     hint = did_you_mean(word, [*records.domains, *records.aliases])
     text = say_unknown_domain(quote(word))
     return Reason("DOMAIN_UNKNOWN", f"{text}; {hint}" if hint else text)

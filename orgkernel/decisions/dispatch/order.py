@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import AUTHORITY_OF_TYPE
 from orgkernel.graph.memo import PerView, per_view_and_key
@@ -61,7 +61,7 @@ class Criterion(NamedTuple):
 
 def _explain_distance(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
     text = f"{quote(better.domain)} is nearer than {quote(worse.domain)}"
-    return text, (why_edge(get_handling_edge(view, better)), why_edge(get_handling_edge(view, worse)))
+    return text, (cite_edge(get_handling_edge(view, better)), cite_edge(get_handling_edge(view, worse)))
 
 
 def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
@@ -72,7 +72,7 @@ def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Ex
         written = "role_type" if post.has("role_type") else "role_id"
         by_default = "" if written == "role_type" else " by default"
         types.append(role_type)
-        why.append(why_place(f"role {each.role_id} is {role_type}{by_default}", post.place(written)))
+        why.append(cite_place(f"role {each.role_id} is {role_type}{by_default}", post.place(written)))
     return f"{types[0]} comes before {types[1]}", tuple(why)
 
 
@@ -82,7 +82,7 @@ def _explain_routing(view: OrgView, better: Candidate, worse: Candidate) -> Expl
 
 def _explain_fewer_domains(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
     why = (
-        why_place(
+        cite_place(
             f"bst_domains of role {each.role_id} lists {each.domains}",
             view.records.posts[each.role_id].place("capabilities", "bst_domains", key=True),
         )
@@ -95,7 +95,7 @@ def _explain_declared_first(view: OrgView, better: Candidate, worse: Candidate) 
     included = (
         edge for each in (better, worse) for edge in view.list_edges_to(EdgeKind.INCLUDES, each.role_id)
     )
-    return "it stands first in the hierarchy, nothing else tells them apart", tuple(map(why_edge, included))
+    return "it stands first in the hierarchy, nothing else tells them apart", tuple(map(cite_edge, included))
 
 
 ORDER = (
@@ -191,7 +191,7 @@ def locate_routing(view: OrgView, domain: str) -> tuple[Why, ...]:
     if word is None:
         return ()
     place = view.records.document.place("domain_routing", word, key=True)
-    return (why_place(f"domain_routing of {word}", place),)
+    return (cite_place(f"domain_routing of {word}", place),)
 
 
 def _get_routing_word(view: OrgView, domain: str) -> str | None:

@@ -52,7 +52,7 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
     for edge in view.list_domains(role_id):
         yield from list_domain_texts(view, edge.target)
     skills = view.records.skills
-    for edge in view.skills_of(role_id):
+    for edge in view.list_skills(role_id):
         skill = skills.get(edge.target)
         if skill is not None and skill.record.category != UNIVERSAL:
             yield from _list_entry_texts(skill, "skill", skill.record.name, skill.record.description)
@@ -72,7 +72,7 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
             yield from _list_entry_texts(
                 procedure, "procedure", procedure.record.name, procedure.record.description
             )
-    for edge in view.tools_of(role_id):
+    for edge in view.list_tools(role_id):
         tool = view.records.tools.get(edge.target)
         yield TextSource(
             "tool_name",
@@ -155,7 +155,7 @@ def get_text_sources(view: OrgView, role_id: str) -> tuple[TextSource, ...]:
 
 
 @per_view_and_key(most=2_048)
-def words_of(view: OrgView, role_id: str) -> dict[str, TextSource]:
+def map_words_to_sources(view: OrgView, role_id: str) -> dict[str, TextSource]:
     """Every word of those texts, and the strongest text that it stands in."""
     sources_by_word: dict[str, TextSource] = {}
     for source in sorted(get_text_sources(view, role_id), key=lambda each: -FIELDS[each.field]):

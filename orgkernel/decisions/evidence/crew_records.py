@@ -59,7 +59,7 @@ class ServiceCounts(msgspec.Struct, frozen=True, gc=False):
         """How many episodes are recorded."""
         return self.successes + self.failures
 
-    def counting(self, episode: Episode) -> ServiceCounts:
+    def add_episode(self, episode: Episode) -> ServiceCounts:
         """The counts with one more episode."""
         is_success = episode.outcome == "success"
         return ServiceCounts(

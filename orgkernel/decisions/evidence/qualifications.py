@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from orgkernel.decisions.evidence.state_view import QualificationResult, StateView
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Qualification
 from orgkernel.graph.questions import OrgView
@@ -192,7 +192,7 @@ def decide_standing(
     why = (
         ()
         if definition is None
-        else (why_place(f"qualification {qualification} is declared", definition.place(*route, key=True)),)
+        else (cite_place(f"qualification {qualification} is declared", definition.place(*route, key=True)),)
     )
     return QualificationStanding(
         qualification=qualification,

@@ -48,7 +48,7 @@ def find_skills_of_roles(view: OrgView, roles: Iterable[str]) -> Mapping[str, Ro
 def _find_skills(view: OrgView, roles: tuple[str, ...]) -> Mapping[str, RoleSkill]:
     role_skills: dict[str, RoleSkill] = {}
     for role_id in roles:
-        for edge in view.skills_of(role_id):
+        for edge in view.list_skills(role_id):
             need, _, level = edge.attribute.partition(":")
             skill = RoleSkill(edge.target, int(level), need == "optional", edge)
             known = role_skills.get(edge.target)

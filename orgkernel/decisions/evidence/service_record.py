@@ -8,7 +8,7 @@ import msgspec
 
 from orgkernel.decisions.evidence.crew_records import Personality, ServiceCounts
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.graph.questions import OrgView
 
 Trajectory = Literal["improving", "steady", "declining", "unknown"]
@@ -87,8 +87,8 @@ def decide_drift(view: OrgView, agent_id: str, state: StateView) -> PersonalityD
     latest = state.personalities.get(agent_id)
     place = definition.place("personality") if definition.record.personality else definition.place()
     why = (
-        why_place(f"the personality of {agent_id} in the roster", place),
-        why_place("the limit of drift", view.records.document.place("limits", "personality_drift")),
+        cite_place(f"the personality of {agent_id} in the roster", place),
+        cite_place("the limit of drift", view.records.document.place("limits", "personality_drift")),
     )
     if latest is None:
         return PersonalityDrift(agent_id, seed, None, None, limit, False, None, why)

@@ -39,7 +39,7 @@ def compute_current_level(record: SkillRecord, decay_days: float, now: float) ->
     return max(LOWEST, record.proficiency - periods)
 
 
-def terms_of(records: OrgRecords, skill: str) -> SkillTerms:
+def get_skill_terms(records: OrgRecords, skill: str) -> SkillTerms:
     """What the documents say about a skill; of one that they do not declare, what holds for every skill."""
     definition = records.skills.get(skill)
     declared = Skill() if definition is None else definition.record

@@ -49,7 +49,7 @@ Stream = Literal["decision", "history"]
 _SHORT: frozenset[AuditKind] = frozenset({"decision", "usage"})
 
 
-def stream_of(kind: AuditKind) -> Stream:
+def get_stream(kind: AuditKind) -> Stream:
     """The chain a row of this kind belongs to."""
     return "decision" if kind in _SHORT else "history"
 

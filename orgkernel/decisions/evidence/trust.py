@@ -39,7 +39,7 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """In a few words, never a bare number.
 
-        >>> str(trust_from(0.5, 4, 6, 0)), str(trust_from(None, 4, 0, 0))
+        >>> str(compute_trust(0.5, 4, 6, 0)), str(compute_trust(None, 4, 0, 0))
         ('0.80 (alpha 8, beta 2; 6 of 6 succeeded)', 'unknown (no outcomes)')
         """
         if self.mean is None:
@@ -48,7 +48,7 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.mean:.2f} (alpha {self.alpha:g}, beta {self.beta:g}; {counts})"
 
 
-def trust_from(prior_mean: float | None, weight: float, successes: int, failures: int) -> Trust:
+def compute_trust(prior_mean: float | None, weight: float, successes: int, failures: int) -> Trust:
     """The distribution that follows from a prior and counts."""
     mean = UNSTATED_MEAN if prior_mean is None else prior_mean
     alpha, beta = weight * mean + successes, weight * (1 - mean) + failures
@@ -64,22 +64,22 @@ def trust_from(prior_mean: float | None, weight: float, successes: int, failures
     )
 
 
-def trust_of(view: OrgView, state: StateView, agent_id: str) -> Trust:
+def get_trust(view: OrgView, state: StateView, agent_id: str) -> Trust:
     """The trust in an agent now."""
     declared, stored = view.records.agents.get(agent_id), state.agents.get(agent_id)
     mean = None if declared is None else declared.record.trust
     if stored is not None and stored.trust is not None:
         mean = stored.trust
     weight = DEFAULT_WEIGHT if declared is None else declared.record.trust_weight
-    return trust_from(
+    return compute_trust(
         mean, weight, 0 if stored is None else stored.successes, 0 if stored is None else stored.failures
     )
 
 
-def credible_interval(trust: Trust) -> tuple[float, float]:
+def compute_credible_interval(trust: Trust) -> tuple[float, float]:
     """The middle 95 % of the distribution.
 
-    >>> [round(each, 3) for each in credible_interval(trust_from(0.5, 2, 0, 0))]
+    >>> [round(each, 3) for each in compute_credible_interval(compute_trust(0.5, 2, 0, 0))]
     [0.025, 0.975]
     """
     tail = (1 - CREDIBLE) / 2

@@ -108,8 +108,8 @@ def audit_changes(
         outcome="violations" if violated else "cannot_tell" if findings else "clean",
         code=findings[0].code if findings else None,
         findings=tuple(map(_truncate_finding, findings)),
-        files=tuple(map(case.file, changed.files)),
-        workers=tuple(map(case.work, workers)),
+        files=tuple(map(case.build_file, changed.files)),
+        workers=tuple(map(case.build_work, workers)),
         unowned=tuple(format_path(each) for each in case.touched if not case.owners[each]),
         overlaps=find_ownership_overlaps(workers),
         restored=tuple(sorted(format_path(each) for each in case.commits_of if each not in case.owners)),
@@ -188,9 +188,11 @@ class _Audit:
         commits = self.commits_of.get(path, [])
         authors = [] if self.is_union else [author for author, _ in self._find_authors(commits).values()]
         briefs = [each.brief for each in authors or self.owners[path]]
-        touched = TouchedFile(path, change.existed(path), change.texts(path))
+        touched = TouchedFile(path, change.did_exist(path), change.get_texts(path))
         for touch in self.sacred.find(touched, briefs):
-            yield _sacred(path, touch, f"{_get_verb(change, path)}, and it {touch.text}", commits, authors)
+            yield _build_sacred_finding(
+                path, touch, f"{_get_verb(change, path)}, and it {touch.text}", commits, authors
+            )
 
     def _find_link(self, change: FileChange) -> Iterator[OwnershipFinding]:
         """A link out of the project, or to a file that nobody changes: whoever writes to the link writes there."""
@@ -208,7 +210,7 @@ class _Audit:
                 help="undo the change, or let the link lead to a file of the project",
             )
         for touch in self.sacred.find_never(target) if target else ():
-            yield _sacred(change.path, touch, f"{leads}, which {touch.text}", commits, [])
+            yield _build_sacred_finding(change.path, touch, f"{leads}, which {touch.text}", commits, [])
 
     def _find_restored(self) -> Iterator[OwnershipFinding]:
         """What nobody ever changes stays in the history, although it is as before at the end."""
@@ -216,7 +218,7 @@ class _Audit:
             for touch in () if path in self.owners else self.sacred.find_never(path):
                 text = f"{quote(format_path(path))} was changed, and changed back; it {touch.text}"
                 help = "leave these commits out of the history before it is shared"
-                yield _sacred(path, touch._replace(help=help), text, commits, [])
+                yield _build_sacred_finding(path, touch._replace(help=help), text, commits, [])
 
     def _find_unreadable(self) -> Iterator[OwnershipFinding]:
         for doubt in self.sacred.find_doubts():
@@ -279,7 +281,7 @@ class _Audit:
                     is_violation=False,
                 )
 
-    def file(self, change: FileChange) -> AuditedFile:
+    def build_file(self, change: FileChange) -> AuditedFile:
         """A file as the answer shows it."""
         return AuditedFile(
             path=format_path(change.path),
@@ -289,7 +291,7 @@ class _Audit:
             workers=tuple(self._find_authors(self.commits_of.get(change.path, []))),
         )
 
-    def work(self, worker: AuditedWorker) -> AuditedWork:
+    def build_work(self, worker: AuditedWorker) -> AuditedWork:
         """What one worker did, as the answer shows it."""
         made = [each for each in self.changed.commits if self.author[each.id] is worker]
         paths = dict.fromkeys(path for each in made for path in each.paths if path in self.owners)
@@ -334,7 +336,7 @@ _VERBS = {
 }
 
 
-def _sacred(
+def _build_sacred_finding(
     path: str, touch: SacredTouch, text: str, commits: Sequence[RangeCommit], authors: Sequence[AuditedWorker]
 ) -> OwnershipFinding:
     return OwnershipFinding(

@@ -33,13 +33,13 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         """The paths that are not what they were. What was copied still is."""
         return (self.path, self.before) if self.before and self.change == "renamed" else (self.path,)
 
-    def existed(self, path: str) -> bool:
+    def did_exist(self, path: str) -> bool:
         """Whether there was a file at the beginning at a path that was touched."""
         return path == self.before or self.change not in ("added", "copied", "renamed")
 
-    def texts(self, path: str) -> tuple[str | None, str | None] | None:
+    def get_texts(self, path: str) -> tuple[str | None, str | None] | None:
         """What a manifest contained before and after, each None if there was no file; None if it is not known."""
-        existed, exists = self.existed(path), self.change != "deleted" and path == self.path
+        existed, exists = self.did_exist(path), self.change != "deleted" and path == self.path
         if (existed and self.before_text is None) or (exists and self.after_text is None):
             return None
         return self.before_text if existed else None, self.after_text if exists else None

@@ -1,7 +1,7 @@
 """Live claims of files: who works on which paths until when, and which of them a path or glob would overlap.
 
 Claims are found by the fixed names at the beginning of a path, so that one question looks at a few claims and not at
-all of them. What a look finds is what `owned_paths_overlap` says of every claim.
+all of them. What a look finds is what `do_owned_paths_overlap` says of every claim.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from orgkernel.decisions.ownership.overlap import OwnedPath, read_owned_path, read_owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import OwnedPath, do_parsed_paths_overlap, read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath, Key
 from orgkernel.runtime.paths import get_fixed_names
 
@@ -71,7 +71,7 @@ class _Tables(NamedTuple):
 
 
 class ClaimIndex:
-    """The live claims of an organization. It never changes: `changed` makes another one."""
+    """The live claims of an organization. It never changes: `copy_with` makes another one."""
 
     __slots__ = ("_claims", "_holders", "_missions", "_tables")
 
@@ -101,7 +101,7 @@ class ClaimIndex:
         """All of them, by organization and token."""
         return tuple(self._claims[key] for key in sorted(self._claims))
 
-    def changed(self, claims: Iterable[FileClaim], ended: Iterable[tuple[str, int]] = ()) -> ClaimIndex:
+    def copy_with(self, claims: Iterable[FileClaim], ended: Iterable[tuple[str, int]] = ()) -> ClaimIndex:
         """The index with some claims added or replaced, and without those that have ended."""
         added = {(claim.org_id, claim.token): claim for claim in claims}
         removed = {*added, *ended} & self._claims.keys()
@@ -121,11 +121,11 @@ class ClaimIndex:
             other._tables = _patch(self._tables, added.values(), [self._claims[key] for key in removed])
         return other
 
-    def of_mission(self, brief: str) -> Sequence[FileClaim]:
+    def find_by_mission(self, brief: str) -> Sequence[FileClaim]:
         """The claims for briefs that are derived from a brief."""
         return self._missions.get(brief, ())
 
-    def ends(self) -> Iterator[float]:
+    def list_ends(self) -> Iterator[float]:
         """When they run out, in no order."""
         return (claim.expires_at for claim in self._claims.values())
 
@@ -163,7 +163,7 @@ class ClaimIndex:
             conflicts += [
                 ClaimConflict(path, entry.claim, entry.text)
                 for entry in near
-                if entry.claim.expires_at > now and read_owned_paths_overlap(owned, entry.owned)
+                if entry.claim.expires_at > now and do_parsed_paths_overlap(owned, entry.owned)
             ]
         return tuple(conflicts)
 

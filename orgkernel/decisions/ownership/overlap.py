@@ -51,16 +51,16 @@ def read_owned_path(text: str) -> OwnedPath | BadPath:
     return OwnedPath("/".join(names), None, read.key)
 
 
-def owned_paths_overlap(one: str, other: str) -> bool:
+def do_owned_paths_overlap(one: str, other: str) -> bool:
     """Whether two paths or globs may hold one file.
 
-    >>> owned_paths_overlap("src/**", "SRC/a.py"), owned_paths_overlap("src/*.py", "src/a.md"), owned_paths_overlap("src/*", "docs/*")
+    >>> do_owned_paths_overlap("src/**", "SRC/a.py"), do_owned_paths_overlap("src/*.py", "src/a.md"), do_owned_paths_overlap("src/*", "docs/*")
     (True, False, False)
     """
-    return read_owned_paths_overlap(read_owned_path(one), read_owned_path(other))
+    return do_parsed_paths_overlap(read_owned_path(one), read_owned_path(other))
 
 
-def read_owned_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadPath) -> bool:
+def do_parsed_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadPath) -> bool:
     """The same for two that were read."""
     if isinstance(first, BadPath) or isinstance(second, BadPath):
         return True

@@ -13,7 +13,7 @@ from orgkernel.decisions.ownership.changes import format_path
 from orgkernel.decisions.ownership.dependency_blocks import did_dependencies_change, has_dependency_block
 from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, is_package_manifest
 from orgkernel.decisions.ownership.paths import Key
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Brief, SacredScope
 from orgkernel.loading.sources import SourceDocument
@@ -71,16 +71,16 @@ class SacredFiles:
                 text,
                 "pass the organization as it was then with `--path`, such as a work tree of the base",
             )
-        for path, why in self.unreadable():
+        for path, why in self.find_unreadable():
             text = f"{quote(path)} in the sacred scopes cannot be compared with files"
             yield SacredTouch(code, text, "write a path that starts at the root of the project", why)
 
-    def unreadable(self) -> Iterator[tuple[str, tuple[Why, ...]]]:
+    def find_unreadable(self) -> Iterator[tuple[str, tuple[Why, ...]]]:
         """Paths of scopes that cannot be compared with those of files."""
         for scope_id, scope in self._scopes.items():
             for path in map(_expand_home, scope.paths):
                 if not any(_can_be_compared(path, root) for root in self._roots):
-                    yield path, self._why(scope_id)
+                    yield path, self._cite_scope(scope_id)
 
     def find(self, file: TouchedFile, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
         """Why those who work by the briefs may not change a file. Without a brief, nobody holds a key."""
@@ -94,7 +94,7 @@ class SacredFiles:
         touches = [
             self._touch(scope_id, scope)
             for scope_id, scope in self._scopes.items()
-            if not describe_keys(scope) and not scope.new_files_only and self._holds(scope, path)
+            if not describe_keys(scope) and not scope.new_files_only and self._does_hold(scope, path)
         ]
         yield from touches or ([_ENVIRONMENT] if is_env_file(key) else [])
 
@@ -106,7 +106,7 @@ class SacredFiles:
 
     def _find_declared(self, file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
         for scope_id, scope in self._scopes.items():
-            if not self._holds(scope, file.path) or (
+            if not self._does_hold(scope, file.path) or (
                 briefs and all(is_unlocked(scope, each) for each in briefs)
             ):
                 continue
@@ -128,9 +128,11 @@ class SacredFiles:
             )
         else:
             text, help = lies, _BY_A_PERSON
-        return SacredTouch("SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE", text, help, self._why(scope_id))
+        return SacredTouch(
+            "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE", text, help, self._cite_scope(scope_id)
+        )
 
-    def _holds(self, scope: SacredScope, path: str) -> bool:
+    def _does_hold(self, scope: SacredScope, path: str) -> bool:
         names = tuple(path.split("/"))
         return any(
             may_names_be_inside(names, glob, root)
@@ -140,11 +142,11 @@ class SacredFiles:
             if _can_be_compared(glob, root)
         )
 
-    def _why(self, scope_id: str) -> tuple[Why, ...]:
+    def _cite_scope(self, scope_id: str) -> tuple[Why, ...]:
         if self._document is None:
             return ()
         return (
-            why_place(f"sacred scope {scope_id}", self._document.place("sacred_scopes", scope_id, key=True)),
+            cite_place(f"sacred scope {scope_id}", self._document.place("sacred_scopes", scope_id, key=True)),
         )
 
 

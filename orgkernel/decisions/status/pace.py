@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
@@ -89,14 +89,14 @@ def _build_reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
         yield Reason(
             "PROGRESS",
             f"{PROGRESS}, so the {EMERGENCY} is over although its trigger is unknown",
-            (_why(post, EMERGENCY),),
+            (_cite_tier(post, EMERGENCY),),
         )
     if decision.reasons:
         because = ", ".join(each.text for each in decision.reasons)
-        yield Reason("TRIGGER_HOLDS", f"the {tier} trigger is true: {because}", (_why(post, tier),))
+        yield Reason("TRIGGER_HOLDS", f"the {tier} trigger is true: {because}", (_cite_tier(post, tier),))
     elif tier != PRIMARY:
         yield Reason(
-            "TRIGGER_UNKNOWN", f"the {tier} trigger was true and is now unknown", (_why(post, tier),)
+            "TRIGGER_UNKNOWN", f"the {tier} trigger was true and is now unknown", (_cite_tier(post, tier),)
         )
     elif post.profile.pace_plan is None:
         yield Reason("NO_PLAN", f"role {quote(post.role_id)} has no PACE plan")
@@ -106,6 +106,6 @@ def _build_reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
         yield Reason("NOT_REPORTED", f"not reported: {listing(decision.unknown)}")
 
 
-def _why(post: RolePost, tier: str) -> Why:
+def _cite_tier(post: RolePost, tier: str) -> Why:
     written = getattr(post.profile.pace_plan, tier).trigger
-    return why_place(f"{tier} trigger {written}", post.place("pace_plan", tier, "trigger"))
+    return cite_place(f"{tier} trigger {written}", post.place("pace_plan", tier, "trigger"))

@@ -97,12 +97,12 @@ class Collector:
                 try:
                     handed_in.append((file, self._hand_in(report)))
                 except Refused as error:
-                    unfit.append((file, _refused(error)))
+                    unfit.append((file, _build_refusal(error)))
         for file, ticket in handed_in:
             try:
                 receipt: ReportReceipt = ticket.result()
             except Refused as error:
-                unfit.append((file, _refused(error)))
+                unfit.append((file, _build_refusal(error)))
             else:
                 self._done[file.name] = file.identity
                 self._unfit_since.pop(file.name, None)
@@ -133,5 +133,5 @@ class Collector:
         yield Collected(file.name, "rejected", None, why.code, why.text, "" if moved is None else moved.name)
 
 
-def _refused(error: Refused) -> NotAReport:
+def _build_refusal(error: Refused) -> NotAReport:
     return NotAReport(error.code, error.message)

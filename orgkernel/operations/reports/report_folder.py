@@ -57,23 +57,23 @@ def list_reports(folder: str) -> list[ReportFile]:
 
     Raises `NothingToRead` if the folder does not exist.
     """
-    with _opened(folder) as there:
+    with _open_folder(folder) as there:
         reports = list(_list(there, ""))
-        with contextlib.suppress(OSError), _within(there, f"{ARCHIVE}/") as (archive, _):
+        with contextlib.suppress(OSError), _open_parent(there, f"{ARCHIVE}/") as (archive, _):
             reports += _list(archive, f"{ARCHIVE}/")
     return sorted(reports, key=lambda file: (file.name.endswith(_LATEST), file.identity[2], file.name))
 
 
 def list_latest(folder: str) -> list[ReportFile]:
     """The latest report of each role only. Raises `NothingToRead`."""
-    with _opened(folder) as there:
+    with _open_folder(folder) as there:
         return sorted(file for file in _list(there, "") if file.name.endswith(_LATEST))
 
 
 def read_file(folder: str, file: ReportFile) -> dict[str, Any] | NotAReport | None:
     """The report in a file, or why there is none. None if the file was replaced or removed meanwhile."""
     try:
-        with _opened(folder) as there, _within(there, file.name) as (parent, base):
+        with _open_folder(folder) as there, _open_parent(there, file.name) as (parent, base):
             number = os.open(base, _FILE, dir_fd=parent)
         try:
             # The content belongs to the listed file only if its identity is the same before and after reading.
@@ -113,10 +113,10 @@ def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
     base = file.name.rpartition("/")[2]
     moved = f"{base}.{file.identity[2]}"
     try:
-        with _opened(folder) as there, _within(there, file.name) as (parent, _):
+        with _open_folder(folder) as there, _open_parent(there, file.name) as (parent, _):
             with contextlib.suppress(FileExistsError):
                 os.mkdir(REJECTED, dir_fd=there)
-            with _within(there, f"{REJECTED}/") as (rejected, _):
+            with _open_parent(there, f"{REJECTED}/") as (rejected, _):
                 if get_file_identity(os.stat(base, dir_fd=parent, follow_symlinks=False)) != file.identity:
                     return None
                 os.rename(base, moved, src_dir_fd=parent, dst_dir_fd=rejected)
@@ -127,7 +127,7 @@ def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
 
 
 @contextlib.contextmanager
-def _opened(folder: str) -> Iterator[int]:
+def _open_folder(folder: str) -> Iterator[int]:
     try:
         there = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -143,7 +143,7 @@ def _opened(folder: str) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _within(there: int, name: str) -> Iterator[tuple[int, str]]:
+def _open_parent(there: int, name: str) -> Iterator[tuple[int, str]]:
     """The folder of a file, which must not be a link, and the file's name in it."""
     folder, slash, base = name.rpartition("/")
     if not slash:

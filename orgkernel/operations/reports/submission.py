@@ -30,7 +30,7 @@ def hand_in_report(context: Context, report: Mapping[str, Any], *, org: str | No
     if context.kernel is not None:
         named = unit.get("organization") or org or ACTIVE
         org_id = _require_reporter(context.kernel, actor, named, unit["role_id"])
-        if org is not None and org_of(context.kernel, org) != org_id:
+        if org is not None and resolve_org(context.kernel, org) != org_id:
             raise Refused(
                 f"the report is of organization {quote(org_id)}, and is handed in to {quote(org)}",
                 "leave `unit.organization` out, or hand the report in to that organization",
@@ -40,7 +40,7 @@ def hand_in_report(context: Context, report: Mapping[str, Any], *, org: str | No
     return context.store.reports.record(report, actor=actor.name, agent_id=actor.agent_id)
 
 
-def collector_of(
+def build_collector(
     store: Store, folder: str, clock: Callable[[], float], *, agent_id: str = "", org_id: str = ""
 ) -> Collector:
     """What takes the report files of a folder into the store, each exactly once."""
@@ -52,14 +52,14 @@ def drop_reports(store: Store, older_seconds: float) -> int:
     return store.reports.drop_old(older_seconds)
 
 
-def org_of(kernel: Kernel, org: str) -> str:
+def resolve_org(kernel: Kernel, org: str) -> str:
     """The organization a name means; also one that has errors: its roles report all the same."""
     return org if org in kernel.state.refused else kernel.organization(org).snapshot.org_id
 
 
 def _require_reporter(kernel: Kernel, actor: Actor, org: str, role_id: str) -> str:
     """The organization of a report, if the actor may report for its role; raises `Refused`."""
-    org_id = org_of(kernel, org)
+    org_id = resolve_org(kernel, org)
     if org_id in kernel.state.refused and not actor.agent_id:
         return org_id  # nobody knows its roles at present; a report is not lost for that
     snapshot = kernel.organization(org_id).snapshot

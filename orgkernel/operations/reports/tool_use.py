@@ -91,7 +91,7 @@ def count_tool_use(
         roles = known_roles[entry.subject]
         for role in roles:
             actions.setdefault((role, tool_id), set()).add(entry.action)
-        server, tool = _called(entry.detail)
+        server, tool = _parse_call(entry.detail)
         if not server:
             continue
         first_at = entry.at if first_at is None else min(first_at, entry.at)
@@ -105,13 +105,15 @@ def count_tool_use(
                     "deny", entry.code, (entry.subject, entry.action), None
                 )
     return ObservedUse(
-        tuple(count.as_calls(*key) for key, count in sorted(by_tool.items())),
+        tuple(count.convert_to_calls(*key) for key, count in sorted(by_tool.items())),
         first_at,
         first_of,
         {key: frozenset(members) for key, members in actions.items()},
         {key: frozenset(members) for key, members in names.items()},
         {
-            key: RefusedUse(count.refused.total(), _most_first(count.refused), _most_first(count.asked))
+            key: RefusedUse(
+                count.refused.total(), _sort_most_first(count.refused), _sort_most_first(count.asked)
+            )
             for key, count in sorted(refused.items())
         },
     )
@@ -135,7 +137,7 @@ class _Count:
         elif failure is not None:
             self.failed[failure] += 1
 
-    def as_calls(self, subject: str, server: str, tool: str, tool_id: str) -> ToolCalls:
+    def convert_to_calls(self, subject: str, server: str, tool: str, tool_id: str) -> ToolCalls:
         return ToolCalls(
             subject=subject,
             server=server,
@@ -144,17 +146,17 @@ class _Count:
             calls=self.outcomes.total(),
             allowed=self.outcomes["allow"],
             asked=self.outcomes["ask"],
-            refused=_most_first(self.refused),
-            failed=_most_first(self.failed),
+            refused=_sort_most_first(self.refused),
+            failed=_sort_most_first(self.failed),
         )
 
 
-def _called(detail: Mapping[str, object] | None) -> tuple[str, str]:
+def _parse_call(detail: Mapping[str, object] | None) -> tuple[str, str]:
     """The server and the tool of a call through the gateway; empty for everything else."""
     fields = detail or {}
     server, tool = fields.get("server"), fields.get("tool")
     return (server, tool) if isinstance(server, str) and isinstance(tool, str) else ("", "")
 
 
-def _most_first(counter: Counter[KeyT]) -> dict[KeyT, int]:
+def _sort_most_first(counter: Counter[KeyT]) -> dict[KeyT, int]:
     return dict(sorted(counter.items(), key=lambda item: (-item[1], str(item[0]))))

@@ -68,7 +68,7 @@ def compute_static_row(
     name = resource.resource
     top, asks = FULL, False
     if subject.policies and subject.deciding is not None:
-        _, top, denies, asks = subject.deciding.effects.get(name) or subject.deciding.effect_on(resource)
+        _, top, denies, asks = subject.deciding.effects.get(name) or subject.deciding.compute_effect(resource)
         if denies:
             return None
     bound = subject.bound.get(name, 0)
@@ -116,7 +116,7 @@ def get_stored_level(
     if not (grants or restrictions):
         return NOTHING_STORED
     for about in (*grants, *restrictions):
-        if not about.is_plain or not about.lasts(now):
+        if not about.is_plain or not about.is_lasting(now):
             return None
     given = NOTHING_GRANTED
     if grants:
@@ -124,7 +124,9 @@ def get_stored_level(
             state.grants, subject.keys, resource, None, "", tables.org_id, tables.snapshot, context
         )
     if given.level and subject.deciding is not None:
-        asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.effect_on(resource))[3]
+        asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.compute_effect(resource))[
+            3
+        ]
         if asks:  # somebody has been asked about a part of the actions
             return None
     if not restrictions:
@@ -148,7 +150,7 @@ def compute_static_rows_of_roles(
         return None
     rows = tables.rows.get((request.action, resource.resource))
     if rows is None:
-        subjects = (tables.subject(each) for each in candidates())
+        subjects = (tables.find_subject(each) for each in candidates())
         candidate_rows = (
             compute_static_row(each, resource, request.action) for each in subjects if each is not None
         )

@@ -11,14 +11,14 @@ from orgkernel.decisions.access.layer import ReasonCode, Sentence
 from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
 from orgkernel.decisions.access.lines import locate_edges, locate_in_profile
 from orgkernel.decisions.access.resource import DISPATCH
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import USER
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 
 
-def chain_of_command_sources(
+def compute_chain_of_command_bits(
     view: OrgView, identity: SubjectIdentity, target: str, action: str
 ) -> tuple[int, int]:
     """The bits of what gives a subject the right to dispatch a role or escalate to it, and of what it lacks.
@@ -27,12 +27,12 @@ def chain_of_command_sources(
     """
     if not identity.is_crew:
         has_chain = action == DISPATCH and find_chain_of_command(
-            view, names_in_chain_of_command(identity), target
+            view, list_names_in_chain_of_command(identity), target
         )
         return (CHAIN_OF_COMMAND.bit, 0) if has_chain else (0, 0)
     sources = lacks = 0
     for role_id in identity.roles:
-        of_role = _dispatching if action == DISPATCH else _compute_escalation_levels
+        of_role = _compute_dispatch_bits if action == DISPATCH else _compute_escalation_bits
         gives, missing = of_role(view, role_id, target)
         sources |= gives
         lacks |= missing
@@ -41,7 +41,7 @@ def chain_of_command_sources(
     return 0, lacks or TARGET_NOT_ALLOWED.bit
 
 
-def names_in_chain_of_command(identity: SubjectIdentity) -> tuple[str, ...]:
+def list_names_in_chain_of_command(identity: SubjectIdentity) -> tuple[str, ...]:
     """The words under which a chain of command can name somebody outside the organization."""
     if identity.kind != "person":
         return ()
@@ -73,7 +73,7 @@ def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ..
     return () if reached is None else chain[: reached + 1]
 
 
-def _layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
+def _do_layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
     """Whether both roles lie in layers and no dispatch edge leads from one to the other."""
     organization, posts = view.records.organization, view.records.posts
     source, destination = posts[role_id].profile.layer, posts[target].profile.layer
@@ -83,7 +83,7 @@ def _layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
     return not any(edge.source == source and edge.target == destination for edge in edges)
 
 
-def _dispatching(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+def _compute_dispatch_bits(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
     sources = lacks = 0
     profile = view.records.posts[role_id].profile
     if _find_right(view, role_id, target) is not None:
@@ -95,14 +95,14 @@ def _dispatching(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
             lacks |= CANNOT_DELEGATE.bit
     elif not sources:
         lacks |= TARGET_NOT_ALLOWED.bit | (0 if profile.can_delegate else CANNOT_DELEGATE.bit)
-    if _layers_forbid(view, role_id, target):
+    if _do_layers_forbid(view, role_id, target):
         sources, lacks = 0, lacks | DISPATCH_EDGE_FORBIDDEN.bit
     if profile.position == "worker":
         sources, lacks = 0, lacks | WORKER_CANNOT_DISPATCH.bit
     return sources, lacks
 
 
-def _compute_escalation_levels(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+def _compute_escalation_bits(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
     escalation = _find_escalation(view, role_id, target)
     return (REPORTS_TO.bit, 0) if escalation else (0, TARGET_NOT_ALLOWED.bit)
 
@@ -117,7 +117,7 @@ def _explain_cannot_delegate(evaluation: Evaluation) -> Sentence:
             route = stated if post.has(*stated) else ("role_type",)
             because = "`can_delegate` is false" if route == stated else f"it is a {post.profile.role_type}"
             texts.append(f"role {quote(role)} may not delegate, because {because}")
-            why.append(why_place(f"{route[-1]} of role {role}", locate_in_profile(post, *route)))
+            why.append(cite_place(f"{route[-1]} of role {role}", locate_in_profile(post, *route)))
     return "; ".join(texts), tuple(why)
 
 
@@ -136,17 +136,17 @@ def _explain_edge_forbidden(evaluation: Evaluation) -> Sentence:
     records = evaluation.view.records
     posts = records.posts
     forbidden = dict.fromkeys(
-        posts[role].profile.layer for role in evaluation.roles if _layers_forbid(view, role, target)
+        posts[role].profile.layer for role in evaluation.roles if _do_layers_forbid(view, role, target)
     )
     layer = quote(posts[target].profile.layer)
     text = (
         f"no dispatch edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
     )
-    return text, (why_place("dispatch_edges", records.place_of_edges),)
+    return text, (cite_place("dispatch_edges", records.locate_edges),)
 
 
-def _chain_of_command(evaluation: Evaluation) -> Sentence:
-    superiors = evaluation.roles or names_in_chain_of_command(evaluation.subject.identity)
+def _explain_chain_of_command(evaluation: Evaluation) -> Sentence:
+    superiors = evaluation.roles or list_names_in_chain_of_command(evaluation.subject.identity)
     view, target = evaluation.view, evaluation.resource.id
     chains = (find_chain_of_command(view, (superior,), target) for superior in superiors)
     text = f"{evaluation.who} commands {evaluation.what}"
@@ -174,6 +174,6 @@ TARGET_NOT_ALLOWED = ReasonCode(
 DISPATCH_EDGE_FORBIDDEN = ReasonCode(
     "DISPATCH_EDGE_FORBIDDEN", _explain_edge_forbidden, "", remedies=("grant", "role")
 )
-CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _chain_of_command, "granted", static=True)
+CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _explain_chain_of_command, "granted", static=True)
 MAY_DISPATCH = ReasonCode("MAY_DISPATCH", _may_dispatch, "granted", static=True)
 REPORTS_TO = ReasonCode("REPORTS_TO", _explain_reports_to, "granted", static=True)

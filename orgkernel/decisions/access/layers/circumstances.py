@@ -51,7 +51,7 @@ def _explain_missing_context(evaluation: Evaluation) -> Sentence:
     why: dict[Why, None] = {}
     for each in evaluation.unstated:
         stated = each.evaluation
-        reason = give_reason(stated, stated.tables.order.names_of(stated.failing)[0])
+        reason = give_reason(stated, stated.tables.order.get_code_names(stated.failing)[0])
         places_by_text.setdefault(reason.text, []).append(_locate(each.needed))
         why.update(dict.fromkeys(reason.why))
     cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in places_by_text.items())

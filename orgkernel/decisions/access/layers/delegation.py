@@ -21,7 +21,7 @@ from orgkernel.decisions.access.resource import ESCALATE, GROUPS
 from orgkernel.decisions.access.stored import get_level_in
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import Grant
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import DATA_TIERS, LEVELS
 
@@ -57,7 +57,7 @@ def _compile(target: Target) -> Move | None:
 
 def _find_parent(evaluation: Evaluation, name: str, identified: Identified) -> Subject | None:
     """Somebody whom the subject acts for; None where nobody declares the name or the agent is not at work."""
-    parent = evaluation.tables.subject(name)
+    parent = evaluation.tables.find_subject(name)
     if parent is None:
         # INVARIANT: a name that is given and not declared denies, also where it would not narrow anything.
         evaluation.ceiling = 0
@@ -147,7 +147,7 @@ def _explain_principal_cap(evaluation: Evaluation) -> Sentence:
     texts: list[str] = []
     why: list[Why] = []
     for parent in find_capping_principals(evaluation):
-        reason = give_reason(parent, order.names_of(parent.failing)[0])
+        reason = give_reason(parent, order.get_code_names(parent.failing)[0])
         role, more = _describe_part_in_run(evaluation, parent)
         texts.append(f"{parent.who}, {role}, may not {_describe_request(parent)}: {reason.text}")
         why += (*reason.why, *more)
@@ -181,12 +181,12 @@ def _describe_request(evaluation: Evaluation) -> str:
 def _locate_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
     """The line of a limit, or that of the limits that do not name it; nothing where no limit is written."""
     records = evaluation.view.records
-    document = records.declaring("limits", field)
+    document = records.get_declaring_document("limits", field)
     if not document.has("limits"):
         return ()
     text = f"{field} {getattr(records.organization.limits, field)}{_mention_default(evaluation, field)}"
     route = ("limits", field) if document.has("limits", field) else ("limits",)
-    return (why_place(text, document.place(*route, key=True)),)
+    return (cite_place(text, document.place(*route, key=True)),)
 
 
 def _describe_limit(evaluation: Evaluation, field: str) -> str:
@@ -195,7 +195,7 @@ def _describe_limit(evaluation: Evaluation, field: str) -> str:
 
 
 def _mention_default(evaluation: Evaluation, field: str) -> str:
-    document = evaluation.view.records.declaring("limits", field)
+    document = evaluation.view.records.get_declaring_document("limits", field)
     return "" if document.has("limits", field) else " by default"
 
 
@@ -235,7 +235,7 @@ def _explain_passed_on(evaluation: Evaluation) -> Sentence:
         passed = _compute_passed_level(evaluation)
         caps.append((passed, f"the envelope passes on level {quote(levels[passed])} of {what}", ()))
     if not caps or evaluation.failing & (UNKNOWN_PRINCIPAL.bit | AGENT_INACTIVE.bit):
-        return _stopped(evaluation)
+        return _explain_stop(evaluation)
     least = min(level for level, _, _ in caps)
     sentences = [(text, why) for level, text, why in caps if level == least]
     return "; ".join(text for text, _ in sentences), tuple(
@@ -243,7 +243,7 @@ def _explain_passed_on(evaluation: Evaluation) -> Sentence:
     )
 
 
-def _stopped(evaluation: Evaluation) -> Sentence:
+def _explain_stop(evaluation: Evaluation) -> Sentence:
     """Who stops the run: told where names and suspensions are told. Or who has to ask first."""
     codes = (UNKNOWN_PRINCIPAL, AGENT_INACTIVE)
     sentences = [code.say(evaluation) for code in codes if evaluation.failing & code.bit]
@@ -282,6 +282,6 @@ DELEGATION = AccessLayer(
     _compile,
     of_run=True,
     needs_run=True,
-    explains={"ceiling": _explain_passed_on, "stopped": _stopped},
+    explains={"ceiling": _explain_passed_on, "stopped": _explain_stop},
     changes={"envelope": _propose_passing_on},
 )

@@ -14,7 +14,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.access.resource import LEVEL, LOCK
 from orgkernel.decisions.access.stated import StatedPaths
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.decisions.refusals import UNREADABLE_PATH
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import is_glob_inside, read_path
@@ -69,11 +69,11 @@ def list_file_scope_globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple
     return tuple(dict.fromkeys(glob for role in roles for glob in posts[role].profile.file_scope))
 
 
-def _out_of_file_scope(evaluation: Evaluation) -> Sentence:
+def _explain_out_of_file_scope(evaluation: Evaluation) -> Sentence:
     roles, posts = find_bounding_roles(evaluation), evaluation.view.records.posts
     globs = list_file_scope_globs(evaluation, roles)
     why: tuple[Why, ...] = tuple(
-        why_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
+        cite_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
     )
     bound = say_file_scope(evaluation.who, listing(globs))
     if evaluation.path is not None:
@@ -93,7 +93,7 @@ def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
             yield f"{quote(path)} {'lies outside' if known else 'cannot be compared with it'}"
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     if not evaluation.has_open_path or not is_bounded(evaluation):
         return ()
     return (f"path:{glob}" for glob in list_file_scope_globs(evaluation, find_bounding_roles(evaluation)))
@@ -114,12 +114,14 @@ def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
         yield RemedyChange("path", listing(list_file_scope_globs(evaluation, roles)))
 
 
-WRITE_OUT_OF_FILE_SCOPE = ReasonCode("WRITE_OUT_OF_FILE_SCOPE", _out_of_file_scope, remedies=("path", "role"))
+WRITE_OUT_OF_FILE_SCOPE = ReasonCode(
+    "WRITE_OUT_OF_FILE_SCOPE", _explain_out_of_file_scope, remedies=("path", "role")
+)
 FILE_SCOPE = AccessLayer(
     "file scope",
     (WRITE_OUT_OF_FILE_SCOPE,),
     _compile,
-    circumstances=_words,
+    circumstances=_list_words,
     suppose=_suppose,
     changes={"path": _propose_stating_path},
 )

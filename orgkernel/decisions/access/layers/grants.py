@@ -210,7 +210,7 @@ def _find_first_missed(evaluation: Evaluation, grants: Sequence[Grant], **lifted
     for grant in grants[:_MOST_TRIED]:
         # What has to be stated besides keeps nobody from hearing of the grant.
         revived = add_grant(evaluation.state, replace(grant, **lifted))
-        again = evaluation.again(state=revived, is_complete=True)
+        again = evaluation.copy_with(state=revived, is_complete=True)
         then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
             return grant
@@ -228,8 +228,8 @@ def _find_expired(evaluation: Evaluation) -> Iterator[Grant]:
     """
     state, context = evaluation.state, evaluation.request.context
     for about in _find_grants_about_resource(evaluation, state.grants, state.expired):
-        for group in about.giving(evaluation.path, context, evaluation.tables.snapshot):
-            grant = group.at(context.now).ended
+        for group in about.find_giving(evaluation.path, context, evaluation.tables.snapshot):
+            grant = group.select_at(context.now).ended
             if grant is not None and _would_give(evaluation, replace(grant, expires_at=None)):
                 yield grant
 
@@ -246,7 +246,7 @@ def _find_grants_about_resource(
     evaluation: Evaluation, *stored: Mapping[str, Sequence[Grant]]
 ) -> Iterator[About[Grant]]:
     """The grants about the resource to the subject, and to those it acts for."""
-    others = [evaluation.tables.subject(each) for each in evaluation.list_principals()]
+    others = [evaluation.tables.find_subject(each) for each in evaluation.list_principals()]
     keys = dict.fromkeys(
         key for each in (evaluation.subject, *others) if each is not None for key in each.keys
     )
@@ -266,7 +266,7 @@ def _would_give(evaluation: Evaluation, grant: Grant) -> bool:
 # -- what depends on circumstances -------------------------------------------------------------------------------------
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     """The channels, sessions, paths and ends that stored grants and restrictions name."""
     return _list_stored_words(evaluation) if evaluation.has_stored else ()
 
@@ -282,16 +282,16 @@ def _list_stored_words(evaluation: Evaluation) -> Iterator[str]:
         for grants in find_about(state.grants, (key,), resource):
             version = snapshot if grants.has_snapshots else ""
             about = (org_id, version, evaluation.action if grants.has_actions else "", pathless)
-            words: tuple[str, ...] | None = grants.kept(about, now)
+            words: tuple[str, ...] | None = grants.find_kept(about, now)
             yield from (
                 grants.keep(about, now, _list_grant_words(grants, evaluation)) if words is None else words
             )
         for restrictions in find_about(state.restrictions, (key,), resource):
             for left in restrictions.groups:
-                for restriction in left.at(now).one if left.holds_in(org_id, snapshot) else ():
+                for restriction in left.select_at(now).one if left.is_for(org_id, snapshot) else ():
                     yield from (f"path:{glob}" for glob in left.parts) if pathless else ()
                     if get_level_in(restriction, resource, evaluation.path) is not None:
-                        yield from _describe_end(left.at(now).end)
+                        yield from _describe_end(left.select_at(now).end)
 
 
 def _list_grant_words(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
@@ -302,11 +302,11 @@ def _list_grant_words(about: About[Grant], evaluation: Evaluation) -> tuple[str,
         terms = group.said
         if terms.action not in (None, evaluation.action) or (group.globs and not pathless):
             continue
-        if group.at(now).one and group.holds_in(evaluation.tables.org_id, evaluation.tables.snapshot):
+        if group.select_at(now).one and group.is_for(evaluation.tables.org_id, evaluation.tables.snapshot):
             named = zip(("channel", "session", "input"), terms.bond, strict=True)
             words.update((f"{name}:{value}", None) for name, value in named if value is not None)
             words.update((f"path:{glob}", None) for glob in (group.parts if pathless else ()))
-            words.update((word, None) for word in _describe_end(group.at(now).end))
+            words.update((word, None) for word in _describe_end(group.select_at(now).end))
     return tuple(words)
 
 
@@ -341,11 +341,11 @@ def _suppose_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[
     for about in find_about(evaluation.state.grants, (key,), evaluation.resource):
         if kindly:
             loose = about.find_unconditional(parts=not pathless, snapshot=snapshot)
-            yield from (_widen(row, pathless) for group in loose for row in group.at(now).one)
+            yield from (_widen(row, pathless) for group in loose for row in group.select_at(now).one)
         else:
-            giving = about.giving(evaluation.path, NOWHERE, snapshot)
+            giving = about.find_giving(evaluation.path, NOWHERE, snapshot)
             free = (each for each in giving if each.said.bond == FREE)
-            grants = (group.at(now).lasting for group in free)
+            grants = (group.select_at(now).lasting for group in free)
             yield from (each for each in grants if each is not None)
 
 
@@ -353,10 +353,12 @@ def _suppose_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Ite
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for about in find_about(evaluation.state.restrictions, (key,), evaluation.resource):
         if not kindly:
-            yield from (row for group in about.find_leaving(evaluation.path) for row in group.at(now).one)
+            yield from (
+                row for group in about.find_leaving(evaluation.path) for row in group.select_at(now).one
+            )
             continue
         for group in about.whole if pathless else about.find_leaving(evaluation.path):
-            row = group.at(now).lasting
+            row = group.select_at(now).lasting
             if row is not None:
                 whole = tuple(name for name in row.resources if name == get_root_resource(name))
                 yield replace(row, resources=whole) if pathless else row
@@ -386,7 +388,7 @@ GRANTS = AccessLayer(
     unchanged=_explain_applied,
     besides={GRANT_EXPIRED: _explain_expired_grant, GRANT_OUTDATED: _explain_outdated_grant},
     explains={"granted": _explain_too_little, "ceiling": _explain_leaving},
-    circumstances=_words,
+    circumstances=_list_words,
     suppose=_suppose,
     changes={"lift": _propose_lifting},
 )

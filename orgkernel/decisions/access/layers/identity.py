@@ -13,7 +13,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import Lifecycle, StateView
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.graph.records import Definition
 
@@ -46,28 +46,28 @@ def is_at_work(subject: Subject, state: StateView) -> bool:
 def _explain_unknown_principal(evaluation: Evaluation) -> Sentence:
     tables = evaluation.tables
     names = (evaluation.request.subject, *evaluation.list_principals())
-    unknown = [each for each in names if tables.subject(each) is None]
+    unknown = [each for each in names if tables.find_subject(each) is None]
     hints = []
     for each in unknown:
         kind, _, name = each.partition(":")
         if kind not in _KINDS:
             hints.append(did_you_mean(kind, _KINDS) or f"kinds are {', '.join(map(quote, _KINDS))}")
             continue
-        hints.append(did_you_mean(name, _known_names(evaluation, kind)))
+        hints.append(did_you_mean(name, _list_known_names(evaluation, kind)))
     are = "is" if len(unknown) == 1 else "are"
     return "; ".join(filter(None, (f"{listing(unknown)} {are} not declared", *hints))), ()
 
 
 def is_misspelled(evaluation: Evaluation) -> bool:
     """Whether the subject of the request is not declared and has a name, or a kind, like one that is."""
-    if evaluation.tables.subject(evaluation.request.subject) is not None:
+    if evaluation.tables.find_subject(evaluation.request.subject) is not None:
         return False
     kind, _, name = evaluation.request.subject.partition(":")
-    similar = suggest(name, _known_names(evaluation, kind)) if kind in _KINDS else suggest(kind, _KINDS)
+    similar = suggest(name, _list_known_names(evaluation, kind)) if kind in _KINDS else suggest(kind, _KINDS)
     return similar is not None
 
 
-def _known_names(evaluation: Evaluation, kind: str) -> Collection[str]:
+def _list_known_names(evaluation: Evaluation, kind: str) -> Collection[str]:
     view = evaluation.view
     return {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
 
@@ -77,7 +77,7 @@ def _explain_agent_inactive(evaluation: Evaluation) -> Sentence:
     request, texts = evaluation.request, []
     why: list[Why] = []
     for name in dict.fromkeys((request.subject, *evaluation.list_principals())):
-        subject = evaluation.tables.subject(name)
+        subject = evaluation.tables.find_subject(name)
         if subject is None or is_at_work(subject, evaluation.state):
             continue
         part = "" if name == request.subject else ", who is on the path of delegation,"
@@ -100,7 +100,7 @@ def _explain_probation(evaluation: Evaluation, subject: Subject) -> Sentence:
     roles = f"role{'s' * (len(closed) != 1)} {listing(post.role_id for post in closed)}"
     are = "is" if len(closed) == 1 else "are"
     why = (
-        why_place(f"role {post.role_id} is not open to probation", post.place("role_id")) for post in closed
+        cite_place(f"role {post.role_id} is not open to probation", post.place("role_id")) for post in closed
     )
     return f"on probation, and {roles} {are} not open to probation", tuple(why)
 
@@ -114,13 +114,13 @@ def locate_declaration(evaluation: Evaluation, kind: str, name: str) -> tuple[Wh
     """The line that declares a subject or a resource. Empty if none does."""
     records = evaluation.view.records
     if kind == "role" and name in records.posts:
-        return (why_place(f"role {name} is declared", records.posts[name].place("role_id")),)
+        return (cite_place(f"role {name} is declared", records.posts[name].place("role_id")),)
     known: dict[str, Mapping[str, Definition[Any]]] = {
         "tool": records.tools, "agent": records.agents, "person": records.people,
         "system": records.system_origins, "webhook": records.webhooks,
     }  # fmt: skip
     definition = known.get(kind, {}).get(name)
-    return () if definition is None else (why_place(f"{kind} {name} is declared", definition.place()),)
+    return () if definition is None else (cite_place(f"{kind} {name} is declared", definition.place()),)
 
 
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _explain_unknown_principal, "stopped")

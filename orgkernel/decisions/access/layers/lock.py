@@ -45,7 +45,7 @@ def _explain_locked(evaluation: Evaluation) -> Sentence:
     return f"{evaluation.what} is locked by {quote(lock.holder)}", why
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     return (f"lock:{evaluation.resource.id}",) if evaluation.resource.exclusive else ()
 
 
@@ -71,7 +71,7 @@ EXCLUSIVE_LOCK = AccessLayer(
     (LOCKED,),
     _compile,
     of_run=True,
-    circumstances=_words,
+    circumstances=_list_words,
     suppose=_suppose,
     changes={"lock": _propose_taking_lock},
 )

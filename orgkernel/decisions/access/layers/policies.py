@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.circumstances import find_unstated, words_of
+from orgkernel.decisions.access.circumstances import find_unstated, list_condition_words
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
@@ -19,18 +19,18 @@ from orgkernel.decisions.access.layers.file_scope import (
 )
 from orgkernel.decisions.access.layers.identity import locate_declaration
 from orgkernel.decisions.access.layers.policy_parts import (
+    does_match_part,
     is_open,
     list_named_commands,
     list_named_paths,
     list_part_words,
     name_resource_or_part,
-    speaks_of,
 )
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import is_glob_inside
 
@@ -47,12 +47,12 @@ def _compile(target: Target) -> Move | None:
             if deciding is None:
                 assumed = evaluation.assumed
                 if assumed is None or assumed.policies is None:
-                    deciding = subject.policy_set(evaluation.request.context)
+                    deciding = subject.get_policy_set(evaluation.request.context)
                 else:
                     deciding = assumed.policies
-            allowed, top, denies, asks = deciding.effects.get(name) or deciding.effect_on(resource)
+            allowed, top, denies, asks = deciding.effects.get(name) or deciding.compute_effect(resource)
             if is_divided:
-                denies_part, denies_open, asks_part = deciding.parts_of(resource, evaluation.stated)
+                denies_part, denies_open, asks_part = deciding.evaluate_parts(resource, evaluation.stated)
                 asks, denies = asks or asks_part, denies or denies_part
                 if denies_open:
                     evaluation.failing |= PART_NOT_STATED.bit
@@ -85,9 +85,9 @@ def _describe_policies(evaluation: Evaluation, speaks: Callable[[AccessPolicy], 
     for policy in policies:
         edges = [edge for edge in view.list_tools_covered_by(policy.id) if edge.target == resource.id]
         if edges and resource.kind == "tool":
-            why += map(why_edge, edges)
+            why += map(cite_edge, edges)
         else:
-            why.append(why_place(f"policy {policy.id}", policy.definition.place()))
+            why.append(cite_place(f"policy {policy.id}", policy.definition.place()))
     names = listing(policy.id for policy in policies)
     return f"polic{'y' if len(policies) == 1 else 'ies'} {names}", tuple(dict.fromkeys(why))
 
@@ -97,7 +97,7 @@ def _does_cover(resource: Resource, policy: AccessPolicy) -> bool:
 
 
 def _compute_granted_level(resource: Resource, policy: AccessPolicy) -> int:
-    return policy.granted(resource.kind, resource.id, resource.tier)
+    return policy.get_granted_level(resource.kind, resource.id, resource.tier)
 
 
 def _does_bound(resource: Resource, policy: AccessPolicy) -> bool:
@@ -120,7 +120,7 @@ def _explain_denying_policies(evaluation: Evaluation, is_meant: Callable[[Access
     resource = evaluation.resource
 
     def denies(policy: AccessPolicy) -> bool:
-        return _does_deny(resource, policy) and speaks_of(evaluation, policy) and is_meant(policy)
+        return _does_deny(resource, policy) and does_match_part(evaluation, policy) and is_meant(policy)
 
     text, why = _describe_policies(evaluation, denies)
     what = name_resource_or_part(evaluation, filter(denies, _find_deciding_policies(evaluation)))
@@ -128,7 +128,7 @@ def _explain_denying_policies(evaluation: Evaluation, is_meant: Callable[[Access
 
 
 def _find_deciding_policies(evaluation: Evaluation) -> tuple[AccessPolicy, ...]:
-    return evaluation.subject.policy_set(evaluation.request.context).policies
+    return evaluation.subject.get_policy_set(evaluation.request.context).policies
 
 
 def _is_one(text: str) -> bool:
@@ -139,7 +139,9 @@ def _ask_approval(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
 
     def asks(policy: AccessPolicy) -> bool:
-        return policy.effect == "ask" and _does_cover(resource, policy) and speaks_of(evaluation, policy)
+        return (
+            policy.effect == "ask" and _does_cover(resource, policy) and does_match_part(evaluation, policy)
+        )
 
     text, why = _describe_policies(evaluation, asks)
     if not why:
@@ -184,7 +186,7 @@ def _explain_allow(evaluation: Evaluation) -> Sentence:
 def _explain_allowing_policies(evaluation: Evaluation) -> Sentence:
     """The policies that give any of the resource."""
     resource = evaluation.resource
-    giving = evaluation.subject.policy_set(evaluation.request.context).giving
+    giving = evaluation.subject.get_policy_set(evaluation.request.context).giving
     return _describe_policies(
         evaluation, lambda policy: policy in giving and bool(_compute_granted_level(resource, policy))
     )
@@ -196,7 +198,7 @@ def _explain_no_match(evaluation: Evaluation) -> Sentence:
     return text, locate_declaration(evaluation, kind, name)
 
 
-def _too_little(evaluation: Evaluation) -> Sentence | None:
+def _explain_too_little(evaluation: Evaluation) -> Sentence | None:
     text, why = _explain_allowing_policies(evaluation)
     return (f"{text} allow{'s' * _is_one(text)} {evaluation.what}", why) if why else None
 
@@ -240,7 +242,7 @@ def _does_only_give(policy: AccessPolicy, resource: Resource) -> bool:
     return _does_cover(resource, policy) or not policy.ceiling
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     """The paths, commands and conditions of the policies that could lead away from an outcome."""
     return (*list_part_words(evaluation), *_list_condition_words(evaluation, outcome))
 
@@ -254,11 +256,11 @@ def _list_condition_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[
         policy
         for policy in depending
         if outcome == "ask"
-        or (_does_only_give(policy, resource) == policy.holds_in(context))
+        or (_does_only_give(policy, resource) == policy.is_satisfied(context))
         == (outcome in ("allow", "conditional"))
     ]
     conditions = (condition for policy in moving or depending for condition in policy.conditions)
-    return (word for condition in conditions for word in words_of(condition))
+    return (word for condition in conditions for word in list_condition_words(condition))
 
 
 def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
@@ -268,7 +270,7 @@ def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
     """
     tables, request = evaluation.tables, evaluation.request
     context = request.context
-    involved = [evaluation.subject, *(tables.subject(each) for each in evaluation.list_principals())]
+    involved = [evaluation.subject, *(tables.find_subject(each) for each in evaluation.list_principals())]
     subjects = [each for each in involved if each is not None and each.depends]
     tried: list[dict[str, str]] = []
     for subject in subjects:
@@ -280,19 +282,20 @@ def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
                 tried.append(needed)
                 there = replace(context, **needed)
                 if any(_does_outcome_change(each, evaluation, context, there) for each in subjects):
-                    yield Unstated(needed, evaluation.again(request=replace(request, context=there)))
+                    yield Unstated(needed, evaluation.copy_with(request=replace(request, context=there)))
 
 
 def _does_outcome_change(
     subject: Subject, evaluation: Evaluation, here: AccessContext, there: AccessContext
 ) -> bool:
     """Whether the policies about a subject say something else of what is asked for in other circumstances."""
-    policy_set, other = subject.policy_set(here), subject.policy_set(there)
+    policy_set, other = subject.get_policy_set(here), subject.get_policy_set(there)
     if policy_set is other:
         return False
     resource, stated = evaluation.resource, evaluation.stated
-    return policy_set.effect_on(resource) != other.effect_on(resource) or (
-        resource.is_divided and policy_set.parts_of(resource, stated) != other.parts_of(resource, stated)
+    return policy_set.compute_effect(resource) != other.compute_effect(resource) or (
+        resource.is_divided
+        and policy_set.evaluate_parts(resource, stated) != other.evaluate_parts(resource, stated)
     )
 
 
@@ -338,18 +341,18 @@ def _sort_by_number(policies: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...
 def _propose_removals(evaluation: Evaluation) -> Iterable[RemedyChange]:
     """Policies that decide now, about the subject or whom it acts for."""
     tables, context = evaluation.tables, evaluation.request.context
-    parents = [tables.subject(each) for each in evaluation.list_principals()]
+    parents = [tables.find_subject(each) for each in evaluation.list_principals()]
     policy_ids = {
         policy.id
         for subject in (evaluation.subject, *parents)
         if subject is not None
-        for policy in subject.matching(context)
+        for policy in subject.find_matching(context)
         if policy.decisive
     }
     return (RemedyChange("policy_removed", each) for each in sorted(policy_ids))
 
 
-def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
+def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """A path outside of the parts, where the request states none. One that it states is not moved."""
     parts = list_named_paths(evaluation)
     if (
@@ -399,12 +402,16 @@ POLICIES = AccessLayer(
     "policies",
     (POLICY_DENY, PART_NOT_STATED, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
     _compile,
-    explains={"granted": _too_little, "ceiling": _explain_bounding_policies, "stopped": _ask_approval},
-    circumstances=_words,
+    explains={
+        "granted": _explain_too_little,
+        "ceiling": _explain_bounding_policies,
+        "stopped": _ask_approval,
+    },
+    circumstances=_list_words,
     unstated=_find_unstated_conditions,
     suppose=_suppose,
     changes={
-        "other_path": _stating,
+        "other_path": _propose_stating_path,
         "other_command": _propose_stating_command,
         "policy_removed": _propose_removals,
     },

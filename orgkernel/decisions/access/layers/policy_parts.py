@@ -12,7 +12,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import read_path
 
 
-def speaks_of(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+def does_match_part(evaluation: Evaluation, policy: AccessPolicy) -> bool:
     """Whether a policy is about all of the resource, or about the part that is asked for."""
     resource = evaluation.resource
     return not policy.has_part_of(resource.kind, resource.id) or policy.touches(evaluation.stated)

@@ -20,7 +20,7 @@ _NONE_ASSUMED = Assumed()
 _SPOKEN_OF = ("ALL_INVALID", "SAMPLE_TOO_SMALL", "DIGEST_DIFFERS", "EXPIRED")
 
 
-def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
+def _find_missing_tests(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
     """The tests that the resource needs and the subject has not passed, or whose result has expired."""
     subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
@@ -38,12 +38,12 @@ def _compile(target: Target) -> Move | None:
 
 
 def _cap(evaluation: Evaluation) -> None:
-    if not evaluation.essential and _missing(evaluation, evaluation.assumed):
+    if not evaluation.essential and _find_missing_tests(evaluation, evaluation.assumed):
         evaluation.lower("qualification", QUALIFICATION_MISSING.bit)
 
 
 def _explain_qualification_missing(evaluation: Evaluation) -> Sentence:
-    missing = _missing(evaluation, evaluation.assumed)
+    missing = _find_missing_tests(evaluation, evaluation.assumed)
     needed = evaluation.view.list_edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
     needs = "requires it" if len(missing) == 1 else "requires them"
     text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
@@ -67,14 +67,18 @@ def _explain_uncounted_result(evaluation: Evaluation, qualification: str) -> str
 
 def _explain_lifted(evaluation: Evaluation) -> Sentence | None:
     """What is missing although a grant lifts it for now."""
-    return _explain_qualification_missing(evaluation) if _missing(evaluation, evaluation.assumed) else None
+    return (
+        _explain_qualification_missing(evaluation)
+        if _find_missing_tests(evaluation, evaluation.assumed)
+        else None
+    )
 
 
 def _propose_tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Every test that is missing. Only an agent can pass one, or whoever fills the role."""
     if not evaluation.subject.is_crew:
         return
-    yield from (RemedyChange("qualification", each) for each in _missing(evaluation, None))
+    yield from (RemedyChange("qualification", each) for each in _find_missing_tests(evaluation, None))
 
 
 QUALIFICATION_MISSING = ReasonCode(

@@ -10,7 +10,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.subject import Subject, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, StateView
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.decisions.refusals import NO_RANK
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS
@@ -87,7 +87,7 @@ def _explain_limit(evaluation: Evaluation) -> Sentence:
     held = NO_RANK if rank is None else f"rank {quote(rank)}"
     left = "nothing" if level == LEVELS[0] else f"level {quote(level)}"
     text = f"{evaluation.who} has {held}, which may have {left} of {evaluation.what}"
-    return text, (why_place(row.statement, row.place),)
+    return text, (cite_place(row.statement, row.place),)
 
 
 def _propose_promotion(evaluation: Evaluation) -> Iterator[RemedyChange]:

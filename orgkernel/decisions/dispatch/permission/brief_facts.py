@@ -72,4 +72,4 @@ def _find_facts(view: OrgView, pair: DispatchPair, briefs: DispatchBriefs) -> Br
     owed = [*(pair.needs if brief is None else ()), *list_sacred_obligations(view, briefs)]
     if brief is not None and briefs.parent is None and brief.parent is None and pair.works_by_brief:
         owed.append("state:parent_brief")
-    return BriefFacts(briefs, tuple(map(Failure.of, findings)), tuple(owed))
+    return BriefFacts(briefs, tuple(map(Failure.from_finding, findings)), tuple(owed))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding, DispatchStep
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.decisions.work.contracts.findings import Route
 from orgkernel.decisions.work.contracts.reading import ReadContract, check_read_contract
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -54,14 +54,14 @@ def find_brief_failures(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
             yield _build_finding("brief", _get_code(diagnostic), diagnostic)
     if brief.parent is not None and parent is None:
         text = f"the brief is derived from brief {quote(brief.parent)}, which is not stated"
-        why = (_why(read, ("parent",), "parent"),)
+        why = (_cite_brief(read, ("parent",), "parent"),)
         yield DispatchFinding("brief", "BRIEF_PARENT_UNSTATED", text, why, ("state the brief of the sender",))
 
 
 def _report_unreadable(read: ReadContract, what: str) -> DispatchFinding:
     errors = [each for each in read.diagnostics if each.severity is Severity.ERROR]
     message = errors[0].message if errors else f"a document of kind {quote(read.kind)} is not a brief"
-    why = tuple(why_place(each.message, each.place) for each in errors)
+    why = tuple(cite_place(each.message, each.place) for each in errors)
     return DispatchFinding("brief", "BRIEF_UNREADABLE", f"{what} cannot be read: {message}", why)
 
 
@@ -71,12 +71,12 @@ def _get_code(diagnostic: Diagnostic) -> str:
 
 
 def _build_finding(step: DispatchStep, code: str, diagnostic: Diagnostic) -> DispatchFinding:
-    why = (why_place(diagnostic.message, diagnostic.place),)
+    why = (cite_place(diagnostic.message, diagnostic.place),)
     return DispatchFinding(step, code, diagnostic.message, why, (diagnostic.help,) if diagnostic.help else ())
 
 
-def _why(read: ReadContract, route: Route, text: str) -> Why:
-    return why_place(text, read.place(route))
+def _cite_brief(read: ReadContract, route: Route, text: str) -> Why:
+    return cite_place(text, read.place(route))
 
 
 def find_wider_permissions(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
@@ -88,15 +88,19 @@ def find_wider_permissions(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
     if more:
         text = f"the brief permits {listing(more)}, which the brief of the sender does not permit"
         route: Route = ("spec", "scope", "destructive", brief.destructive.index(more[0]))
-        yield DispatchFinding("permissions", "PARENT_CAP", text, (_why(briefs.brief, route, "destructive"),))
+        yield DispatchFinding(
+            "permissions", "PARENT_CAP", text, (_cite_brief(briefs.brief, route, "destructive"),)
+        )
     for name in ("allow_billing", "allow_dependency_change"):
         if getattr(brief, name) and not getattr(parent, name):
             text = f"the brief sets {quote(name)}, which the brief of the sender does not"
-            why = (_why(briefs.brief, ("spec", "scope", name), name),)
+            why = (_cite_brief(briefs.brief, ("spec", "scope", name), name),)
             yield DispatchFinding("permissions", "PARENT_CAP", text, why)
     if brief.ship and not parent.ship:
         text = "the brief ships the work, which the brief of the sender does not"
-        yield DispatchFinding("permissions", "PARENT_CAP", text, (_why(briefs.brief, ("ship",), "ship"),))
+        yield DispatchFinding(
+            "permissions", "PARENT_CAP", text, (_cite_brief(briefs.brief, ("ship",), "ship"),)
+        )
 
 
 def find_wider_brief(
@@ -113,13 +117,13 @@ def find_wider_brief(
         return
     bounds = [*file_scopes]
     if parent is not None and briefs.parent is not None:
-        line = _why(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
+        line = _cite_brief(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
         bounds.insert(0, (_OF_SENDER, parent.files_owned, (line,)))
     for whose, held, why in bounds:
         for number, owned in enumerate(brief.files_owned):
             if not any(is_glob_inside(owned, each, root) for each in held):
                 text = f"the brief owns {quote(owned)}, which is not surely within {whose}"
-                here = _why(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
+                here = _cite_brief(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
                 yield DispatchFinding("file scope", "BRIEF_EXCEEDS_PARENT", text, (here, *why))
 
 
@@ -136,6 +140,6 @@ def find_writes_of_readers(
             text = (
                 f"layer {quote(layer)} only reads what other layers do, and the brief sets {quote(route[0])}"
             )
-            here = _why(briefs.brief, (*scope, *route), route[0])
+            here = _cite_brief(briefs.brief, (*scope, *route), route[0])
             remedy = "state that a budget guard has fired, if one has"
             yield DispatchFinding("brief", "GOVERNANCE_READ_ONLY", text, (here, *why), (remedy,))

@@ -135,7 +135,7 @@ def _weigh(
 ) -> _Weighed:
     pairs, problems = find_pairs(view, question.sender, question.receiver)
     if problems:
-        failures = tuple(map(Failure.of, problems))
+        failures = tuple(map(Failure.from_finding, problems))
         return _Weighed("cannot_tell", failures[0].code, question.sender, question.receiver, failures)
     if len(pairs) == 1:
         return _weigh_pair(view, pairs[0], question, state, briefs, access)
@@ -155,7 +155,7 @@ def _weigh_pair(
     failures = [*pair.failures]
     if pair.readers and pair.found is not None and not question.budget_guard:
         for layer, why in pair.readers:
-            failures += map(Failure.of, find_writes_of_readers(briefs, layer, (why,)))
+            failures += map(Failure.from_finding, find_writes_of_readers(briefs, layer, (why,)))
     request = AccessRequest(sender, DISPATCH, receiver, _build_context(question), question.on_behalf_of)
     decision, reasons = access(view, request, state)
     if decision.outcome != "allow":

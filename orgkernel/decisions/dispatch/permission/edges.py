@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.documents.records import GovernedEdge
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.records import OrgRecords
@@ -54,22 +54,22 @@ def do_edges_forbid(records: OrgRecords, sender: str, receiver: str) -> bool:
     if not has_edges(records) or find_edge(records, sender, receiver) is not None:
         return False
     in_layers = None not in (get_layer(records, sender), get_layer(records, receiver))
-    return in_layers or records.declaring("dispatch_edges") is records.governance
+    return in_layers or records.get_declaring_document("dispatch_edges") is records.governance
 
 
 def _get_edge(records: OrgRecords, number: int) -> EdgeFound:
     plain = records.organization.dispatch_edges[number]
-    document = records.declaring("dispatch_edges")
+    document = records.get_declaring_document("dispatch_edges")
     governance = read_governance(records.governance)
     is_written = document.has("dispatch_edges")
-    place = document.place("dispatch_edges", number) if is_written else records.place_of_edges
+    place = document.place("dispatch_edges", number) if is_written else records.locate_edges
     governed = governance is not None and is_written and document is records.governance
     edge = (
         governance.dispatch_edges[number]
         if governance is not None and governed
         else GovernedEdge(source=plain.source, target=plain.target)
     )
-    why = why_place(f"a dispatch edge leads from layer {plain.source} to layer {plain.target}", place)
+    why = cite_place(f"a dispatch edge leads from layer {plain.source} to layer {plain.target}", place)
     return EdgeFound(plain.source, plain.target, edge, why)
 
 

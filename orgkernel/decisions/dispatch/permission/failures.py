@@ -20,7 +20,7 @@ class Failure(NamedTuple):
     tell: Callable[[], DispatchFinding]
 
     @classmethod
-    def of(cls, finding: DispatchFinding) -> Failure:
+    def from_finding(cls, finding: DispatchFinding) -> Failure:
         """A finding that is there already."""
         return cls(finding.step, finding.code, lambda: finding)
 

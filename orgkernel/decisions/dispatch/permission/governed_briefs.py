@@ -13,7 +13,7 @@ from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs, get_b
 from orgkernel.decisions.dispatch.permission.edges import EdgeFound
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding
 from orgkernel.decisions.ownership.sacred import describe_keys, is_unlocked
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.memo import per_view_and_key
@@ -32,8 +32,8 @@ def find_gate_failures(
     for number, gate in enumerate(brief.audit_gates):
         if governance.quality_gates and gate not in governance.quality_gates:
             why = (
-                why_place("audit_gates", briefs.brief.place(("audit_gates", number))),
-                why_place("quality_gates", records.governance.place("quality_gates", key=True)),
+                cite_place("audit_gates", briefs.brief.place(("audit_gates", number))),
+                cite_place("quality_gates", records.governance.place("quality_gates", key=True)),
             )
             hint = did_you_mean(gate, governance.quality_gates)
             text = f"the brief names gate {quote(gate)}, which is not declared"
@@ -56,8 +56,8 @@ def find_unlisted_operations(records: OrgRecords, briefs: DispatchBriefs) -> Ite
     for number, operation in enumerate(brief.destructive):
         if allowed is not None and operation not in allowed:
             why = (
-                why_place("destructive", briefs.brief.place(("spec", "scope", "destructive", number))),
-                why_place(
+                cite_place("destructive", briefs.brief.place(("spec", "scope", "destructive", number))),
+                cite_place(
                     "destructive_operations", records.governance.place("destructive_operations", key=True)
                 ),
             )
@@ -103,8 +103,8 @@ def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[Dispatc
         for number, owned in enumerate(brief.files_owned):
             if scope_id in scope_ids_by_file[number]:
                 why = (
-                    why_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned", number))),
-                    why_place(
+                    cite_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned", number))),
+                    cite_place(
                         f"sacred scope {scope_id}",
                         records.governance.place("sacred_scopes", scope_id, key=True),
                     ),

@@ -13,7 +13,7 @@ from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs, get_b
 from orgkernel.decisions.dispatch.permission.failures import Failure
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding
 from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.decisions.refusals import say_claim_end
 from orgkernel.decisions.work.batches.rules import DEFAULT_SIZE, BatchProblem, check_batch, propose
 from orgkernel.decisions.work.contracts.reading import ReadContract
@@ -46,7 +46,7 @@ def _tell_conflict(read: ReadContract, brief: Brief, conflict: ClaimConflict) ->
         f"claimed by {quote(claim.holder)}{whom}"
     )
     number = brief.files_owned.index(conflict.path)
-    why = (why_place("files_owned", read.place(("spec", "scope", "files_owned", number))),)
+    why = (cite_place("files_owned", read.place(("spec", "scope", "files_owned", number))),)
     remedy = say_claim_end(claim.token, as_utc(claim.expires_at))
     return DispatchFinding("live claims", "CLAIM_CONFLICT", text, why, (remedy,))
 
@@ -64,7 +64,9 @@ def find_broken_batch(
     if brief is None or read is None or brief.parent is None or not brief.files_owned:
         return
     running = [
-        each for each in claims.of_mission(brief.parent) if each.expires_at > now and each.brief != brief.id
+        each
+        for each in claims.find_by_mission(brief.parent)
+        if each.expires_at > now and each.brief != brief.id
     ]
     if not running:
         return
@@ -78,10 +80,10 @@ def find_broken_batch(
 
 
 def _tell_batch(records: OrgRecords, read: ReadContract, problem: BatchProblem) -> DispatchFinding:
-    why = [why_place("files_owned", read.place(("spec", "scope", "files_owned")))]
+    why = [cite_place("files_owned", read.place(("spec", "scope", "files_owned")))]
     document = records.governance
     if problem.code == "BATCH_TOO_LARGE" and document is not None and document.has("batch_size"):
-        why.append(why_place("batch_size", document.place("batch_size", key=True)))
+        why.append(cite_place("batch_size", document.place("batch_size", key=True)))
     remedy = "dispatch it when a result of the others is stored"
     return DispatchFinding("batch rules", problem.code, problem.text, tuple(why), (remedy,))
 

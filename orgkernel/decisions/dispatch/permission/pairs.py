@@ -16,7 +16,7 @@ from orgkernel.decisions.dispatch.permission.edges import (
 from orgkernel.decisions.dispatch.permission.failures import Failure
 from orgkernel.decisions.dispatch.permission.parties import find_parties
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding, DispatchRouting
-from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.decisions.refusals import say_worker
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
@@ -50,7 +50,7 @@ class DispatchPair:
             *_find_missing_delegation_right(records, sender, self.found),
             *(() if self.found is not None else _find_readers_without_edge(self.readers)),
         )
-        self.failures = tuple(map(Failure.of, failures))
+        self.failures = tuple(map(Failure.from_finding, failures))
         posts = [records.posts[role_id].profile for role_id in sender.roles]
         self.profiles = posts[0] if posts else None, records.posts[receiver].profile
         """Of the sender and of the receiver."""
@@ -110,8 +110,8 @@ def _read_only_layers(records: OrgRecords, sender: SubjectIdentity) -> Iterator[
     for role_id in sender.roles:
         layer = get_layer(records, role_id)
         if layer is not None and layer in governance.layers and governance.layers[layer].read_only:
-            place = records.declaring("layers").place("layers", layer, "read_only", key=True)
-            yield layer, why_place(f"layer {layer} is read-only", place)
+            place = records.get_declaring_document("layers").place("layers", layer, "read_only", key=True)
+            yield layer, cite_place(f"layer {layer} is read-only", place)
 
 
 def _find_readers_without_edge(readers: tuple[tuple[str, Why], ...]) -> Iterator[DispatchFinding]:
@@ -132,7 +132,7 @@ def _find_edge_failures(
     text = f"no dispatch edge leads from {theirs} to {_describe_layer(records, receiver)}"
     hops = [hop for role_id in sender.roles for hop in find_next_hop(records, role_id, receiver)]
     remedies = tuple(f"hand the work to role {quote(hop)}, which can pass it on" for hop in hops)
-    why = (why_place("dispatch_edges", records.place_of_edges),)
+    why = (cite_place("dispatch_edges", records.locate_edges),)
     yield DispatchFinding("edge", "DISPATCH_EDGE_FORBIDDEN", text, why, remedies)
 
 
@@ -150,7 +150,7 @@ def _find_position_failures(records: OrgRecords, sender: SubjectIdentity) -> Ite
     posts = [records.posts[role_id] for role_id in sender.roles]
     if posts and all(post.profile.position == "worker" for post in posts):
         text = say_worker(_name_sender(sender))
-        why = tuple(why_place(f"position of role {post.role_id}", post.place("position")) for post in posts)
+        why = tuple(cite_place(f"position of role {post.role_id}", post.place("position")) for post in posts)
         remedy = "the worker reports what is left to whoever dispatched it"
         yield DispatchFinding("right to delegate", "WORKER_CANNOT_DISPATCH", text, why, (remedy,))
 
@@ -178,7 +178,7 @@ def _list_file_scopes(
             whose,
             globs,
             tuple(
-                why_place(f"file_scope of role {post.role_id}", post.place("file_scope")) for post in posts
+                cite_place(f"file_scope of role {post.role_id}", post.place("file_scope")) for post in posts
             ),
         )
 

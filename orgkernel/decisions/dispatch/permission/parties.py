@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.dispatch.permission.edges import get_layer, list_roles_of_layer
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
@@ -53,8 +53,8 @@ def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...
         roles = list_roles_of_layer(records, name)
         if roles:
             return roles, None
-        place = records.declaring("layers").place("layers", key=True)
-        why = (why_place("layers", place),) if name in records.organization.layers else ()
+        place = records.get_declaring_document("layers").place("layers", key=True)
+        why = (cite_place("layers", place),) if name in records.organization.layers else ()
         return (), DispatchFinding("names", "LAYER_EMPTY", f"layer {quote(name)} has no role", why)
     code = "LAYER_UNKNOWN" if kind == "layer" and colon else "ROLE_UNKNOWN"
     what = "layer" if code == "LAYER_UNKNOWN" else "role or layer"

@@ -12,9 +12,9 @@ from typing import Final, Literal
 import msgspec
 
 from orgkernel.decisions.ownership.claims import may_be_anywhere
-from orgkernel.decisions.ownership.overlap import owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 from orgkernel.decisions.ownership.paths import Key, find_first_overlap
-from orgkernel.decisions.work.contracts.subtask_plans import SubtaskKind, get_subtask_kind, keys_of
+from orgkernel.decisions.work.contracts.subtask_plans import SubtaskKind, get_keys, get_subtask_kind
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Subtask
 
@@ -62,7 +62,7 @@ def propose(name: str, files: tuple[str, ...]) -> PlannedSubtask:
 
 def build_planned_subtask(subtask: Subtask) -> PlannedSubtask:
     """A subtask of a plan."""
-    keys = keys_of(subtask)
+    keys = get_keys(subtask)
     return PlannedSubtask(
         subtask.id,
         get_subtask_kind(subtask),
@@ -81,7 +81,7 @@ def find_overlapping_files(one: PlannedSubtask, other: PlannedSubtask) -> tuple[
                 tuple(dict.fromkeys((mine, theirs)))
                 for mine in one.files
                 for theirs in other.files
-                if owned_paths_overlap(mine, theirs)
+                if do_owned_paths_overlap(mine, theirs)
             ),
             (),
         )

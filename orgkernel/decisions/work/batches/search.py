@@ -112,7 +112,7 @@ class BatchSearch:
         """Batches, whether there can be no fewer, and why."""
         if not self._count:
             return FoundBatches((), True, Bound(0, "nothing is left"))
-        bound = self._bound()
+        bound = self._compute_bound()
         quick = self._plan_greedily()
         if len(quick) == bound.at_least:
             return FoundBatches(quick, True, bound)
@@ -198,7 +198,7 @@ class BatchSearch:
     def _fits(self, number: int, batch: tuple[int, ...]) -> bool:
         return not any(self._beside[number] >> each & 1 for each in batch)
 
-    def _bound(self) -> Bound:
+    def _compute_bound(self) -> Bound:
         """The largest of some reasons why there cannot be fewer batches."""
         broad = self._broad.bit_count()
         narrow = self._count - broad

@@ -120,13 +120,13 @@ class _Reader:
     def take(self, kind: str, help: str) -> str:
         """The next word, which has to be of a kind."""
         if self._kind != kind:
-            raise _Misread(ConditionProblem(f"{self._named()} is in the wrong place", self._start, help))
+            raise _Misread(ConditionProblem(f"{self._name_token()} is in the wrong place", self._start, help))
         word = self._word
         if kind != "END":
             self._advance()
         return word
 
-    def _named(self) -> str:
+    def _name_token(self) -> str:
         return f"`{self._word}`" if self._word else "its end"
 
     def read_either(self, depth: int) -> Condition:
@@ -167,7 +167,7 @@ class _Reader:
         if kind not in ("TEXT", "NUMBER", "TRUTH"):
             help = "compare with a number, true, false or a text in quotes"
             raise _Misread(
-                ConditionProblem(f"{self._named()} is in the place of a constant", self._start, help)
+                ConditionProblem(f"{self._name_token()} is in the place of a constant", self._start, help)
             )
         self._advance()
         if kind == "TEXT":
@@ -251,7 +251,7 @@ _ORDER: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 
 
-def holds(text: str | None, outputs: Outputs) -> bool | None:
+def is_true(text: str | None, outputs: Outputs) -> bool | None:
     """Whether a written condition is true. One that cannot be read is unknown, and so opens nothing."""
     if text is None:
         return True

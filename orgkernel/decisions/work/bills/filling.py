@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, why_place
+from orgkernel.decisions.reasons import Reason, cite_place
 from orgkernel.decisions.work.bills.fitness import find_misfits, read_bill
 from orgkernel.decisions.work.bills.flow import read_count
 from orgkernel.decisions.work.bills.instance import BillAssignment, BillRoleVacancy, FilledBillRole
@@ -40,7 +40,7 @@ def fill_bill_roles(
     taken_by = {agent: bill_role for bill_role, each in chosen.items() for agent in each}
     bill_roles, vacancies = [], []
     for bill_role, (least, most) in counts.items():
-        place = why_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True))
+        place = cite_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True))
         taken = chosen[bill_role]
         others = tuple(agent for agent in able[bill_role] if agent not in taken)
         text = (

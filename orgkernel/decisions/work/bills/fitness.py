@@ -15,11 +15,11 @@ from orgkernel.decisions.access.subject import get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
-from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.decisions.refusals import NO_RANK, say_not_filling
 from orgkernel.decisions.work.bills.flow import CHIEF
 from orgkernel.decisions.work.capability.holder import find_member
-from orgkernel.decisions.work.capability.skills import find_withheld_reasons, skills_of
+from orgkernel.decisions.work.capability.skills import find_withheld_reasons, get_skills
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Bill, BillRole, BillStep
 from orgkernel.graph.questions import OrgView
@@ -45,7 +45,7 @@ def _find_misfits(
     view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> Iterator[Reason]:
     wanted, who = read_bill(document).roles[bill_role], f"agent {quote(agent_id)}"
-    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     filled = view.list_roles_filled_by(agent_id)
     if subject is None or not filled:
         yield Reason("AGENT_FILLS_NO_ROLE", f"{who} fills no role of the organization")
@@ -55,7 +55,9 @@ def _find_misfits(
 
     def why(field: str, *route: str | int) -> tuple[Why, ...]:
         return (
-            why_place(f"{field} of bill role {bill_role}", document.place("roles", bill_role, field, *route)),
+            cite_place(
+                f"{field} of bill role {bill_role}", document.place("roles", bill_role, field, *route)
+            ),
         )
 
     roles = [edge.target for edge in filled]
@@ -160,15 +162,15 @@ def find_obstacles(
     if isinstance(member, Reason):
         # Who is not at work or not declared does not fit the bill role, and is told so there.
         reasons += [member] if member.code == "PACE_CAP" else []
-    elif step.skill in (gated := skills_of(view)):
+    elif step.skill in (gated := get_skills(view)):
         reasons += find_withheld_reasons(view, member, gated[step.skill])
     if step.skill is not None and (reason := _find_missing_skill(view, state, step, agent_id)):
         place = document.place("steps", number, "skill")
-        reasons.append(Reason(*reason, (why_place(f"skill of step {step.id}", place),)))
+        reasons.append(Reason(*reason, (cite_place(f"skill of step {step.id}", place),)))
     if step.channel is not None and not may_speak(view, step.channel, roles):
         text = f"{who} has no role that may speak in channel {quote(step.channel)}"
         place = document.place("steps", number, "channel")
-        reasons.append(Reason("CHANNEL_CLOSED", text, (why_place(f"channel of step {step.id}", place),)))
+        reasons.append(Reason("CHANNEL_CLOSED", text, (cite_place(f"channel of step {step.id}", place),)))
     asking = False
     if step.tool is not None:
         request = AccessRequest(f"agent:{agent_id}", step.tool_action, f"tool:{step.tool}", context)
@@ -195,7 +197,7 @@ def _find_missing_skill(
     required = any(
         edge.target == step.skill
         for filled in view.list_roles_filled_by(agent_id)
-        for edge in view.skills_of(filled.target)
+        for edge in view.list_skills(filled.target)
     )
     if step.skill in view.records.skills and (record is not None or required):
         return None

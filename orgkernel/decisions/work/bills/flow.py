@@ -58,7 +58,7 @@ class Flow:
         """Source and target of every way to a step."""
         return tuple((way.source, way.target) for ways in self.into.values() for way in ways)
 
-    def sorted(self) -> tuple[str, ...] | None:
+    def sort_steps(self) -> tuple[str, ...] | None:
         """The steps, each after those that lead to it; None where they lead in a circle."""
         sorter: TopologicalSorter[str] = TopologicalSorter(
             {step_id: [way.source for way in ways] for step_id, ways in self.into.items()}
@@ -68,12 +68,12 @@ class Flow:
         except CycleError:
             return None
 
-    def reached(self) -> frozenset[str]:
+    def find_reached(self) -> frozenset[str]:
         """The steps that some way from the first one leads to."""
         first = () if self.start is None else (self.start,)
         return _walk(first, lambda each: [way.target for way in self.ways[each] if way.target in self.steps])
 
-    def before(self, step_id: str) -> frozenset[str]:
+    def find_before(self, step_id: str) -> frozenset[str]:
         """The steps from which a way leads to a step."""
         first = (way.source for way in self.into.get(step_id, ()))
         return _walk(first, lambda each: [way.source for way in self.into[each]])
@@ -105,7 +105,7 @@ def _find_ways(bill: Bill, number: int) -> Iterator[Way]:
         yield Way(step.id, following, None, None)
 
 
-def bill_roles_of(step: BillStep) -> tuple[str, ...]:
+def get_bill_roles(step: BillStep) -> tuple[str, ...]:
     """The bill roles that do a step."""
     named = (step.role, *step.roles) if step.role is not None else step.roles
     return tuple(dict.fromkeys(named))

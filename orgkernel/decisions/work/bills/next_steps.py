@@ -14,8 +14,8 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, Why, why_place
-from orgkernel.decisions.work.bills.conditions import Value, holds, select_known_outputs
+from orgkernel.decisions.reasons import Reason, Why, cite_place
+from orgkernel.decisions.work.bills.conditions import Value, is_true, select_known_outputs
 from orgkernel.decisions.work.bills.fitness import (
     find_bill_authorities,
     find_misfits,
@@ -25,7 +25,7 @@ from orgkernel.decisions.work.bills.fitness import (
     may_activate,
     read_bill,
 )
-from orgkernel.decisions.work.bills.flow import ACTIVATION, APPROVAL, Flow, Way, bill_roles_of, read_count
+from orgkernel.decisions.work.bills.flow import ACTIVATION, APPROVAL, Flow, Way, get_bill_roles, read_count
 from orgkernel.decisions.work.bills.instance import (
     BillInstance,
     BlockedStep,
@@ -90,8 +90,8 @@ class _Situation:
 
     def decide(self) -> NextSteps:
         digest = digest_bill(self.bill)
-        order = self.flow.sorted()
-        refused = list(self._refusals(digest, order))
+        order = self.flow.sort_steps()
+        refused = list(self._find_refusals(digest, order))
         waiting = [] if refused else list(self._find_missing_before_start())
         if order is not None and not refused:
             self._check_assignments()
@@ -105,7 +105,7 @@ class _Situation:
         number = self.flow.numbers.__getitem__
         state = self._state(refused, waiting)
         over = state in ("completed", "failed", "cancelled")
-        reasons = (*refused, *waiting, *self._reasons(state))
+        reasons = (*refused, *waiting, *self._list_reasons(state))
         return NextSteps(
             outcome="refused" if refused else "over" if over else "start" if self.to_start else "wait",
             bill=self.bill.slug,
@@ -123,20 +123,20 @@ class _Situation:
             state_version=self.state.version,
         )
 
-    def _refusals(self, digest: str, order: tuple[str, ...] | None) -> Iterator[Reason]:
+    def _find_refusals(self, digest: str, order: tuple[str, ...] | None) -> Iterator[Reason]:
         """What makes the instance one that nothing can be said about."""
         bill, by = self.bill, self.instance.activated_by
         if self.instance.digest is not None and self.instance.digest != digest:
             text = f"bill {quote(bill.slug)} has changed since it was started"
-            yield Reason("BILL_CHANGED", text, self._why("slug"))
+            yield Reason("BILL_CHANGED", text, self._cite_bill("slug"))
         if order is None or self.flow.unknown or not bill.steps or len(bill.steps) != len(self.flow.steps):
             text = f"the steps of bill {quote(bill.slug)} lead in a circle, to no step, or are not told apart"
-            yield Reason("BILL_INVALID", text, self._why("steps"))
+            yield Reason("BILL_INVALID", text, self._cite_bill("steps"))
         if by is not None and not may_activate(self.view, self.state, bill, by):
             roles = find_bill_authorities(self.view, bill)
             who = f"; {listing(roles)} may" if roles else ""
             text = f"{quote(by)} may not start bill {quote(bill.slug)}{who}"
-            yield Reason("NO_AUTHORITY_TO_START", text, self._why("activation"))
+            yield Reason("NO_AUTHORITY_TO_START", text, self._cite_bill("activation"))
 
     def _find_missing_before_start(self) -> Iterator[Reason]:
         """What is missing before the first step may start."""
@@ -150,12 +150,12 @@ class _Situation:
             yield Reason(
                 "NOT_STARTED",
                 f"nobody has started it; it is started by{trigger} {who}",
-                self._why("activation"),
+                self._cite_bill("activation"),
             )
         for bill_role, wanted in bill.roles.items():
             counts = read_count(wanted.count)
             assigned = tuple(dict.fromkeys(instance.assignments.get(bill_role, ())))
-            why = self._why("roles", bill_role)
+            why = self._cite_bill("roles", bill_role)
             if counts is None:
                 yield Reason(
                     "BILL_ROLE_UNCOUNTABLE",
@@ -181,7 +181,7 @@ class _Situation:
         for bill_role, agents in self.instance.assignments.items():
             if bill_role not in self.bill.roles:
                 text = f"bill {quote(self.bill.slug)} has no bill role {quote(bill_role)}"
-                self.findings.append(Reason("UNKNOWN_BILL_ROLE", text, self._why("roles")))
+                self.findings.append(Reason("UNKNOWN_BILL_ROLE", text, self._cite_bill("roles")))
                 continue
             for agent in dict.fromkeys(agents):
                 self.findings += self._find_misfits_of(bill_role, agent)
@@ -200,7 +200,7 @@ class _Situation:
         for step_id in dict.fromkeys((*self.instance.steps, *self.instance.approvals)):
             if step_id not in self.flow.steps:
                 text = f"bill {quote(self.bill.slug)} has no step {quote(step_id)}"
-                self.findings.append(Reason("UNKNOWN_STEP", text, self._why("steps")))
+                self.findings.append(Reason("UNKNOWN_STEP", text, self._cite_bill("steps")))
 
     def _stop_after_failures(self) -> None:
         """Nothing starts any more once a step has failed."""
@@ -226,7 +226,7 @@ class _Situation:
         open_steps = self.to_start or self.running or self.blocked
         return "active" if open_steps else "completed"
 
-    def _reasons(self, state: InstanceState) -> Iterator[Reason]:
+    def _list_reasons(self, state: InstanceState) -> Iterator[Reason]:
         if state == "cancelled":
             yield Reason("INSTANCE_CANCELLED", "the instance is cancelled")
         elif state == "failed":
@@ -265,7 +265,7 @@ class _Situation:
             else:
                 self._wait_for(step_id)
             return
-        wanted = holds(step.condition, self.outputs)
+        wanted = is_true(step.condition, self.outputs)
         if wanted is not True:
             if is_reported:
                 verdict = "false" if wanted is False else "not known to be true"
@@ -341,7 +341,7 @@ class _Situation:
         self._follow_ways(step_id)
 
     def _may_have_done(self, step: BillStep, by: str) -> bool:
-        bill_roles = bill_roles_of(step)
+        bill_roles = get_bill_roles(step)
         if not bill_roles and step.action == APPROVAL:
             return is_owner(self.view, by)
         kind, _, agent = by.partition(":")
@@ -367,7 +367,7 @@ class _Situation:
         if step.gateway in ("sequential", "parallel") or not step.branches:
             self._leave(step_id, True)
             return
-        taken = [self._branch(way, last=way is ways[-1]) for way in ways]
+        taken = [self._evaluate_branch(way, last=way is ways[-1]) for way in ways]
         if step.gateway == "xor":
             first = next((number for number, each in enumerate(taken) if each is not False), None)
             if first is not None:
@@ -388,13 +388,13 @@ class _Situation:
         elif True not in taken:
             self._find("NO_BRANCH_TAKEN", f"no branch after step {quote(step_id)} is taken", step_id)
 
-    def _branch(self, way: Way, *, last: bool) -> bool | None:
+    def _evaluate_branch(self, way: Way, *, last: bool) -> bool | None:
         return (
             True
             if last and self._is_else(way)
             else False
             if way.condition is None
-            else holds(way.condition, self.outputs)
+            else is_true(way.condition, self.outputs)
         )
 
     def _is_else(self, way: Way) -> bool:
@@ -404,7 +404,7 @@ class _Situation:
 
     def _consider(self, step_id: str) -> None:
         step = self.flow.steps[step_id]
-        bill_roles = tuple(self._part(step, bill_role) for bill_role in bill_roles_of(step))
+        bill_roles = tuple(self._build_step_role(step, bill_role) for bill_role in get_bill_roles(step))
         reasons = [
             Reason(
                 "NOBODY_MAY_DO_IT",
@@ -438,12 +438,12 @@ class _Situation:
                 action=step.action,
                 bill_roles=bill_roles,
                 inputs=inputs,
-                obligations=tuple(self._obligations(step, bill_roles)),
-                reasons=(self._turn(step_id),),
+                obligations=tuple(self._list_obligations(step, bill_roles)),
+                reasons=(self._explain_turn(step_id),),
             )
         )
 
-    def _turn(self, step_id: str) -> Reason:
+    def _explain_turn(self, step_id: str) -> Reason:
         sources = [way.source for way in self.flow.into[step_id] if self.taken[way.source, way.branch]]
         text = (
             f"step {quote(step_id)} follows {listing(dict.fromkeys(sources))}"
@@ -452,7 +452,7 @@ class _Situation:
         )
         return Reason("STEP_IS_NEXT", text, self._locate_step(step_id))
 
-    def _part(self, step: BillStep, bill_role: str) -> StepBillRole:
+    def _build_step_role(self, step: BillStep, bill_role: str) -> StepBillRole:
         able: list[str] = []
         asking: list[str] = []
         unfit: list[UnfitAgent] = []
@@ -477,7 +477,7 @@ class _Situation:
         gate, given = step.gate, self.instance.approvals.get(step.id)
         doing = {
             agent
-            for bill_role in bill_roles_of(step)
+            for bill_role in get_bill_roles(step)
             for agent in self.instance.assignments.get(bill_role, ())
         }
         if gate in self.bill.roles:
@@ -519,7 +519,9 @@ class _Situation:
                 lacking.append(Reason("INPUT_UNKNOWN", text, self._locate_step(step.id, "inputs", number)))
         return inputs, lacking
 
-    def _obligations(self, step: BillStep, bill_roles: tuple[StepBillRole, ...]) -> Iterator[StepObligation]:
+    def _list_obligations(
+        self, step: BillStep, bill_roles: tuple[StepBillRole, ...]
+    ) -> Iterator[StepObligation]:
         for bill_role in bill_roles:
             yield StepObligation(
                 "DO",
@@ -554,13 +556,13 @@ class _Situation:
     def _find(self, code: str, text: str, step_id: str, *route: str | int) -> None:
         self.findings.append(Reason(code, text, self._locate_step(step_id, *route)))
 
-    def _why(self, *route: str | int) -> tuple[Why, ...]:
+    def _cite_bill(self, *route: str | int) -> tuple[Why, ...]:
         place = self.document.place(*route, key=isinstance(route[-1], str))
-        return (why_place(f"bill {self.bill.slug}", place),)
+        return (cite_place(f"bill {self.bill.slug}", place),)
 
     def _locate_step(self, step_id: str, *route: str | int | None) -> tuple[Why, ...]:
         steps = tuple(each for each in route if each is not None)
         text = " of ".join(
             [*(str(each) for each in reversed(steps) if isinstance(each, str)), f"step {step_id}"]
         )
-        return (why_place(text, self.document.place("steps", self.flow.numbers[step_id], *steps)),)
+        return (cite_place(text, self.document.place("steps", self.flow.numbers[step_id], *steps)),)

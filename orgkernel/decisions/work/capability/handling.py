@@ -16,7 +16,7 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.holder import CrewMember, check_run, find_member
 from orgkernel.decisions.work.capability.procedures import (
     WITHOUT_MODEL_FROM,
@@ -31,7 +31,7 @@ from orgkernel.decisions.work.capability.skills import (
     OpenSkill,
     build_skill_card,
     find_withheld_reasons,
-    skills_of,
+    get_skills,
 )
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import USER, ToolLevel
@@ -134,7 +134,7 @@ def decide_handling(view: OrgView, state: StateView, request: HandlingRequest) -
         return _answer(view, state, request, _decline(holder), [], None)
     ways: list[_Way] = []
     passed: list[PassedOver] = []
-    for candidate in _ways(view, state, holder, request):
+    for candidate in _find_ways(view, state, holder, request):
         if isinstance(candidate, PassedOver):
             passed.append(candidate)
         elif _build_key(candidate.tier, candidate.name) in request.failed:
@@ -199,7 +199,7 @@ def _decline(reason: Reason) -> _Way:
 # -- the tiers ---------------------------------------------------------------------------------------------------------
 
 
-def _ways(
+def _find_ways(
     view: OrgView, state: StateView, holder: CrewMember, request: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
     """Everything that serves the intent and that the subject has, tier by tier, best first."""
@@ -245,10 +245,10 @@ def _try_skills(view: OrgView, holder: CrewMember, request: HandlingRequest) -> 
         for each in find_procedures(view, request.intent)
         if each.record.falls_back_to is not None and each.id in performed
     }
-    known = skills_of(view)
+    known = get_skills(view)
     named = [known[name] for name in taking_over if name in known]
     named += [
-        each for each in known.values() if each.name not in taking_over and _serves(each, request.intent)
+        each for each in known.values() if each.name not in taking_over and _does_serve(each, request.intent)
     ]
     for skill in named:
         reasons = find_withheld_reasons(view, holder, skill)
@@ -259,10 +259,10 @@ def _try_skills(view: OrgView, holder: CrewMember, request: HandlingRequest) -> 
         if skill.name in taking_over:
             procedure = taking_over[skill.name]
             text = f"skill {quote(skill.name)} takes over for procedure {quote(procedure.id)}"
-            reason = Reason("SKILL_TAKES_OVER", text, (why_place(text, procedure.place("falls_back_to")),))
+            reason = Reason("SKILL_TAKES_OVER", text, (cite_place(text, procedure.place("falls_back_to")),))
         else:
             text = f"skill {quote(skill.name)} serves {quote(request.intent)}"
-            reason = Reason("SKILL_SERVES", text, (why_place(text, skill.place("intents")), *card.why))
+            reason = Reason("SKILL_SERVES", text, (cite_place(text, skill.place("intents")), *card.why))
         yield _Way("cognitive_skill", skill.name, reason, (f"load_skill:{skill.name}",))
 
 
@@ -271,7 +271,7 @@ def _find_augmenting_skills(
 ) -> Iterator[str]:
     """Open skills that are added to work that is handled: found by the intent, or by a trigger in the text."""
     words = f" {' '.join(_WORD.findall(request.text.casefold()))} "
-    for skill in skills_of(view).values():
+    for skill in get_skills(view).values():
         gates = skill.gates
         if gates.activation == "discovery" or (way.tier, way.name) == ("cognitive_skill", skill.name):
             continue
@@ -282,7 +282,7 @@ def _find_augmenting_skills(
             yield skill.name
 
 
-def _serves(skill: OpenSkill, intent: str) -> bool:
+def _does_serve(skill: OpenSkill, intent: str) -> bool:
     return intent in skill.gates.intents and skill.gates.is_found_by_intent
 
 
@@ -307,7 +307,7 @@ def _try_tools(
             continue
         text = f"tool {quote(tool_id)} serves {quote(request.intent)}"
         place = tool.place("intents", tool.record.intents.index(request.intent))
-        reason = Reason("TOOL_SERVES", text, (why_place(text, place),))
+        reason = Reason("TOOL_SERVES", text, (cite_place(text, place),))
         way = _Way("tool", tool_id, reason, tuple(dict.fromkeys(obligations)), None, tuple(checks))
         usable.append((min(_CERTAINTY[each.outcome] for each in checks), way))
     yield from (way for _, way in sorted(usable, key=lambda each: each[0]))
@@ -330,7 +330,7 @@ def _try_reasoning(
         for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role):
             if edge.target == request.intent and not edge.attribute:
                 text = f"role {quote(role)} serves {quote(request.intent)} by its standing orders"
-                return _Way("reasoning", "", Reason("ROLE_SERVES", text, (why_edge(edge),)))
+                return _Way("reasoning", "", Reason("ROLE_SERVES", text, (cite_edge(edge),)))
     for each in passed:
         if each.tier == "executable_skill" and each.reasons[0].code != "SKILL_SUSPENDED":
             text = f"procedure {quote(each.name)} serves {quote(request.intent)} and cannot run, so a model reasons"
@@ -343,7 +343,7 @@ def _locate_intent(view: OrgView, holder: CrewMember, intent: str, by: str, text
     for role in holder.roles:
         for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role):
             if edge.target == intent and edge.attribute == by:
-                return (why_edge(edge),)
+                return (cite_edge(edge),)
     return ()
 
 
@@ -362,7 +362,7 @@ def _explain_decline(
     if len(others) > _NAMED:
         more += f" and {len(others) - _NAMED} more"
     edges = [_find_serving_edge(view, role, request.intent) for role in others[:_NAMED]]
-    why = tuple(map(why_edge, edges))
+    why = tuple(map(cite_edge, edges))
     if passed:
         return Reason("NOTHING_LEFT", f"{who} has nothing left that serves {intent}{more}", why)
     return Reason("INTENT_NOT_SERVED", f"{who} does not serve {intent}{more}", why)
@@ -393,5 +393,5 @@ def _list_superiors(view: OrgView, holder: CrewMember) -> Iterator[NextWay]:
                 top = f"person:{edge.target}"
             elif edge.target not in holder.roles and edge.target not in named:
                 named.add(edge.target)
-                yield NextWay("superior", f"role:{edge.target}", (why_edge(edge),))
+                yield NextWay("superior", f"role:{edge.target}", (cite_edge(edge),))
     yield NextWay("top", top)

@@ -48,7 +48,7 @@ class CrewMember(msgspec.Struct, frozen=True):
 
 def find_member(view: OrgView, state: StateView, subject: str, context: AccessContext) -> CrewMember | Reason:
     """Who a subject is, or the reason why nobody of that name can begin work now."""
-    known_subject = get_access_tables(view).subject(subject)
+    known_subject = get_access_tables(view).find_subject(subject)
     if known_subject is None:
         kind, _, name = subject.partition(":")
         known = {"role": view.roles, "agent": view.records.agents}.get(kind, ())
@@ -73,7 +73,7 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
 def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reason | None:
     """Why a run cannot be what the caller says: somebody for whom it runs is not declared, or not at work."""
     for each in subjects:
-        subject = get_access_tables(view).subject(each)
+        subject = get_access_tables(view).find_subject(each)
         if subject is None:
             return Reason("UNKNOWN_PRINCIPAL", f"{quote(each)} is not declared")
         if not is_at_work(subject, state):

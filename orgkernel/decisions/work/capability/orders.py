@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 
@@ -48,7 +48,7 @@ class StandingOrders(msgspec.Struct, frozen=True):
 
 def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
     """The standing orders of a role."""
-    sections = tuple(_sections(view, role_id))
+    sections = tuple(_list_sections(view, role_id))
     digest_text = "".join(f"{section.source}\0{section.target}\0{section.sha256}\n" for section in sections)
     why = tuple(
         Why(
@@ -62,7 +62,7 @@ def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
     return StandingOrders(view.org_id, role_id, sections, digest, why, view.digest)
 
 
-def _sections(view: OrgView, role_id: str) -> Iterator[OrderSection]:
+def _list_sections(view: OrgView, role_id: str) -> Iterator[OrderSection]:
     post = view.records.posts[role_id]
     targets = {
         "federation": "",
@@ -80,6 +80,6 @@ def _sections(view: OrgView, role_id: str) -> Iterator[OrderSection]:
     listed = post.profile.standing_orders
     if listed:
         text = "".join(f"- {order}\n" for order in listed)
-        where = why_place("", post.place("standing_orders", key=True))
+        where = cite_place("", post.place("standing_orders", key=True))
         digest = hashlib.sha256(text.encode()).hexdigest()
         yield OrderSection("profile", role_id, where.file, where.line, digest, text)

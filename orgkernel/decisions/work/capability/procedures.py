@@ -17,7 +17,7 @@ from orgkernel.decisions.access.layers.policies import LEFT_OPEN
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, why_place
+from orgkernel.decisions.reasons import Reason, cite_place
 from orgkernel.decisions.work.capability.holder import CrewMember
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Procedure, ToolNeed
@@ -87,18 +87,18 @@ def decide_procedure(
     held = holder.skills.get(record.skill or "")
     if held is not None and held.suspended:
         text = f"{quote(holder.name)} holds {quote(held.skill)}, which is suspended"
-        return Reason("SKILL_SUSPENDED", text, (why_place(text, procedure.place("skill")),))
+        return Reason("SKILL_SUSPENDED", text, (cite_place(text, procedure.place("skill")),))
     level = compute_procedure_level(view, holder, record)
     if level < RUNS_FROM:
         compiled = record.compilation_level
         where = procedure.place("compilation_level")
         if compiled < RUNS_FROM:
             text = f"procedure {name} is compiled to level {compiled}, and runs from level {RUNS_FROM}"
-            return Reason("PROCEDURE_NOT_VALIDATED", text, (why_place(text, where),))
+            return Reason("PROCEDURE_NOT_VALIDATED", text, (cite_place(text, where),))
         text = f"the rank of {quote(holder.name)} runs procedures up to level {level}, and {name} runs from {RUNS_FROM}"
         ladder = view.records.ladder
         place = where if ladder is None else ladder.place("ranks", max(holder.rank, 0))
-        return Reason("PROCEDURE_ABOVE_RANK", text, (why_place(text, place),))
+        return Reason("PROCEDURE_ABOVE_RANK", text, (cite_place(text, place),))
     checks: list[ToolCheck] = []
     obligations: list[str] = []
     for number, step in enumerate(record.steps):
@@ -109,7 +109,7 @@ def decide_procedure(
                 obligations += owed
                 if check.outcome == "deny":
                     text = f"step {quote(step.id)} of procedure {name} needs {quote(_name_tool(need))}: {reasons[0].text}"
-                    line = why_place(text, procedure.place("steps", number, "required_tools", at))
+                    line = cite_place(text, procedure.place("steps", number, "required_tools", at))
                     return Reason("PROCEDURE_TOOL_DENIED", text, (line, *reasons[0].why))
     if level < WITHOUT_MODEL_FROM:
         obligations.append(f"confirm:procedure:{procedure.id}")

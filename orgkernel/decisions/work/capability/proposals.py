@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import msgspec
 
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_place
-from orgkernel.decisions.work.capability.skills import OpenSkill, skills_of
+from orgkernel.decisions.reasons import Why, cite_place
+from orgkernel.decisions.work.capability.skills import OpenSkill, get_skills
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 
@@ -69,7 +69,7 @@ def decide_proposals(view: OrgView, state: StateView) -> Proposals:
 
 def _find_proposals(view: OrgView, counted: dict[str, list[OutcomesOfAgent]]) -> Iterator[Proposal]:
     terms = view.records.organization.procedure_proposals
-    for name, skill in skills_of(view).items():
+    for name, skill in get_skills(view).items():
         if skill.problems or name in _find_skills_with_procedure(view):
             continue
         agents = tuple(sorted(counted.get(name, ()), key=lambda each: each.agent))
@@ -88,7 +88,7 @@ def _build_proposal(
 ) -> Proposal:
     gates, total = skill.gates, successes + failures
     text = f"skill `{skill.name}` succeeded {successes} of {total} times in the hands of {len(agents)} agent{'s' * (len(agents) > 1)}"
-    why = (why_place(f"skill {skill.name} is declared", skill.definition.place("name")),)
+    why = (cite_place(f"skill {skill.name} is declared", skill.definition.place("name")),)
     return Proposal(
         skill.name, gates.intents, gates.skill_id, successes, failures, round(successes / total, 4), agents,
         text, why,

@@ -34,7 +34,9 @@ def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -
     """
     mission = _Mission(report.brief, records)
     if report.brief is None:
-        yield _finding(("brief",), "the close of the mission names no brief, so its workers are not known")
+        yield _build_finding(
+            ("brief",), "the close of the mission names no brief, so its workers are not known"
+        )
         return
     listed = set()
     for number, worker in enumerate(report.workers or () if isinstance(report, MissionClose) else ()):
@@ -43,18 +45,18 @@ def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -
             message = (
                 f"worker {quote(worker.agent)} is listed, but no result of it is stored for this mission"
             )
-            yield _finding(("workers", number, "agent"), message)
+            yield _build_finding(("workers", number, "agent"), message)
             continue
         listed.add(last.session)
         if last.body["status"] != worker.status:
             message = f"worker {quote(worker.agent)} is listed as {quote(worker.status)}, but its last report is {quote(last.body['status'])}"
-            yield _finding(("workers", number, "status"), message)
+            yield _build_finding(("workers", number, "status"), message)
     if report.status == "done_clean":
         for message in mission.list_unfinished(listed if isinstance(report, MissionClose) else None):
-            yield _finding(("status",), f"the mission is closed as `done_clean`, but {message}")
+            yield _build_finding(("status",), f"the mission is closed as `done_clean`, but {message}")
 
 
-def _finding(route: tuple[str | int, ...], message: str) -> ContractFinding:
+def _build_finding(route: tuple[str | int, ...], message: str) -> ContractFinding:
     return ContractFinding(row.CLOSE_COHERENCE_MISSING, route, message)
 
 

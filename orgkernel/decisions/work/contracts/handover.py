@@ -90,7 +90,7 @@ def render_brief(brief: Brief) -> str:
     return "\n".join(f"## {TITLES[name]}\n{_close_body(body)}" for name, body in bodies.items())
 
 
-def as_document(brief: Brief) -> dict[str, Any]:
+def convert_to_document(brief: Brief) -> dict[str, Any]:
     """A brief as it is written, with every section."""
     fields: dict[str, Any] = msgspec.to_builtins(brief)
     written = {"_schema": brief.kind, "_version": brief.version, **fields}

@@ -139,7 +139,7 @@ def check_read_contract(
     if read.contract is not None:
         other = None if against is None else against.contract
         for each in check_contract(read.contract, other, terms):
-            diagnostics.append(_finding(each, read, against))
+            diagnostics.append(_build_rule_diagnostic(each, read, against))
     return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics))
 
 
@@ -184,7 +184,9 @@ def _build_diagnostic(name: str, refusal: Refusal) -> Diagnostic:
     return refusal.row.at(Place(name, *unpack_mark(refusal.mark)), refusal.message, refusal.help)
 
 
-def _finding(finding: ContractFinding, read: ReadContract, against: ReadContract | None) -> Diagnostic:
+def _build_rule_diagnostic(
+    finding: ContractFinding, read: ReadContract, against: ReadContract | None
+) -> Diagnostic:
     related: tuple[Related, ...] = ()
     if finding.related is not None and against is not None:
         related = (Related(against.place(finding.related), finding.related_text),)

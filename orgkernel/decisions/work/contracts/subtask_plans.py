@@ -20,10 +20,10 @@ def get_subtask_kind(subtask: Subtask) -> SubtaskKind:
     """The kind that is declared, or what the files say."""
     if subtask.kind is not None:
         return subtask.kind
-    return "terminal" if any(map(is_terminal, keys_of(subtask))) else "narrow"
+    return "terminal" if any(map(is_terminal, get_keys(subtask))) else "narrow"
 
 
-def keys_of(subtask: Subtask) -> tuple[Key, ...]:
+def get_keys(subtask: Subtask) -> tuple[Key, ...]:
     """The files of a subtask as they are compared."""
     read = map(read_file_path, subtask.files)
     return tuple(each.key for each in read if not isinstance(each, BadPath))
