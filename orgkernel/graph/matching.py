@@ -1,6 +1,6 @@
-"""Largest assignments of agents to what needs them, found by networkx.
+"""Find a largest assignment of agents with networkx.
 
-INVARIANT: networkx is imported only if somebody is wanted in two places.
+INVARIANT: networkx is imported only if an agent is needed in two places.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 
 
 def match_seats(needed: Mapping[str, int], able: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """A largest assignment of agents to bill roles, each agent to one: bill role to agents. The same question has the same answer.
+    """A largest assignment of agents to bill roles, each agent to one: bill role to agents. The result is
+    deterministic.
 
-    >>> match_parts({"lead": 1, "hand": 1}, {"lead": ["ann"], "hand": ["ann", "bob"]})
+    >>> match_seats({"lead": 1, "hand": 1}, {"lead": ["ann"], "hand": ["ann", "bob"]})
     {'lead': ('ann',), 'hand': ('bob',)}
     """
     seats = [

@@ -1,7 +1,7 @@
-"""Values that a module computes once for each view. They belong to that module and live as long as the view.
+"""Cache values for each view. They belong to the module that computes them and live as long as the view.
 
-The values are stored in the view, not in a table with weak keys: a value may refer to its view, as the tables of access
-do, and would keep the view alive in such a table.
+The values are stored in the view, not in a table with weak keys: a value can refer to its view, as the tables of
+access do, and would keep the view alive in such a table.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PerView(Generic[T]):
         update_wrapper(self, function)
 
     def __call__(self, view: OrgView) -> T:
-        """What the function returned for this view."""
+        """The value of the function for this view."""
         answer: T
         try:
             answer = view.memos[self]
@@ -48,7 +48,7 @@ class PerViewAndKey(Generic[K, T]):
         update_wrapper(self, function)
 
     def __call__(self, view: OrgView, key: K) -> T:
-        """What the function returned for this view and key."""
+        """The value of the function for this view and key."""
         answer: T
         try:
             # What is asked a million times: `self._answers(view)` without the call.

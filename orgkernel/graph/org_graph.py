@@ -14,7 +14,9 @@ from orgkernel.graph.schema import SCHEMA, Edge, EdgeKind
 
 
 class OrgGraph(OrgView):
-    """Answers from networkx. The graph itself is not handed out: a frozen one still has mutable attributes."""
+    """Answers questions with networkx. The graph itself is not public, because even a frozen one has mutable
+    attributes.
+    """
 
     def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)

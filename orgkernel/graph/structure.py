@@ -1,7 +1,7 @@
-"""Cycles, found by networkx.
+"""Find cycles with networkx.
 
-INVARIANT: networkx is imported only if there is a cycle. The topological sorting of the standard library shows whether
-there is one, so that checking an organization without cycles does not wait 0.1 s for an import.
+INVARIANT: networkx is imported only if there is a cycle. The topological sort of the standard library detects whether
+there is one, so checking an organization without cycles does not take 0.1 s for the import.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable
 from graphlib import CycleError, TopologicalSorter
 
 Pairs = Iterable[tuple[str, str]]
-"""Source and target of edges, in the order of declaration."""
+"""The sources and targets of edges, in the order of declaration."""
 
 
 def find_circles(pairs: Pairs) -> tuple[tuple[str, ...], ...]:
-    """The groups of nodes that form cycles, each beginning with its first declared node."""
+    """The groups of nodes that form cycles, each starting with its first declared node."""
     pairs = tuple(pairs)
     if _is_acyclic(pairs):
         return ()

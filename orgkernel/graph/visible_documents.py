@@ -1,7 +1,8 @@
-"""What organizations see: documents in groups, nearest first, and which of two declarations of an id counts (docs/documents.md).
+"""Documents that organizations see, in groups, nearest first. The nearest declaration of an id applies
+(docs/documents.md).
 
-What a group or a folder holds is looked up once for all organizations that see it: there may be a thousand of them over
-ten thousand profiles.
+The content of a group or a folder is indexed once for all organizations that see it, because there can be a thousand of
+them with ten thousand profiles.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _MISSED = CATALOGS - {"cognitive_skill"} | {"role_profile", None}
 
 
 class Duplicate(msgspec.Struct, frozen=True):
-    """A second declaration of an id at the same distance; the first is the one that is seen."""
+    """A second declaration of an id at the same distance. The first one is visible."""
 
     what: str
     id: str
@@ -69,7 +70,7 @@ class Duplicate(msgspec.Struct, frozen=True):
 
 
 class Group:
-    """Documents that organizations see at one distance; what they hold is looked up once for all organizations."""
+    """Documents that organizations see at one distance, indexed once for all of them."""
 
     def __init__(
         self, documents: Iterable[SourceDocument], broken: Iterable[BrokenDocument] = (), *, own: bool = False
@@ -152,7 +153,7 @@ class Group:
 
     @cached_property
     def orders(self) -> dict[tuple[str, str], Definition[StandingOrder]]:
-        """Files of standing orders by whom they are for."""
+        """Files of standing orders, by recipient."""
         definitions: dict[tuple[str, str], Definition[StandingOrder]] = {}
         for document in self.catalogs:
             if not isinstance(record := document.record, StandingOrder):
@@ -192,7 +193,7 @@ class Group:
 
 
 class VisibleDocuments:
-    """What the organizations of one folder see: groups of documents, nearest first."""
+    """The documents that the organizations of one folder see: groups, nearest first."""
 
     def __init__(self, groups: tuple[Group, ...]) -> None:
         self.groups = groups
@@ -202,7 +203,7 @@ class VisibleDocuments:
     def rebuild_from_catalogs(
         cls, catalogs: Sequence[SourceDocument], counts: Iterable[int]
     ) -> VisibleDocuments:
-        """The catalogs that an organization sees, `counts` of them in each group, put together again."""
+        """The visible catalogs of an organization, rebuilt from a list, with `counts` of them in each group."""
         groups, start = [], 0
         for number, count in enumerate(counts):
             groups.append(Group(catalogs[start : start + count], own=number == 0))
@@ -214,7 +215,7 @@ class VisibleDocuments:
 
     @cached_property
     def definitions(self) -> dict[str, Any]:
-        """The fields of `OrgRecords` that come from catalogs; shared by all organizations of the folder."""
+        """The fields of `OrgRecords` that come from catalogs, shared by all organizations of the folder."""
         records = [document.record for document in self.catalogs]
         skill_catalogs = [record for record in records if isinstance(record, SkillCatalog)]
         scales = (record.proficiency_scale for record in skill_catalogs)
@@ -249,7 +250,9 @@ class VisibleDocuments:
     def _find_ladder(
         self,
     ) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
-        """The nearest ladder that lists ranks; the promotions of another would speak of other ranks."""
+        """The nearest ladder that lists ranks. Promotions are taken from it too, because those of another use other
+        ranks.
+        """
         for group in self.groups:
             if (document := group.ladder) is not None and isinstance(document.record, RankLadder):
                 promotions = {
@@ -282,7 +285,7 @@ class VisibleDocuments:
 
     @cached_property
     def declared_ids(self) -> dict[str, list[str]]:
-        """Id that a file which could not be read seems to declare, to the names of such files."""
+        """The files that could not be read and seem to declare each id."""
         names_by_id: dict[str, list[str]] = defaultdict(list)
         for each in self.broken:
             for declared_id in each.declared_ids:
@@ -298,13 +301,13 @@ class VisibleDocuments:
         return frozenset(each.kind for each in self.broken if each.kind)
 
     def find_missed(self, role_ids: Iterable[str]) -> frozenset[str]:
-        """Names of the files an organization with these roles lacks because they could not be read."""
+        """Names of the unreadable files that an organization with these roles lacks."""
         catalogs = {each.name for each in self.broken if each.kind in CATALOGS} if self.incomplete else set()
         return frozenset(catalogs.union(*(self.declared_ids.get(role_id, ()) for role_id in role_ids)))
 
 
 def _take_first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
-    """Of each key the value of the nearest group."""
+    """For each key, the value of the nearest group."""
     values_by_key: dict[K, V] = {}
     for group in groups:
         for key, value in group.items():
@@ -313,7 +316,7 @@ def _take_first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
 
 
 def _take_all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
-    """Of each key the values of all groups: what is ordered from farther away is not replaced from nearby."""
+    """For each key, the values of all groups, because nearer orders do not replace farther ones."""
     values_by_key: dict[K, tuple[V, ...]] = {}
     for group in groups:
         for key, value in group.items():
@@ -322,7 +325,7 @@ def _take_all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
 
 
 class Visibility:
-    """Documents by the folders in which organizations lie, readable ones or not."""
+    """Documents by the folders of organizations, readable or not."""
 
     def __init__(self, tree: Tree) -> None:
         readable = {os.path.dirname(each.path) for each in tree.documents if each.kind == "organization"}
@@ -355,7 +358,7 @@ class Visibility:
         self._visible: dict[str, VisibleDocuments] = {}
 
     def of(self, folder: str) -> VisibleDocuments:
-        """What the organizations of a folder see."""
+        """The documents that the organizations of a folder see."""
         if folder not in self._visible:
             own = Group(self._documents.get(folder, ()), self._broken.get(folder, ()), own=True)
             if folder in self._formats:
@@ -369,13 +372,13 @@ class Visibility:
         return self._visible[folder]
 
     def find_duplicates(self) -> Iterator[Duplicate]:
-        """Second declarations of one id in the groups that were looked at."""
+        """Second declarations of one id in the groups that were used."""
         for visible in self._visible.values():
             for group in visible.groups:
                 yield from group.find_duplicates
 
     def _get_group_beside(self, parent: str) -> Group:
-        """Documents of the folder an organization lies in, without those of other organizations' folders."""
+        """Documents of an organization's parent folder, without those in folders of other organizations."""
         if parent not in self._beside:
             home, inside = self._find_home(parent), os.path.join(parent, "")
             if home in self._formats:
@@ -388,7 +391,7 @@ class Visibility:
         return self._beside[parent]
 
     def _find_home(self, folder: str) -> str | None:
-        """The nearest folder from here upwards in which an organization lies."""
+        """The nearest folder, from here upward, that contains an organization."""
         if folder not in self._homes:
             parent = os.path.dirname(folder)
             if folder in self._org_folders:

@@ -1,4 +1,4 @@
-"""What the kernel holds at one moment, and what a load makes of it: the last good version of every organization."""
+"""The state of the registry, and the next state after a load: the last good version of every organization."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, does_cover_file
 
 
 class ServedOrganization(msgspec.Struct, frozen=True, dict=True, weakref=True):
-    """The version of an organization that answers."""
+    """The answering version of an organization."""
 
     snapshot: OrgSnapshot
     stale: bool = False
-    """Whether a later version was read and has errors."""
+    """Whether a later version was loaded and has errors."""
 
 
 class RegistryState(msgspec.Struct, frozen=True, dict=True, weakref=True):
-    """What the kernel holds at one moment; replaced whole, never changed."""
+    """The state of the registry. It is immutable and replaced as a whole."""
 
     latest: Snapshot
     served: Mapping[str, ServedOrganization]
     refused: Mapping[str, tuple[Diagnostic, ...]]
-    """Organizations whose latest version may not answer, with what was found about them, the stale ones included."""
+    """Organizations whose latest version may not answer, with the findings about them, including stale ones."""
 
 
 class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
-    """What a reload changed.
+    """The changes of a reload.
 
     >>> Reload(updated=("software_dev",), changed=True).kept
     ()
@@ -37,18 +37,20 @@ class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
 
     updated: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    """Organizations whose new version has errors, so that the last good one keeps answering."""
+    """Organizations whose new version has errors, so the last good one keeps answering."""
     refused: tuple[str, ...] = ()
     """Organizations that have errors and never had a good version."""
     removed: tuple[str, ...] = ()
     changed: bool = False
-    """Whether anything differs from before, findings included."""
+    """Whether anything differs from before, including findings."""
 
 
 def compute_next_state(
     latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
 ) -> tuple[RegistryState, Reload]:
-    """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
+    """The state after a load: good versions replace the old ones; organizations with errors keep the last good one as
+    stale.
+    """
     now: dict[str, ServedOrganization] = {}
     refused: dict[str, tuple[Diagnostic, ...]] = {}
     blamed: set[str] = set()
@@ -97,9 +99,10 @@ def compute_next_state(
 
 
 def _find_unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
-    """Organizations whose own file could not be read, by the id it seems to declare, and the names of the files.
+    """Organizations whose own file could not be read, with the names of the files, by the id that the file seems to
+    declare.
 
-    A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (docs/documents.md).
+    A file that is truncated before its id gets the id of its folder, following the layout of templates (docs/documents.md).
     """
     for each in latest.tree.broken:
         folder, stem = os.path.split(os.path.splitext(each.path)[0])

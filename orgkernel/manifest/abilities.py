@@ -1,7 +1,8 @@
-"""The abilities of a role or an agent: its plans, tools and skills as items of its manifest, each tool with its effective level.
+"""The abilities of a role or an agent: its plans, tools and skills as items of its manifest, each tool with its
+effective level.
 
-Every action that an item lists as allowed is allowed by the access decision in the same circumstances: the items show the
-rows of the decision's own list.
+The items use the rows of the access decision's own list, so every action that an item lists as allowed is allowed by
+the decision in the same circumstances.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from orgkernel.manifest import v1
 from orgkernel.runtime.utc import as_utc
 
 NOWHERE = AccessContext()
-"""No known circumstances."""
+"""A context without any stated circumstances."""
 
 # Tools times the ways to have them: an organization has hundreds of the one and a dozen of the others.
 _ITEMS_KEPT = 10_000
@@ -53,7 +54,9 @@ def build_role_abilities(
     state: StateView,
     context: AccessContext,
 ) -> Abilities:
-    """The plans and tools of a role, with the level left of each tool. A plan is runnable if its tools can be used."""
+    """The plans and tools of a role, with the effective level of each tool. A plan is runnable if its tools can be
+    used.
+    """
     holder = get_access_tables(view).find_subject(f"role:{role_id}")
     # An undeclared tool is an error for the role, and gives it nothing.
     bound = [build_tool_item(view, edge) for edge in tools if edge.target in view.records.tools]
@@ -77,7 +80,7 @@ def build_role_abilities(
 
 
 def build_granted_item(view: OrgView, tool_id: str) -> v1.ToolItem:
-    """A tool that only a stored grant gives."""
+    """A tool that the role has only through a stored grant."""
     return _build_item(
         view, tool_id, "granted", "none", "grants and restrictions",
         cite_place(f"tool {tool_id} is declared", view.records.tools[tool_id].place()),
@@ -113,7 +116,7 @@ def build_tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
 def _build_item(
     view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: Why
 ) -> v1.ToolItem:
-    """A tool at a level. Only its `why` differs between roles, so the rest is built once."""
+    """A tool at a level. Only its `why` differs between roles, so the rest is cached."""
     item = _get_shared_item(view, (tool_id, preference, level, decided_by))
     # Callers may change mappings, so each item has its own.
     return replace(item, why=(why,), actions=dict(item.actions), names=dict(item.names))
@@ -163,7 +166,7 @@ def build_essential_items(
 
 
 def build_skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None = None) -> v1.SkillItem:
-    """A skill that the role requires; with the levels that an agent holds, also what it has of it and what is missing."""
+    """A skill that the role requires. With the levels of an agent, it also has the agent's level and the gap."""
     declared = view.records.skills.get(edge.target)
     skill = declared.record if declared else None
     need, _, step = edge.attribute.partition(":")
@@ -183,7 +186,7 @@ def build_skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None
 
 
 def _find_deciding_layer(evaluation: Evaluation) -> str:
-    """The layer that decided the level: the one that granted it, or the one that took the rest."""
+    """The layer that decided the level: the one that granted it, or the one that lowered it."""
     notes, stopping = evaluation.trace or [], evaluation.tables.order.stopping
     left = evaluation.left
     if left == evaluation.granted:
@@ -196,7 +199,7 @@ def _find_deciding_layer(evaluation: Evaluation) -> str:
 
 
 def _find_capping_layers(evaluation: Evaluation) -> tuple[str, ...]:
-    """The layers that took something."""
+    """The layers that lowered the level."""
     order = evaluation.tables.order
     layer_names = []
     top, failed = len(LEVELS) - 1, 0
@@ -243,7 +246,7 @@ def build_effective_item(
 
 
 def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView) -> bool:
-    """Whether a layer other than the binding applies. For most tools of most roles none does."""
+    """Whether a layer other than the role binding applies. For most tools of most roles none does."""
     limits = view.records.organization.limits
     return bool(
         tool.departments
@@ -262,7 +265,7 @@ def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView
 
 
 def _sort_actions(tool: Resource, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Actions in the order that the tool declares, and last taking the lock."""
+    """The actions in the order of the tool's declaration, with `lock` last."""
     actions = {action for group in groups for action in group}
     return tuple(action for action in tool.actions if action in actions)
 
@@ -277,7 +280,7 @@ def _build_held_grants(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:
 def find_granted_tools(
     view: OrgView, holder: Subject, state: StateView, context: AccessContext, listed: frozenset[str]
 ) -> tuple[str, ...]:
-    """Tools that a holder has only by stored grants, now or in other circumstances."""
+    """Tools that a holder has only through stored grants, now or in other circumstances."""
     if not any(key in state.grants for key in holder.keys):
         return ()
     request = AccessRequest(holder.subject, "", "", context)
@@ -289,7 +292,7 @@ def find_granted_tools(
 def find_requestable_tools(
     view: OrgView, holder: Subject, state: StateView, context: AccessContext, wanted: Iterable[str]
 ) -> Iterator[v1.RequestableTool]:
-    """The tools among these that a grant would allow: only grantable reasons stand against them."""
+    """The tools among these that a grant would allow, because only failures that a grant can remove stand against them."""
     tables = get_access_tables(view)
     order = tables.order
     missing = order.codes["NOT_BOUND_TO_ROLE"].bit

@@ -1,4 +1,4 @@
-"""Assemble an agent's manifest: what it may do in all its roles together, at its rank, with the stored state."""
+"""Assemble an agent's manifest: its permissions in all its roles together, at its rank, with the stored state."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _list_posts(view: OrgView, agent_id: str) -> Iterator[v1.Post]:
 
 
 def _list_departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
-    """Each once, with the first role that belongs to it."""
+    """The departments of its roles, without duplicates, each with the first role in it."""
     edges = {
         edge.target: edge for role_id in roles for edge in view.list_edges_from(EdgeKind.BELONGS_TO, role_id)
     }
@@ -155,7 +155,7 @@ def _list_departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
 
 
 def _iterate_sources(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
-    """Each once, with the lines for every one of its roles."""
+    """The sources of its roles, without duplicates, each with the lines for all roles."""
     lines_by_source: dict[str, dict[Why, None]] = {}
     for role_id in roles:
         for each in list_dispatch_sources(view, role_id):
@@ -229,7 +229,7 @@ def _list_qualifications(
 def _build_tools(
     view: OrgView, holder: Subject, state: StateView, context: AccessContext
 ) -> Iterator[v1.ToolItem]:
-    """The tools of its roles, each once at the highest level, and tools that only grants give."""
+    """The tools of its roles, each once at the highest level, and tools that it has only through grants."""
     best: dict[str, Edge] = {}
     for role_id in holder.identity.roles:
         for edge in view.list_tools(role_id):
@@ -253,7 +253,7 @@ def _build_tools(
 def _add_gates(
     view: OrgView, item: v1.ToolItem, holder: Subject, state: StateView, now: float
 ) -> v1.ToolItem:
-    """A tool with what its declaration asks of a user, and whether the agent has passed its tests."""
+    """A tool with the requirements in its declaration, and whether the agent has passed its tests."""
     tool, _ = get_access_tables(view).find(f"tool:{item.id}")
     gates = {
         "department": tool.departments,
@@ -279,7 +279,7 @@ def _get_level(edge: Edge) -> int:
 def _find_wanted_tools(
     view: OrgView, agent_id: str, tools: Sequence[v1.ToolItem], capped: Sequence[str]
 ) -> dict[str, None]:
-    """Tools that it would need: capped tools, and tools that the plans of its roles need and it lacks."""
+    """Tools that it needs: tools with a lowered level, and missing tools of its roles' plans."""
     has = {item.id for item in tools}
     tool_ids = dict.fromkeys(capped)
     for post in view.list_roles_filled_by(agent_id):

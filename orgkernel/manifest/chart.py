@@ -1,4 +1,4 @@
-"""The org chart: as a tree for a terminal, as Mermaid and DOT for documents, as JSON for programs."""
+"""Draw the org chart: as a tree for a terminal, as Mermaid and DOT for documents, as JSON for programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NARROW = frozenset("└─├│…")
 
 
 def render_tree(view: OrgView, width: int = _WIDTH) -> str:
-    """One line per role, subordinates below their superior, at most so many columns wide."""
+    """One line per role, subordinates below their superior, at most `width` columns wide."""
     count = len(view.roles)
     lines = [
         _cut(f"{view.records.organization.name} ({view.org_id}), {count} role{'s' * (count != 1)}", width)
@@ -65,7 +65,7 @@ def _render_branch(
 
 
 def _indent(indent: str) -> str:
-    """Indent as far as the role still fits. Deeper roles show their depth instead."""
+    """The indentation that fits. Deeper roles show their depth instead."""
     if len(indent) <= _DEEPEST_INDENT:
         return indent
     depth = f"{len(indent) // 4 + 1} "
@@ -88,7 +88,7 @@ def _render_line(view: OrgView, role_id: str, prefix: str, width: int) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """A line that fits, without control characters."""
+    """A line without control characters, truncated to a width."""
     line = printable(text[: width + 1])
     if _measure_width(line) <= width:
         return line

@@ -1,7 +1,7 @@
-"""Select agents of an organization, and say how each stands.
+"""Select agents of an organization, and describe each.
 
-What the documents say of an agent is collected once for each view, and what the store says once for each state, so that
-a question about ten thousand agents looks at those it is about.
+Facts from documents are indexed once for each view, and facts from the store once for each state, so a question among
+ten thousand agents examines only the relevant ones.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class AgentFilter(msgspec.Struct, frozen=True, kw_only=True):
     skill: str | None = None
     """A skill that it holds and that is not suspended."""
     min_level: int | None = None
-    """The lowest level of that skill, or of any skill, now, decay included."""
+    """The lowest current level of that skill, or of any skill, after decay."""
     qualification: str | None = None
-    """A test that it has passed and that still counts."""
+    """A test that it has currently passed."""
     tool: str | None = None
-    """A tool that one of its roles is equipped with; `who-can` says who may use it now."""
+    """A tool of one of its roles. Use `who-can` to find agents that may use it now."""
     intent: str | None = None
     """An intent that one of its roles serves."""
     watch: str | None = None
@@ -54,7 +54,7 @@ class AgentFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent of an organization as it stands now."""
+    """An agent of an organization in its current state."""
 
     agent_id: str
     callsign: str
@@ -62,11 +62,11 @@ class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
     departments: tuple[str, ...]
     watches: tuple[str, ...]
     rank: str | None
-    """The current rank: the stored one, or else the one that the roster or its role declares."""
+    """The current rank: the stored one, or else the one in the roster or its role."""
     trust: float | None
     """The mean of the distribution."""
     trust_distribution: Trust
-    """What the mean rests on: the starting trust and the recorded outcomes."""
+    """The distribution behind the mean: the starting trust and the recorded outcomes."""
     lifecycle: Lifecycle
     org_id: str
 
@@ -84,7 +84,7 @@ class AgentList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Member(msgspec.Struct, frozen=True, gc=False):
-    """What the documents say of an agent."""
+    """The facts about an agent in the documents."""
 
     agent_id: str
     record: RosterMember
@@ -94,7 +94,7 @@ class _Member(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Crew:
-    """The agents that fill roles, and the skills that are stored about them."""
+    """The agents that fill roles, and their stored skills."""
 
     def __init__(self, view: OrgView) -> None:
         self._view = view
@@ -153,7 +153,7 @@ def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: flo
 def _find_by_index(
     view: OrgView, crew: _Crew, state: StateView, wanted: AgentFilter, now: float
 ) -> Iterator[frozenset[str]]:
-    """The agents of each condition that an index answers."""
+    """The candidate agents from each condition that an index can answer."""
     if wanted.role is not None:
         yield crew.find_agents_in_roles((wanted.role,))
     if wanted.tool is not None:
@@ -195,7 +195,7 @@ def _does_match(view: OrgView, state: StateView, member: _Member, wanted: AgentF
 def build_agent_list(
     view: OrgView, state: StateView, chosen: Sequence[str], *, start: int = 0, limit: int | None = None
 ) -> AgentList:
-    """A page of the agents that were selected. The cursor is the id of the last agent on it."""
+    """A page of the selected agents. The cursor is the id of the last agent on it."""
     end = len(chosen) if limit is None else start + limit
     page = chosen[start:end]
     members = _get_crew(view).members

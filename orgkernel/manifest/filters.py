@@ -19,7 +19,7 @@ class RoleFilter:
 
     role_type: str | None = None
     domain: str | None = None
-    """A domain or an alias of one."""
+    """A domain or one of its aliases."""
     plan: str | None = None
     tool: str | None = None
     skill: str | None = None

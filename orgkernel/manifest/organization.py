@@ -1,4 +1,4 @@
-"""Assemble an organization's manifest: its purpose, its crew, and who takes which domain."""
+"""Assemble an organization's manifest: its purpose, its crew, and the role for each domain."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def build_organization_manifest(
 
 
 def _build_policies(view: OrgView) -> Iterator[v1.PolicyItem]:
-    """The enabled policies by priority, then by name. Files and their order have no effect."""
+    """The enabled policies by priority, then by name. The order of files has no effect."""
     enabled = [each for each in view.records.policies.values() if each.record.enabled]
     for each in sorted(enabled, key=lambda each: (-each.record.priority, each.id)):
         policy = each.record
@@ -120,7 +120,7 @@ def _list_layers(view: OrgView) -> Iterator[v1.Item]:
 
 
 def _list_limits(view: OrgView) -> Iterator[v1.Fact]:
-    """Each limit with its line, in the document that sets it."""
+    """Each limit with its line in the document that sets it."""
     for name, value in asdict(view.records.organization.limits).items():
         document = view.records.get_declaring_document("limits", name)
         yield from build_facts(document, ("limits",), {name: value})
@@ -202,7 +202,7 @@ def list_policy_permissions(policy: Policy) -> dict[str, Any]:
 
 
 def _list_tool_parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
-    """Tools, each as a whole or as the parts that the policy is about."""
+    """Tools, each as a whole or as the parts that the policy covers."""
     paths, commands = policy.permissions.paths, policy.permissions.commands
     for name in tools:
         if not paths and not commands:

@@ -110,7 +110,7 @@ def build_role_manifest(
 
 
 def _build_lists(post: RolePost, profile: RoleProfile) -> dict[str, Any]:
-    """The parts that are lists of the profile: an item for each text."""
+    """The parts of a manifest that are lists in the profile, with an item for each text."""
     return {field.part: listed(post, field.route, value_in(profile, field)) for field in _LISTS}
 
 
@@ -129,7 +129,7 @@ def _list_cognitive_skills(
 
 
 def _list_intents(view: OrgView, role_id: str) -> Iterator[v1.Item]:
-    """Each intent once, with everything by which the role serves it: its profile, skills, procedures."""
+    """Each intent once, with all means by which the role serves it: its profile, skills, procedures."""
     by_intent: dict[str, list[Edge]] = {}
     for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role_id):
         by_intent.setdefault(edge.target, []).append(edge)
@@ -190,7 +190,7 @@ def _get_layer(post: RolePost, layer: str | None) -> v1.Item | None:
 
 
 def _cite_superior(view: OrgView, edge: Edge) -> tuple[Why, ...]:
-    """The edge that decides, and the profile if it says the same."""
+    """The deciding edge, and the line of the profile if it states the same superior."""
     why = [cite_edge(edge)]
     post = view.records.posts.get(edge.source)
     if post and edge.attribute == "hierarchy" and post.profile.chain_of_command.reports_to == edge.target:
@@ -257,7 +257,7 @@ def _build_dispatch_targets(view: OrgView, role_id: str, under: Iterable[_Comman
 
 
 def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
-    """Whether neither the position of the sender nor the layers of the two forbid it."""
+    """Whether neither the position of the sender nor the layers of the two forbid the dispatch."""
     posts = view.records.posts
     if sender not in posts or receiver not in posts:
         return True

@@ -1,7 +1,7 @@
-"""A manifest for people: every part of it as rows of an item, its details and the lines that declare it.
+"""Render a manifest for people: every part as rows with an item, its details and the lines that declare it.
 
-The parts are those of the manifest itself, so a part cannot be forgotten: one without words of its own here is shown by the
-names of its fields.
+The parts come from the manifest type, so a new part cannot be forgotten. A part without a row function here is shown with
+the names of its fields.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _TITLES: Mapping[str, str] = {
 
 
 def build_sections(manifest: Profile) -> Sections:
-    """The rows of every part by its title, in the order of the manifest. A part that says nothing has no rows."""
+    """The rows of every part by title, in the order of the manifest. An empty part has no rows."""
     sections: Sections = {}
     for part in manifest.__struct_fields__:
         if part not in _BESIDE:
@@ -85,7 +85,7 @@ def build_sections(manifest: Profile) -> Sections:
 
 
 def get_title(part: str) -> str:
-    """What people read above a part of a manifest.
+    """The title of a part of a manifest.
 
     >>> get_title("file_scope"), get_title("chain_of_command")
     ('file scope', 'superiors')
@@ -111,12 +111,12 @@ def _build_part_rows(part: str, value: Any) -> Iterator[SectionRow]:
 
 @singledispatch
 def build_rows(value: Any) -> Iterable[SectionRow]:
-    """The rows of a value: of an item its id and name, of anything else its fields."""
+    """The rows of a value: for an item its id and name, for any other value its fields."""
     return _build_leaf_rows(value, why=getattr(value, "why", ()))
 
 
 def _build_leaf_rows(value: Any, name: str = "", why: tuple[Why, ...] = ()) -> Iterator[SectionRow]:
-    """A row for each value inside that says something."""
+    """A row for each non-empty value inside."""
     if isinstance(value, msgspec.Struct):
         value = {field: getattr(value, field) for field in value.__struct_fields__ if field != "why"}
     if isinstance(value, Mapping):
@@ -132,7 +132,7 @@ def _build_leaf_rows(value: Any, name: str = "", why: tuple[Why, ...] = ()) -> I
 
 
 def _format_value(value: Any) -> str:
-    """A value as a document writes it."""
+    """A value as it is written in a document."""
     if isinstance(value, bool):
         return str(value).lower()
     return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
@@ -324,7 +324,7 @@ def _(held: HeldSkill) -> Iterable[SectionRow]:
 
 @build_rows.register(of_agent.PersonalityItem)
 def _(personality: of_agent.PersonalityItem) -> Iterable[SectionRow]:
-    """Nothing while the personality has not been observed."""
+    """No rows if the personality has not been observed."""
     if personality.drift_from_seed is None:
         return []
     alarm = "alarm" if personality.alarm else ""
@@ -367,7 +367,7 @@ def _(duty: of_agent.Duty) -> Iterable[SectionRow]:
 
 @build_rows.register(of_agent.WorkRecord)
 def _(record: of_agent.WorkRecord) -> Iterable[SectionRow]:
-    """Nothing while nothing is recorded."""
+    """No rows if nothing is recorded."""
     if record.born_at:
         yield SectionRow("born", record.born_at)
     if record.success_rate is not None:

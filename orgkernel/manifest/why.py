@@ -1,4 +1,4 @@
-"""Where the values of a manifest are declared: items of settings and texts with their lines, and the lines of other values."""
+"""Find the lines that declare the values of a manifest, and build items of settings and texts with them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from orgkernel.loading.sources import SourceDocument
 from orgkernel.manifest.v1 import Fact, Item
 
 Source = RolePost | SourceDocument
-"""The source of a value's place: a profile at its post, or an organization's document."""
+"""The document of a value: a profile at its post, or an organization's document."""
 LocatedSetting = tuple[str, int, bool]
-"""File and line of a setting, and whether it is written there."""
+"""The file and line of a setting, and whether it is written there."""
 Places = Callable[[str, str, str], tuple[Why, ...]]
-"""From kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""
+"""A function from kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets
+it.
+"""
 
 
 def build_cited_item(item_id: str, text: str, place: Place) -> Item:
@@ -29,7 +31,7 @@ def build_cited_item(item_id: str, text: str, place: Place) -> Item:
 
 
 def locate_setting(text: str, place: LocatedSetting, when_set: str = " is set") -> Why:
-    """The line of a setting. If it is not set: the nearest line above, and a statement that the default applies."""
+    """The line of a setting. If it is not set: the nearest line above, with the statement that the default applies."""
     file, line, written = place
     return Why(text + (when_set if written else " is not set; the default applies"), file, line)
 
@@ -65,7 +67,7 @@ def _convert_plain(value: Any) -> Any:
 
 
 def listed(source: Source, route: Sequence[str], texts: Sequence[str]) -> tuple[Item, ...]:
-    """A list of texts as items; a text is its own id."""
+    """A list of texts as items. The text is also the id."""
     field = ".".join(route)
     return tuple(
         build_cited_item(text, f"{field}[{number}]", source.place(*route, number))
@@ -74,7 +76,7 @@ def listed(source: Source, route: Sequence[str], texts: Sequence[str]) -> tuple[
 
 
 def locate_nothing(_kind: str, _id: str, _field: str) -> tuple[Why, ...]:
-    """For manifests without their documents."""
+    """The function for manifests without their documents. It finds no lines."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""What a manifest says of the work that goes on: how far a role may dispatch, claimed files, open questions."""
+"""Parts of a manifest about current work: the dispatch depth, claimed files, open blockers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LIMIT = "max_spawn_depth"
 
 
 def build_depth_limit(view: OrgView, *, dispatches: bool) -> Fact | None:
-    """The limit of the organization, for whoever dispatches somebody."""
+    """The depth limit of the organization, if the role can dispatch."""
     if not dispatches:
         return None
     limit = view.records.organization.limits.max_spawn_depth
@@ -23,7 +23,7 @@ def build_depth_limit(view: OrgView, *, dispatches: bool) -> Fact | None:
 
 
 def list_claims_of(state: StateView, holders: Iterable[str], now: float) -> Iterator[ClaimItem]:
-    """The claims of these holders that hold now."""
+    """The current claims of these holders."""
     for holder in holders:
         for claim in state.claims.find_by_holder(holder):
             if claim.expires_at > now:
@@ -34,7 +34,7 @@ def list_claims_of(state: StateView, holders: Iterable[str], now: float) -> Iter
 
 
 def list_blockers_of(state: StateView, agents: Iterable[str]) -> Iterator[BlockerItem]:
-    """The open questions of these agents."""
+    """The open blockers of these agents."""
     for agent_id in agents:
         for each in state.blockers.get(agent_id, ()):
             yield BlockerItem(

@@ -1,7 +1,8 @@
-"""Change the state of agents: rank, trust, lifecycle, test results. The roster declares agents, the store has their state.
+"""Change the state of agents: rank, trust, lifecycle, test results. The roster declares agents; the store has their
+state.
 
-The first change adds an agent of the roster to the store. Each change needs a right over the agent, so nobody changes
-their own state.
+The first change adds an agent of the roster to the store. Each change needs a right over the agent, so an agent cannot
+change its own state.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def add_agent(
     org: str | None = None,
     reason: str = "",
 ) -> AgentState:
-    """Add an agent that a roster declares, or will; raises `Refused`, and `Conflict` when it is there already."""
+    """Add an agent that a roster declares or will declare. Raises `Refused`, and `Conflict` if it exists already."""
     org_id = choose_organization(context, org)
     require_one(org_id, "an agent")
     right = _find_right_over(context, org_id, agent_id, f"add {_name_agent(agent_id)}", "add itself")
@@ -73,7 +74,7 @@ def add_agent(
 def set_rank(
     context: Context, agent_id: str, rank: str, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Promote or demote an agent; raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
+    """Promote or demote an agent. Raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a rank")
     what, itself = f"change the rank of {_name_agent(agent_id)}", "change its own rank"
@@ -88,7 +89,7 @@ def set_rank(
 def set_trust(
     context: Context, agent_id: str, trust: float, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Set the trust in an agent, 0 to 1; raises as `set_rank`."""
+    """Set the trust in an agent, 0 to 1. Raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the trust in an agent")
     what, itself = f"change the trust of {_name_agent(agent_id)}", "change its own trust"
@@ -126,10 +127,10 @@ def record_result(
     org: str | None = None,
     reason: str = "",
 ) -> QualificationResult:
-    """Record the score of a test, which is passed from the declared threshold on; raises as `set_rank`.
+    """Record the score of a test, which is passed at the declared threshold or above. Raises as `set_rank`.
 
-    A result that counts raises the skills of the qualification, each by one step, in the same transaction. Raises
-    `Conflict` (`PREREQUISITE_MISSING`) if a qualification that has to be passed first does not count.
+    A passed result raises the skills of the qualification, each by one step, in the same transaction. Raises `Conflict`
+    (`PREREQUISITE_MISSING`) if a prerequisite qualification is not passed.
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
@@ -186,7 +187,7 @@ def record_result(
 def invalidate_result(
     context: Context, agent_id: str, result_id: int, *, org: str | None = None, reason: str
 ) -> QualificationResult:
-    """Say that a result does not count, and why; raises as `set_rank`."""
+    """Invalidate a result, with a reason. Raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
     what, itself = f"invalidate a result of {_name_agent(agent_id)}", "invalidate its own result"
@@ -202,7 +203,7 @@ def invalidate_result(
 def promote_agent(
     context: Context, agent_id: str, *, override: str = "", org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Give an agent the next rank, if it meets every requirement or `override` says why it gets it anyway.
+    """Give an agent the next rank if it meets every requirement, or if `override` states a reason.
 
     Raises as `set_rank`, and `Conflict`: `NOT_ELIGIBLE` with what is missing, `HIGHEST_RANK` if there is no higher rank.
     """
@@ -235,13 +236,15 @@ def promote_agent(
 
 
 class ListedAgent(AgentState, frozen=True):
-    """An agent as it stands, with the trust that follows from the outcomes of its work."""
+    """An agent with its stored state, and its trust from the outcomes of its work."""
 
     trust_now: Trust | None = None
 
 
 def list_agents(context: Context) -> tuple[tuple[ListedAgent, ...], tuple[Diagnostic, ...]]:
-    """All agents by id and organization, and where roster and store differ. Stored values win, the rest is as declared."""
+    """All agents by id and organization, and the differences between roster and store. Stored values override declared
+    ones.
+    """
     known: dict[tuple[str, str], AgentState] = {
         (each.agent_id, each.org_id): each for each in list_declared_agents(context.kernel)
     }
@@ -266,7 +269,7 @@ def list_declared_agents(kernel: Kernel | None) -> tuple[ListedAgent, ...]:
 
 
 def _build_listed_agent(kernel: Kernel | None, agent: AgentState) -> ListedAgent:
-    """An agent with its trust; the roster of its organization states the weight of its starting trust."""
+    """An agent with its trust. The roster of its organization states the weight of the starting trust."""
     served = {} if kernel is None else kernel.state.served
     declared = (
         served[agent.org_id].snapshot.records.agents.get(agent.agent_id) if agent.org_id in served else None
@@ -286,7 +289,7 @@ def _build_listed_agent(kernel: Kernel | None, agent: AgentState) -> ListedAgent
 
 
 def _get_snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[OrgSnapshot]:
-    """The organization that is named, or all that are served."""
+    """The named organization, or all that are served."""
     if kernel is None:
         return []
     served = kernel.state.served.values() if org_id == ALL_ORGANIZATIONS else [kernel.organization(org_id)]
@@ -294,7 +297,7 @@ def _get_snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> li
 
 
 def require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
-    """The right over an agent; raises `UnknownAgent` or `UnknownRecord` for one nobody knows, and `Refused`."""
+    """The right over an agent. Raises `UnknownAgent` or `UnknownRecord` for an unknown one, and `Refused`."""
     snapshots = _get_snapshots(context.kernel, org_id)
     declared = dict.fromkeys(each for snapshot in snapshots for each in snapshot.records.agents)
     if agent_id not in declared and context.store.agents.get(org_id, agent_id) is None:
@@ -331,9 +334,9 @@ def _require_rank(kernel: Kernel | None, org_id: str, rank: str) -> None:
 def _refuse_higher_rank(
     context: Context, right: Right | None, org_id: str, agent_id: str, rank: str | None, trust: float | None
 ) -> None:
-    """Raise `Refused` (`NO_AUTHORITY`) if a superior would give an agent a higher rank than its own.
+    """Raise `Refused` (`NO_AUTHORITY`) if a superior would give an agent a rank above its own.
 
-    Trust gives a rank to an agent for which neither the store nor the roster states one.
+    If neither the store nor the roster states a rank, trust determines it.
     """
     if right is None or right.kind == "owner":
         return
@@ -380,6 +383,6 @@ def _require_no_wider_stop(context: Context, org_id: str, agent_id: str, lifecyc
 
 
 def note_agent(store: Store, context: Context, org_id: str, agent_id: str) -> None:
-    """Add a roster's agent to the store, if nothing is stored about it yet."""
+    """Add a roster's agent to the store, if it has no stored state yet."""
     if store.agents.get(org_id, agent_id) is None:
         store.agents.add(agent_id, org_id=org_id, actor=context.actor.name, reason="declared by the roster")

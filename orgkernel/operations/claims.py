@@ -1,4 +1,4 @@
-"""Claim files to work on, keep them longer, give them back, and hand them over."""
+"""Claim files, extend claims, release them, and transfer them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 LEASE_SECONDS = 3_600.0
-"""How long a claim lasts if nobody says otherwise."""
+"""The default length of a claim in seconds."""
 
 
 def claim_files(
@@ -51,7 +51,7 @@ def extend_claim(
     seconds: float | None = None,
     reason: str = "",
 ) -> FileClaim:
-    """Let a claim last longer, from now. Raises `Conflict` (`STALE_TOKEN`)."""
+    """Extend a claim, counted from now. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _get_org_id(context, org)
     holder = _get_holder(context, holder, org_id)
     lasts = LEASE_SECONDS if seconds is None else seconds
@@ -63,7 +63,7 @@ def extend_claim(
 def release_claim(
     context: Context, org: str, token: int, holder: str | None = None, *, reason: str = ""
 ) -> FileClaim:
-    """Give the files of a claim back. Raises `Conflict` (`STALE_TOKEN`)."""
+    """Release the files of a claim. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _get_org_id(context, org)
     holder = _get_holder(context, holder, org_id)
     return context.store.claims.release(org_id, token, holder, actor=context.actor.name, reason=reason)
@@ -79,7 +79,7 @@ def transfer_claim(
     session: str | None = None,
     reason: str = "",
 ) -> FileClaim:
-    """Hand the files of a claim over: the new holder has a new token. Raises `Conflict` (`STALE_TOKEN`)."""
+    """Transfer a claim: the new holder gets a new token. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _get_org_id(context, org)
     holder = _get_holder(context, holder, org_id)
     _require_declared(context, org_id, to)
@@ -89,7 +89,7 @@ def transfer_claim(
 
 
 def list_claims(store: Store, org_id: str | None = None, path: str | None = None) -> tuple[FileClaim, ...]:
-    """The live claims; with a path or a glob, those that it overlaps."""
+    """The current claims; with a path or a glob, those that overlap with it."""
     claims = store.claims.list(org_id)
     if path is None:
         return claims
@@ -97,7 +97,7 @@ def list_claims(store: Store, org_id: str | None = None, path: str | None = None
 
 
 def _get_holder(context: Context, holder: str | None, org_id: str) -> str:
-    """Whoever holds a claim: somebody acts for themselves, and for the roles they fill, to which work was dispatched."""
+    """The holder of a claim: the actor itself, or a role that it fills, to which work was dispatched."""
     member = None if holder is None else find_member(context.kernel, context.actor)
     if holder is not None and member is not None and holder.startswith("role:") and holder in member.own:
         return holder

@@ -1,7 +1,7 @@
-"""Write a dispatch down: asked, claimed and logged in one change.
+"""Record a dispatch: decide, claim the files, and log it, in one transaction.
 
-What the log knows counts and not what is stated: how deep the sender is, how many it has dispatched, whose work it does, and
-which brief it works by. What nobody knows is refused.
+The log overrides the statements of the caller: the depth of the sender, the number of its dispatches, its principal, and
+the brief that it follows. Unknown facts are refused.
 """
 
 from __future__ import annotations
@@ -43,32 +43,32 @@ if TYPE_CHECKING:
 
 REFUSED, INCOMPLETE = "DISPATCH_REFUSED", "DISPATCH_INCOMPLETE"
 _OPEN = ("brief", "verify_command", "state:", "gate:")
-"""Obligations that have to be met before work is handed down; the others go with the work."""
+"""Obligations that must be met before work is handed down. Others go with the work."""
 
 
 class DispatchOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """Who dispatches whom, into which session."""
+    """The parties and the session of a dispatch."""
 
     to: str
     sender: str | None = None
     holder: str | None = None
-    """The agent that does the work; without one, it is anybody in the role."""
+    """The agent that does the work; by default, any agent in the role."""
     session: str | None = None
-    """The session that does the work; without one, the one that the edge says."""
+    """The session that does the work; by default, the one from the edge."""
     from_session: str | None = None
-    """The session of the sender; without one, the one that its brief was dispatched into."""
+    """The session of the sender; by default, the one that its brief was dispatched into."""
     question: HandoverQuestion = HandoverQuestion(sender="", receiver="")
-    """Circumstances. Sender and receiver in it do not count."""
+    """Circumstances. Its sender and receiver are ignored."""
     seconds: float | None = None
-    """How long the files are claimed, and the work counts as running."""
+    """The number of seconds for which the files are claimed and the work counts as running."""
     reason: str = ""
 
 
-_OWN_WORK = "whoever works by a brief dispatches what is derived from it"
+_OWN_WORK = "a worker dispatches only briefs that are derived from its own"
 
 
 class _Origin(msgspec.Struct, frozen=True):
-    """What the log knows about the sender: how it came to its own work."""
+    """The origin of the sender's own work, from the log."""
 
     brief: ReadContract | None = None
     record: DispatchRecord | None = None
@@ -77,7 +77,7 @@ class _Origin(msgspec.Struct, frozen=True):
 def record_dispatch(
     context: Context, order: DispatchOrder, brief: ReadContract | None = None, *, org: str | None = None
 ) -> DispatchRecord:
-    """Write a dispatch down if it is permitted, and claim the files that its brief owns; both or nothing.
+    """Record a dispatch if it is permitted, and claim the files of its brief; both or nothing.
 
     Raises `Refused` (`DISPATCH_REFUSED`, `DISPATCH_INCOMPLETE`) and `Conflict` (`CLAIM_CONFLICT`, `DISPATCH_DUPLICATE`).
     """
@@ -130,7 +130,7 @@ def list_dispatches(
     brief: str | None = None,
     is_running: bool = False,
 ) -> tuple[DispatchRecord, ...]:
-    """The dispatches, by organization and number. Raises `Refused` (`LOG_MUTATED`) if what is stored was changed."""
+    """The dispatches, by organization and number. Raises `Refused` (`LOG_MUTATED`) if stored rows were changed."""
     dispatches = store.dispatches.list(
         org_id, session=session, sender=sender, receiver=receiver, brief=brief, is_running=is_running
     )
@@ -143,7 +143,7 @@ def list_dispatches(
 
 
 def _find_parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIdentity, str]:
-    """The one sender and the one role that are meant."""
+    """The sender and the receiving role. Raises `Refused` unless each word means exactly one."""
     senders, receivers, problems = find_parties(view, sender, receiver)
     if problems:
         raise Refused(
@@ -158,9 +158,9 @@ def _find_parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIde
 def _find_origin(
     context: Context, rows: DispatchRows, order: DispatchOrder, brief: Brief | None, sender: SubjectIdentity
 ) -> _Origin:
-    """How the sender came to its work: the stored brief that this one is derived from, and the dispatch of that.
+    """The origin of the sender's work: the stored brief that this one is derived from, and its dispatch.
 
-    An agent cannot store a brief and then work by it: what it derives from was dispatched to it.
+    An agent cannot store a brief and then follow it: the parent brief must have been dispatched to the agent.
     """
     read, record = None, None
     if brief is not None and brief.parent is not None:
@@ -197,7 +197,7 @@ def _find_origin(
 def _build_question(
     rows: DispatchRows, order: DispatchOrder, origin: _Origin, sender: SubjectIdentity, receiver: str
 ) -> HandoverQuestion:
-    """The question with what the log knows in place of what is stated, or where it is more."""
+    """The question with the facts from the log in place of stated ones, or where they are higher."""
     stated, came = order.question, origin.record
     above = None if came is None or came.depth is None else came.depth + 1
     depth = max((each for each in (stated.depth, above) if each is not None), default=None)
@@ -223,23 +223,23 @@ def _build_question(
 
 
 def _build_refusal(permission: DispatchPermission) -> Refused:
-    """Which step fails first, and the codes of the others."""
+    """The refusal with the first failing step, and the codes of the others."""
     first = next(each for each in permission.findings if each.code == permission.code)
     others = [each.code for each in permission.findings if each is not first]
-    more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
+    more = f"; also: {listing(dict.fromkeys(others))}" if others else ""
     help = "; ".join(first.remedies) or "`orgkernel task dispatch check` shows every step"
     if permission.code == "CLAIM_CONFLICT":
         return Conflict(f"{first.text}{more}", help, code="CLAIM_CONFLICT")
     sentence = f"{quote(permission.sender)} may not dispatch {quote(permission.receiver)}"
     if permission.outcome == "cannot_tell":
         sentence = (
-            f"nobody can tell whether {quote(permission.sender)} may dispatch {quote(permission.receiver)}"
+            f"it is not known whether {quote(permission.sender)} may dispatch {quote(permission.receiver)}"
         )
     return Refused(f"{sentence}: {permission.code}: {first.text}{more}", help, REFUSED)
 
 
 def _require_complete(verdict: DispatchVerdict, origin: _Origin) -> None:
-    """Raise `Refused` unless everything is shown and stated."""
+    """Raise `Refused` unless all obligations that must be met before are met."""
     left = [each for each in verdict.obligations if each.startswith(_OPEN)]
     if origin.record is not None and origin.record.brief is None:
         left = [each for each in left if each != "state:parent_brief"]  # it came to its work without one
@@ -252,7 +252,7 @@ def _require_complete(verdict: DispatchVerdict, origin: _Origin) -> None:
 
 
 def _choose_holder(view: OrgView, order: DispatchOrder, receiver: str) -> str:
-    """Who does the work. Raises `Refused` for somebody who does not fill the role."""
+    """The worker. Raises `Refused` for an agent that does not fill the role."""
     role = f"role:{receiver}"
     if order.holder is None or order.holder == role:
         return role
@@ -273,7 +273,7 @@ def _build_claim(
     seconds: float,
     reason: str,
 ) -> WantedClaim | None:
-    """The claim of what the brief owns, if it owns anything."""
+    """The claim of the brief's files, if it owns any."""
     if brief is None or not brief.files_owned:
         return None
     words = list_words_for(sender)

@@ -1,7 +1,7 @@
-"""Who could give somebody what is missing: superiors, roles whose `may_grant` names the tool, and owners.
+"""Find subjects that could grant a missing permission: superiors, roles whose `may_grant` names the tool, and owners.
 
-Each of them is tried as issuing a grant would try it, so nobody is named who would be refused. An operator always may, and
-is not listed.
+Each candidate is checked like an actual grant, so none is listed that would be refused. An operator always can, and is
+not listed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 _MOST = 20
-"""Candidates that are tried: an explanation must not cost more than the decision it belongs to."""
+"""The number of candidates that are checked, so an explanation costs no more than the decision."""
 
 
 def find_grantors(kernel: Kernel, wanted: Grant) -> tuple[str, ...]:
-    """Those who could issue a grant now, the nearest superior first. Declared approvers and the owner come last."""
+    """The subjects that could issue a grant now, the nearest superior first. Declared approvers and the owner come
+    last.
+    """
     views = list_views(kernel.state, wanted.org_id)
     candidates = list(dict.fromkeys(each for view in views for each in _find_candidates(view, wanted)))
     return tuple(each for each in candidates[:_MOST] if _may_give(kernel, each, wanted))

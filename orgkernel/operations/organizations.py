@@ -1,4 +1,6 @@
-"""Which organization a write is for: what is stored belongs to one, unless it is given for all of them by name."""
+"""Choose the organization of a write. A stored row belongs to one organization, unless it is explicitly for all of
+them.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ NO_ORGANIZATION = "NO_ORGANIZATION"
 
 
 def choose_organization(context: Context, named: str | None) -> str:
-    """The organization that is named, or `*`; without a name, the one that is served or active.
+    """The named organization, or `*`; without a name, the served or active one.
 
-    Whether a named one exists is for the operation to say. Raises `Refused` and `AmbiguousActive`.
+    The operation checks whether a named one exists. Raises `Refused` and `AmbiguousActive`.
     """
     if named not in (None, ACTIVE):
         return named
@@ -35,7 +37,7 @@ def choose_organization(context: Context, named: str | None) -> str:
 
 
 def is_valid_in(record: Grant | Restriction | PermissionRequest, org_id: str | None) -> bool:
-    """Whether a record counts in an organization: it was made for that one, or for all of them.
+    """Whether a record applies in an organization: it was made for that one, or for all of them.
 
     None and `*` stand for any organization.
 
@@ -51,9 +53,10 @@ def is_valid_in(record: Grant | Restriction | PermissionRequest, org_id: str | N
 def require_in(
     context: Context, org: str | None, record: Grant | Restriction | PermissionRequest | None, name: str
 ) -> None:
-    """Raise `UnknownRecord` if the named organization has no such record. No name stands for any of them.
+    """Raise `UnknownRecord` if the record belongs to another organization than the named one. Without a name, any is
+    accepted.
 
-    The answer is the same for a record that exists elsewhere, so that it does not tell what other organizations have.
+    The answer is the same for a record of another organization, so it does not reveal that such a record exists.
     """
     if org is None:
         return
@@ -62,6 +65,6 @@ def require_in(
 
 
 def require_one(org_id: str, what: str) -> None:
-    """Raise `Refused` if something that differs between organizations would be stored for all of them."""
+    """Raise `Refused` if a row that differs between organizations would be stored for all of them."""
     if org_id == ALL_ORGANIZATIONS:
         raise Refused(f"{what} belongs to one organization", "name the organization", NO_ORGANIZATION)

@@ -1,7 +1,8 @@
-"""Who acts: the subject a credential stands for, which subjects are the same as it, and which names are declared.
+"""The acting subject: the subject of a credential, the subjects that are equivalent to it, and checks of declared
+names.
 
-An operator's credential belongs to no subject of an organization and acts by its scopes. Every other credential acts as a
-subject, and that subject has to be declared and at work.
+An operator's credential belongs to no subject of an organization and is limited only by its scopes. Every other
+credential acts as a subject, which must be declared and at work.
 """
 
 from __future__ import annotations
@@ -28,42 +29,42 @@ if TYPE_CHECKING:
 
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
 EVERYWHERE = (None, "", ALL_ORGANIZATIONS)
-"""How an act says that it reaches all organizations."""
+"""The value for an act in all organizations."""
 OTHER_REQUESTER, INACTIVE = "OTHER_REQUESTER", AGENT_INACTIVE.name
 RightKind = Literal["owner", "superior", "approver"]
 _SHOW_CHECK = "see `orgkernel check`"
 
 
 class Right(msgspec.Struct, frozen=True):
-    """By which right a subject acts on another."""
+    """The right by which a subject acts on another."""
 
     member: str
-    """The subject that acts."""
+    """The acting subject."""
     kind: RightKind
     text: str
-    """The statement of the documents that gives it."""
+    """The statement of the documents that gives the right."""
 
     @property
     def detail(self) -> dict[str, str]:
-        """The right, as the audit has it."""
+        """The right in the form for the audit."""
         return {"as": self.member, "right": self.kind, "because": self.text}
 
 
 class ActingSubject(msgspec.Struct, frozen=True):
-    """The subject that acts, as the organizations know it."""
+    """The acting subject, with its identity in each organization."""
 
     subject: str
     own: frozenset[str]
-    """The subjects that are the same as it: its roles, whoever fills the role, the person who runs the agent."""
+    """The equivalent subjects: its roles, holders of the role, and the person who runs the agent."""
     owned: frozenset[str]
-    """The organizations whose owner it is."""
+    """The organizations that it owns."""
     owns_all: bool
-    """Whether it is the owner of every organization that is served."""
+    """Whether it owns every served organization."""
     known: tuple[tuple[OrgView, SubjectIdentity], ...]
-    """The organizations that declare it and where it is at work, with what they know about it."""
+    """The organizations that declare it and where it is at work, with its identity in each."""
 
     def is_owner_of(self, org_id: str | None) -> bool:
-        """Whether it owns an organization: the one of that id, or all of them where an act reaches all."""
+        """Whether it owns an organization, or all of them if the act concerns all."""
         return self.owns_all if org_id in EVERYWHERE else org_id in self.owned
 
     @property
@@ -110,13 +111,15 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
 
 
 def _find_inactive_lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
-    """The lifecycle of an agent that is not at work in an organization; empty for everybody else."""
+    """The lifecycle of an agent that is not at work in an organization; empty for any other subject."""
     state, subject = kernel.access(view.org_id).state, get_access_tables(view).find_subject(identity.subject)
     return "" if subject is None or is_at_work(subject, state) else state.agents[identity.id].lifecycle
 
 
 def _list_same_subjects(view: OrgView, subject: str) -> set[str]:
-    """The words under which grants and requests can mean a subject: what is given to a role is given to its holders."""
+    """The names by which grants and requests can refer to a subject, because a permission of a role applies to its
+    holders.
+    """
     known = identify(view, subject)
     if known is None:
         return {subject}
@@ -128,7 +131,7 @@ def _list_same_subjects(view: OrgView, subject: str) -> set[str]:
 
 
 def _list_agents_run_by(context: Context, member: ActingSubject) -> set[str]:
-    """What is the same as the agents whose keys say that the person who acts runs them."""
+    """The names of the agents that the acting person runs, according to their keys, including equivalent subjects."""
     kind, _, name = member.subject.partition(":")
     if kind != "person":
         return set()
@@ -145,17 +148,17 @@ def _list_agents_run_by(context: Context, member: ActingSubject) -> set[str]:
 
 
 def refuse_itself(context: Context, member: ActingSubject, subject: str, what: str) -> None:
-    """Raise `Refused` (`SELF_GRANT`) if somebody would act on themselves.
+    """Raise `Refused` (`SELF_GRANT`) if a subject would act on itself.
 
-    INVARIANT: nobody can issue, approve or promote for themselves. What is given to a role is given to whoever fills it,
-    so a role an agent fills counts as that agent, in every organization.
+    INVARIANT: a subject cannot issue, approve or promote for itself. A permission of a role applies to its holders, so a
+    role that an agent fills counts as that agent, in every organization.
     """
     if subject in member.own | _list_agents_run_by(context, member):
-        raise Refused(f"{quote(member.subject)} cannot {what}", "somebody else has to do it", SELF_GRANT)
+        raise Refused(f"{quote(member.subject)} cannot {what}", "another subject has to do it", SELF_GRANT)
 
 
 def require_outside(context: Context, what: str) -> Right | None:
-    """Raise `Refused` (`MAY_NOT_GRANT`) if somebody does what only an operator or an owner may do."""
+    """Raise `Refused` (`MAY_NOT_GRANT`) unless the actor is an operator or an owner."""
     member = find_member(context.kernel, context.actor)
     if member is None:
         return None
@@ -168,12 +171,12 @@ ONLY_OUTSIDE = "only the owner or an operator may"
 
 
 def build_outside_refusal(subject: str, what: str) -> Refused:
-    """The refusal of what only an operator or an owner may do."""
+    """The refusal of an act that only an operator or an owner may perform."""
     return Refused(f"{quote(subject)} may not {what}", ONLY_OUTSIDE, MAY_NOT_GRANT)
 
 
 def choose_subject(context: Context, named: str | None, field: str, org_id: str | None) -> str:
-    """The subject somebody asks for in an organization, or in all: itself; for an owner or operator, the one in `field`.
+    """The subject of a request: the actor itself, or for an owner or operator, the one in `field`.
 
     Raises `Refused`.
     """
@@ -188,7 +191,7 @@ def choose_subject(context: Context, named: str | None, field: str, org_id: str 
         )
     if named is None:
         raise Refused(
-            f"the credential belongs to no agent, and no {field} is named",
+            f"the credential belongs to no agent, and no {field} is given",
             f"name the `{field}`",
             OTHER_REQUESTER,
         )
@@ -201,7 +204,7 @@ def _is_owner(context: Context, org_id: str | None) -> bool:
 
 
 def open_noted_store(context: Context, right: Right | None) -> Store:
-    """The store, where what is changed is noted in the audit with this right."""
+    """The store, which records changes in the audit together with this right."""
     return context.store if right is None else context.store.act_by_right(right.detail)
 
 
@@ -220,7 +223,7 @@ def require_declared(state: RegistryState, grant: Grant) -> None:
 
 
 def list_views(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[OrgView, ...]:
-    """The organization of that id, or all that are served; none for one that is not served."""
+    """The organization with an id, or all that are served; empty if it is not served."""
     if org_id == ALL_ORGANIZATIONS:
         return tuple(each.snapshot.index for each in state.served.values())
     return (state.served[org_id].snapshot.index,) if org_id in state.served else ()
@@ -240,7 +243,7 @@ def _build_undeclared_refusal(views: Iterable[OrgView], subject: str, state: Reg
 
 
 def does_know_resource(view: OrgView, resource: str) -> bool:
-    """Whether an organization knows what a grant gives; `tool:name*` stands for every tool of such a name."""
+    """Whether an organization declares a resource; `tool:name*` matches every tool with such a name."""
     kind, _, name = resource.partition(":")
     tool = name.partition(":")[0]
     if tool.endswith(STAR):
@@ -266,5 +269,5 @@ def _list_subjects(view: OrgView) -> Iterable[str]:
 
 def _describe_way_out(state: RegistryState) -> str:
     if state.refused:  # it may be declared by documents that cannot be used
-        return f"{_SHOW_CHECK}: {listing(state.refused)} cannot be answered for"
+        return f"{_SHOW_CHECK}: {listing(state.refused)} cannot be served"
     return "declare it first"

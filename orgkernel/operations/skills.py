@@ -1,4 +1,4 @@
-"""Change the skills of agents. Each change needs a right over the agent, so nobody certifies themselves."""
+"""Change the skills of agents. Each change needs a right over the agent, so an agent cannot certify itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def acquire_skill(
     org: str | None = None,
     reason: str = "",
 ) -> SkillRecord:
-    """Record that an agent has learned a skill; raises `Conflict` if it has it, or lacks a prerequisite at its level."""
+    """Record that an agent has learned a skill. Raises `Conflict` if it has it already, or lacks a prerequisite."""
     org_id, store = _require_skill_right(
         context, agent_id, org, "a skill", f"add a skill of {quote(f'agent:{agent_id}')}"
     )
@@ -56,7 +56,7 @@ def exercise_skill(
     org: str | None = None,
     reason: str = "",
 ) -> SkillRecord:
-    """Record that an agent has practiced a skill; what decayed until now is lost, and the time begins anew."""
+    """Record that an agent has practiced a skill. The level after decay is stored, and the decay period starts again."""
     org_id, store = _require_skill_right(
         context, agent_id, org, "an exercise", f"record an exercise of {quote(f'agent:{agent_id}')}"
     )
@@ -74,7 +74,7 @@ def assess_skill(
     org: str | None = None,
     reason: str = "",
 ) -> SkillRecord:
-    """Record the level that somebody found, higher or lower than before."""
+    """Record an assessed level, higher or lower than before."""
     org_id, store = _require_skill_right(
         context, agent_id, org, "the level of a skill", f"assess {quote(f'agent:{agent_id}')}"
     )
@@ -87,7 +87,7 @@ def assess_skill(
 def suspend_skill(
     context: Context, agent_id: str, skill: str, *, org: str | None = None, reason: str = ""
 ) -> SkillRecord:
-    """Take a skill of an agent out of use."""
+    """Suspend a skill of an agent."""
     org_id, store = _require_skill_right(
         context, agent_id, org, "a skill", f"suspend a skill of {quote(f'agent:{agent_id}')}"
     )
@@ -98,7 +98,7 @@ def suspend_skill(
 def resume_skill(
     context: Context, agent_id: str, skill: str, *, org: str | None = None, reason: str = ""
 ) -> SkillRecord:
-    """Let a suspended skill of an agent count again."""
+    """Resume a suspended skill of an agent."""
     org_id, store = _require_skill_right(
         context, agent_id, org, "a skill", f"resume a skill of {quote(f'agent:{agent_id}')}"
     )
@@ -114,9 +114,9 @@ def list_skill_history(
     limit: int | None = None,
     until: float | None = None,
 ) -> tuple[SkillAssessment, ...]:
-    """Changes of the skills of an agent, oldest first: at most `limit` after the one of a number, up to a time.
+    """Changes of an agent's skills, oldest first: at most `limit` after the one with number `after`, up to a time.
 
-    Raises `UnknownAgent` for one that has none and that no roster declares.
+    Raises `UnknownAgent` if it has no history and no roster declares it.
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "the history of skills")
@@ -129,7 +129,7 @@ def list_skill_history(
 def _require_skill_right(
     context: Context, agent_id: str, org: str | None, what: str, act: str
 ) -> tuple[str, Store]:
-    """The organization, and the store that notes by which right this is done."""
+    """The organization, and the store that records the right to the change."""
     org_id = choose_organization(context, org)
     require_one(org_id, what)
     right = require_agent(context, org_id, agent_id, act, f"{act.partition(' ')[0]} its own skills")
@@ -137,7 +137,7 @@ def _require_skill_right(
 
 
 def _require_terms(context: Context, org_id: str, skill: str) -> SkillTerms:
-    """What holds for a skill. Raises `Refused` for one that no catalog declares."""
+    """The terms of a skill. Raises `Refused` if no catalog declares it."""
     records = context.documents.organization(org_id).snapshot.records
     if skill not in records.skills:
         help = did_you_mean(skill, records.skills) or "declare it in a `skill_catalog`"

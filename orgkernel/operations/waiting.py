@@ -54,7 +54,9 @@ async def await_in_time(work: Awaitable[T]) -> T:
 
 
 async def run_in_store_thread(work: Callable[..., T], *arguments: Any) -> T:
-    """Do work that waits for the store in a thread. These threads are apart: while a database hangs, the others go on."""
+    """Run work that waits for the store in a thread. These threads are separate, so others continue while a database
+    hangs.
+    """
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(_get_threads(), copy_context().run, work, *arguments)
 

@@ -1,4 +1,4 @@
-"""What a grant would widen: what its subject may do before and after, for every resource that it opens."""
+"""Compute the effect of a grant: the permissions of its subject before and after, for every affected resource."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Widening(msgspec.Struct, frozen=True, kw_only=True):
-    """What changes for one action on one resource."""
+    """The change for one action on one resource."""
 
     org_id: str
     resource: str
@@ -37,7 +37,7 @@ class Widening(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
-    """The actions that a grant opens, or for which nobody has to be asked any more, in its organization or in all."""
+    """The actions that a grant would allow, or for which it removes the need to ask, in its organization or in all."""
     return tuple(
         change
         for view in list_views(kernel.state, grant.org_id)
@@ -48,7 +48,7 @@ def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
 
 
 def find_resources(view: OrgView, written: str) -> tuple[Resource, ...]:
-    """The resources of an organization that a grant means by a name, which may end in a star."""
+    """The resources that a name in a grant matches. The name can end in a star."""
     tables = get_access_tables(view)
     kind, _, name = written.partition(":")
     if kind == "tool":
@@ -80,7 +80,7 @@ def _find_changes(
 
 
 def _get_path(written: str) -> str:
-    """The path of a tool that is written, with its colon; empty where there is none."""
+    """The path in a tool name, with its colon; empty if there is none."""
     kind, _, name = written.partition(":")
     _, colon, path = name.partition(":")
     return colon + path if kind == "tool" else ""

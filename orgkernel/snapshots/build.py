@@ -1,4 +1,4 @@
-"""A snapshot from documents: assemble, link, check, and group the findings by file."""
+"""Build a snapshot from documents: assemble, link, check, and group the findings by file."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def build_snapshot(
 ) -> Snapshot:
     """Read, assemble, link and check.
 
-    `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
-    organization among them includes; by default everything is reported that is not read as context only. `located` are
-    the files below the roots, where somebody has looked already; those `known` by their paths are not read again, and
-    what was `found_before` in a document that is the same is not looked for again. What was `refused` before anything
-    was read is reported as well.
+    `selection` limits the reported findings to these files and folders, by their shown names, and to the profiles that an
+    organization among them includes; by default, all findings are reported except those in documents that are only read
+    as context. `located` are the files below the roots, if they are known already. Files that are `known` by their paths
+    are not read again, and the findings in `found_before` are reused for unchanged documents. Sources that were `refused`
+    before reading are reported as well.
     """
     with _pause_garbage_collection():
         tree = read_tree(roots, located=located, known=known)
@@ -65,7 +65,9 @@ def build_snapshot(
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """A load creates millions of objects and hardly any garbage, so garbage collection would cost a third of its time."""
+    """Pause garbage collection: a load creates millions of objects and hardly any garbage, so it would cost a third of
+    the time.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -132,7 +134,7 @@ def _build_loose_view(assembly: Assembly) -> OrgView | None:
 
 
 def _digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
-    """Of everything that was read."""
+    """The digest of all documents."""
     parts = [organization.digest for organization in organizations]
     parts += sorted(f"{document.name}\0{document.digest}" for document in tree.documents)
     parts += sorted(f"{each}" for each, is_there in tree.looked_up.items() if not is_there)

@@ -1,4 +1,4 @@
-"""The key of a cached snapshot: a digest of the program, of the request, and of file names and contents."""
+"""The key of a cached snapshot: a digest of the program, the request, and file names and contents."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _LIBRARIES = (
 
 
 def compute_program_fingerprint(store: Cache) -> bytes:
-    """What a cached result depends on besides the documents: this program, its libraries and this kind of machine.
+    """A digest of the other inputs of a cached result: this program, its libraries and this kind of machine.
 
-    `store` remembers it as long as no source file changes: looking at two hundred files is faster than reading them.
+    `store` caches it while no source file changes, because checking the state of two hundred files is faster than reading
+    them.
     """
     signed = [each for part in _PARTS for each in _sign_sources(part)]
     libraries = "\n".join((__version__, sys.version, sys.byteorder, *_list_libraries())).encode()
@@ -55,7 +56,7 @@ def compute_program_fingerprint(store: Cache) -> bytes:
 def digest_request(
     program: bytes, request: Request, severities: Mapping[str, Severity | None], *more: str
 ) -> str:
-    """Of the program and of what was asked, wherever the tree lies."""
+    """A digest of the program and the request, independent of the location of the tree."""
     own = [root.path for root in request.roots if not root.shared]
     top = os.path.dirname(os.path.commonpath(own)) if own else ""
     shape = [
@@ -76,7 +77,7 @@ def digest_request(
 
 
 def compute_contents_key(request_key: str, located: Sequence[Located], digests: Sequence[str | None]) -> str:
-    """Of a request, and of names and contents: the same wherever the files lie."""
+    """A digest of a request, and of names and contents, independent of the location of the files."""
     files = [
         (each.number, each.name, _get_tail(each), each.root.shared, digest)
         for each, digest in zip(located, digests, strict=True)
@@ -85,7 +86,7 @@ def compute_contents_key(request_key: str, located: Sequence[Located], digests: 
 
 
 def _digest(*parts: bytes) -> str:
-    """One digest of several texts. The boundaries between texts count."""
+    """A digest of several texts, including their boundaries."""
     whole = sha256()
     for part in parts:
         whole.update(len(part).to_bytes(8, "big"))
@@ -94,13 +95,13 @@ def _digest(*parts: bytes) -> str:
 
 
 def _get_tail(located: Located) -> str | bytes:
-    """Where a file lies below its root; as bytes where that may be no text."""
+    """The path of a file below its root, as bytes, because it might not be valid text."""
     tail = located.path.removeprefix(located.root.path)
     return tail if tail.isascii() else os.fsencode(tail)
 
 
 def _sign_sources(folder: str) -> Iterator[tuple[str, Signature]]:
-    """The source files in a folder of this package, each with its state; a command waits for all of them."""
+    """The source files in a folder of this package, each with its state. Every command waits for this."""
     with os.scandir(f"{_PACKAGE}/{folder}") as entries:
         for entry in sorted(entries, key=_name_of):
             name = entry.name
@@ -114,7 +115,9 @@ _name_of = attrgetter("name")
 
 
 def _list_libraries() -> list[str]:
-    """Names with versions, as the folders beside a library say; asking the libraries would import them."""
+    """The names and versions of libraries, read from the names of installed folders, because asking the libraries would
+    import them.
+    """
     beside = os.path.dirname(os.path.dirname(os.path.abspath(msgspec.__file__)))
     return sorted(
         name.lower()

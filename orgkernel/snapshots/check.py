@@ -79,9 +79,9 @@ def build_stray_post(document: SourceDocument) -> RolePost:
 
 
 def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
-    """Without the findings their documents suppress, and with what is to be said about the suppressions.
+    """The findings without suppressed ones, plus findings about the suppressions.
 
-    While a file cannot be read, nothing is said about them: what they silence may not have been looked for.
+    While a file cannot be read, findings about suppressions are left out, because the suppressed findings could be missing.
     """
     by_file: dict[str, list[SourceDocument]] = defaultdict(list)
     for document in tree.documents:
@@ -134,7 +134,7 @@ def is_suppressed(diagnostic: Diagnostic, tree: Tree) -> bool:
 
 
 def _find_suppressions(document: SourceDocument, diagnostic: Diagnostic) -> Iterator[int]:
-    """The suppressions of a document that speak of a finding."""
+    """The suppressions of a document that match a finding."""
     for number, suppression in enumerate(document.record.suppressions):
         if suppression.rule == diagnostic.code and suppression.subject in (None, diagnostic.subject):
             yield number
@@ -143,7 +143,7 @@ def _find_suppressions(document: SourceDocument, diagnostic: Diagnostic) -> Iter
 def apply_severities(
     diagnostics: Iterable[Diagnostic], severities: Mapping[str, Severity | None]
 ) -> list[Diagnostic]:
-    """Findings with the severities of the project. None switches a rule off."""
+    """The findings with the severities of the project. None switches a rule off."""
     changed = []
     for diagnostic in diagnostics:
         severity = severities.get(diagnostic.code, diagnostic.severity)

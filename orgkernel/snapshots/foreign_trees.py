@@ -1,4 +1,4 @@
-"""The folders below a folder that hold agents in the format of others."""
+"""Find the folders that contain agents in the format of another host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orgkernel.loading.formats import FORMATS, Layout, find_layout, find_other_f
 
 
 class ForeignTree(NamedTuple):
-    """A folder in the format of others."""
+    """A folder in the format of another host."""
 
     format: str
     folder: str

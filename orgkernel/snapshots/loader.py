@@ -1,7 +1,7 @@
 """Incremental loading: files that did not change since the last load are not read again, even in another process.
 
 The state of every file (size, times, inode) is compared with that of the last load. Contents are compared if the states
-differ, or if a file is as new as that load, because it may have been written again within one tick of the clock. If
+differ, or if a file is as new as that load, because it could have been written again within one tick of the clock. If
 nothing changed, the last snapshot is reused. Otherwise changed files are read, every other document is taken from the
 last snapshot, and everything is assembled, linked and checked again.
 """
@@ -48,20 +48,20 @@ class SignedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     shared: bool
     signature: Signature | None
     digest: str
-    """Of its content; empty where it could not be read."""
+    """The digest of the content; empty if the file could not be read."""
     sources: tuple[DeclaredSource, ...] = ()
-    """Those that organizations in it name."""
+    """The sources that organizations in the file declare."""
 
 
 class SignedTree(msgspec.Struct, frozen=True, array_like=True):
-    """The files of a load, and the key of its snapshot in the cache."""
+    """The files of a load, and the cache key of its snapshot."""
 
     key: str
     begun: int
     """The time before the first file was examined, in ns since 1970."""
     files: tuple[SignedFile, ...]
     refused: str = ""
-    """Digest of what was said about sources that could not be read."""
+    """The digest of the messages about sources that could not be read."""
 
 
 class _Last(NamedTuple):
@@ -87,9 +87,9 @@ class Loader:
         self._last: _Last | None = None
         self._is_unsaved = False
         self.sources = NO_SOURCES
-        """What was read last for the sources of organizations."""
+        """The files that were last read for the sources of organizations."""
         self._is_outdated = False
-        """Whether the cache has a snapshot of these files that refers to what has changed since."""
+        """Whether the cached snapshot of these files refers to something that has changed since."""
 
     def load(self) -> Snapshot:
         """The current snapshot."""
@@ -152,7 +152,7 @@ class Loader:
         return snapshot
 
     def save(self) -> None:
-        """Write the snapshot to the cache, after the answer, because no caller waits for it."""
+        """Write the snapshot to the cache, after the answer, so no caller waits for it."""
         is_unsaved, self._is_unsaved = self._is_unsaved, False
         if not is_unsaved or self.cache is None or self._last is None:
             return
@@ -171,7 +171,7 @@ class Loader:
     # -- what is the same as before -----------------------------------------------------------------------------------
 
     def _find_same(self, located: tuple[Located, ...], digests: list[str | None]) -> Snapshot | None:
-        """The snapshot of the same contents, whoever made it: this process, an earlier one, another machine."""
+        """The snapshot with the same contents from this process, an earlier one, or another machine."""
         if None in digests:
             return None
         last = self._last
@@ -184,7 +184,7 @@ class Loader:
         return self._restore(self._compute_contents_key(located, digests), located) if self.cache else None
 
     def _get_last_snapshot(self) -> Snapshot | None:
-        """The snapshot of the last load of this process, if what it refers to is as it was."""
+        """The snapshot of the last load in this process, if its references are unchanged."""
         if self._last is None:
             return None
         if not are_answers_current(
@@ -210,7 +210,7 @@ class Loader:
     def _get_known_files(
         self, located: Sequence[Located], digests: Sequence[str | None]
     ) -> dict[str, FileRead]:
-        """What files yielded before, by path, of those that have the same content now."""
+        """The earlier results for files whose content is unchanged, by path."""
         wanted = {
             (each.number, each.name): (each, digest)
             for each, digest in zip(located, digests, strict=True)
@@ -245,7 +245,7 @@ class Loader:
             return None
 
     def _compute_last_key(self) -> str:
-        """Under which key the last snapshot of this request is, wherever it was made."""
+        """The cache key of the last snapshot for this request, from any location."""
         packed = self.cache.find(self._compute_request_key("last")) if self.cache else None
         return bytes(packed).decode("ascii", "replace") if packed else ""
 
@@ -260,7 +260,7 @@ class Loader:
         )
 
     def _compute_request_key(self, kind: str, *more: str) -> str:
-        """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
+        """The key of the program and the request; without `more`, it is the same for every copy of the tree."""
         return self._compute_key(kind, self.request, *more)
 
     def _compute_key(self, kind: str, request: Request, *more: str) -> str:
@@ -274,7 +274,7 @@ class Loader:
 def _list_declared_sources(
     signed: SignedTree | None, located: Sequence[Located], digests: Sequence[str | None]
 ) -> list[tuple[DeclaredSource, ...]]:
-    """The sources that organizations in each file name."""
+    """The sources that organizations in each file declare."""
     before = {} if signed is None else {(file.root, file.name): file for file in signed.files}
     return [
         find_declared_sources(each) if digest is None else before[each.number, each.name].sources
@@ -285,7 +285,7 @@ def _list_declared_sources(
 def _find_unchanged(
     signed: SignedTree | None, located: Sequence[Located], signatures: Sequence[Signature | None]
 ) -> list[str | None]:
-    """The digest of every file that is certainly as it was; None for any other."""
+    """The digest of every file that is certainly unchanged; None for any other."""
     if signed is None:
         return [None] * len(located)
     limit = signed.begun - _TICK

@@ -1,7 +1,7 @@
-"""The sources that organizations name: which documents name them, and what is to be read for them.
+"""Find the sources that organizations declare, and the files to read for them.
 
-They are found before anything is read, because they decide which files are read. A document that did not change is not
-looked at again.
+Sources are found before documents are read, because they determine which files are read. Unchanged documents are not
+examined again.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ class DeclaredSource(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Sources(NamedTuple):
-    """What is to be read for the sources of all organizations, and what is said about those that cannot be read."""
+    """The files to read for the sources of all organizations, and messages about those that cannot be read."""
 
     roots: tuple[Root, ...] = ()
     refused: tuple[Diagnostic, ...] = ()
     awaited: tuple[str, ...] = ()
-    """Paths of sources that are not there."""
+    """The paths of sources that do not exist."""
 
     @property
     def key(self) -> str:
-        """Of what is said; what is read is in the names and contents of the files."""
+        """A key of the messages. The files to read are part of the names and contents already."""
         text = "\n".join(f"{each.place} {each.code} {each.message}" for each in self.refused)
         return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
@@ -61,7 +61,7 @@ NO_SOURCES = Sources()
 
 
 def find_declared_sources(located: Located) -> tuple[DeclaredSource, ...]:
-    """The sources that the organizations in a file name."""
+    """The sources that the organizations in a file declare."""
     root, path = located.root, located.path
     if root.areas or root.shared or root.context or located.leaves or not path.endswith(SUFFIXES):
         return ()
@@ -86,7 +86,7 @@ def find_declared_sources(located: Located) -> tuple[DeclaredSource, ...]:
 
 
 def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[DeclaredSource]]]) -> Sources:
-    """What to read for the sources that are named in some files."""
+    """The files to read for the declared sources."""
     allowed = [os.path.realpath(root.path) for root in request.roots if not root.shared and not root.context]
     allowed += (link for root in request.roots for link in root.links)
     allowed += (os.path.realpath(folder) for folder in request.sources_in)
@@ -118,7 +118,7 @@ def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[De
 def _resolve_source_root(
     source: DeclaredSource, full: str, allowed: Sequence[str], request: Request
 ) -> Root | tuple[str, str]:
-    """What to read for a source, or why nothing is, with what helps."""
+    """The root to read for a source, or the reason why it is not read, with a help text."""
     name = quote(source.path)
     if source.format not in FORMATS:
         return f"the source {name} has a format that this version does not read: {quote(source.format)}", ""
@@ -150,6 +150,6 @@ def _is_allowed(path: str, allowed: Sequence[str]) -> bool:
 
 def _refuse_outside(name: str) -> tuple[str, str]:
     return (
-        f"the source {name} lies outside of what is read",
+        f"the source {name} is outside of the folders that are read",
         "name its folder on the command line, or allow it by `links` in the settings of the project",
     )

@@ -1,4 +1,4 @@
-"""Which subjects and resources a list has to look at: all that anything could give something to."""
+"""The subjects and resources that a list has to examine: all that could be granted anything."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def find_candidate_subjects(
 
 @PerView
 def _map_agent_positions(view: OrgView) -> Mapping[str, int]:
-    """The place of each agent in the rosters."""
+    """The position of each agent in the rosters, keyed by agent id."""
     return {agent_id: number for number, agent_id in enumerate(view.records.agents)}
 
 
 def _may_be_given(tables: AccessTables, subject: str, granted: Collection[str], resource: Resource) -> bool:
-    """Whether a policy or a grant speaks of somebody outside the crew, or the chain of command may."""
+    """Whether a policy, a grant or the chain of command could give the resource to a subject outside the crew."""
     outsider = tables.find_subject(subject)
     if outsider is None:
         return False
@@ -72,7 +72,7 @@ def _may_be_given(tables: AccessTables, subject: str, granted: Collection[str], 
 
 
 def find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...]:
-    """Roles that get the resource by themselves, in the order of the hierarchy."""
+    """Roles that have the resource through their own profile, in the order of the hierarchy."""
     role_ids = tables.holding.get(resource.resource)
     if role_ids is None:
         role_ids = tables.holding[resource.resource] = _find_roles_with(tables, resource)
@@ -146,7 +146,7 @@ def _find_reachable_roles(tables: AccessTables, subject: Subject) -> Iterator[st
 
 
 def find_helpful_roles(tables: AccessTables, resource: Resource, most: int) -> tuple[str, ...]:
-    """Roles that are given a resource, that see it, or that it is restricted to, in the order of the hierarchy."""
+    """Roles that have a resource, can see it, or are listed in its `restricted_to`, in the order of the hierarchy."""
     view = tables.view
     if len(view.roles) <= most:
         # A role can help in ways of its own, as when a tool is essential for it: where they are few, try all.

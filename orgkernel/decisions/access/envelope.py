@@ -1,6 +1,6 @@
-"""Everything a sender gets in some circumstances, before anything particular is asked.
+"""The envelope of a sender: everything that it may use in some circumstances.
 
-Nothing is stored by it: it is also the dry run of policies.
+Computing an envelope stores nothing, so it can also be used to try out policies.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNTOLD = "unknown"
 
 
 class Routing(msgspec.Struct, frozen=True):
-    """Where a message goes, and when."""
+    """The session that a message goes to, and when it is handled."""
 
     session_key: str | None = None
     persona: str | None = None
@@ -35,19 +35,19 @@ class Routing(msgspec.Struct, frozen=True):
 
 
 class AccessEnvelope(msgspec.Struct, frozen=True):
-    """What a subject gets here and now."""
+    """The permissions of a subject in the given circumstances."""
 
     subject: str
-    """In its plain form: a sender that the directory knows is a person."""
+    """The canonical name of the subject. A sender that the directory knows becomes a person."""
     routing: Routing
     tools: tuple[AccessRow, ...]
-    """What is allowed, or has to be asked for."""
+    """The tools that are allowed or need an approval."""
     credentials: tuple[str, ...]
     data: str
     """The highest data tier."""
     policies_matched: tuple[str, ...]
     policies_denied: tuple[str, ...]
-    """Those of them that deny something."""
+    """The matching policies that deny something."""
     snapshot: str
     state_version: int
 
@@ -55,7 +55,7 @@ class AccessEnvelope(msgspec.Struct, frozen=True):
 def decide_envelope(
     view: OrgView, subject: str, context: AccessContext, state: StateView = EMPTY_STATE
 ) -> AccessEnvelope:
-    """The envelope of a subject; an empty one for a name that nothing declares."""
+    """The envelope of a subject; empty for a name that no document declares."""
     tables = get_access_tables(view)
     known = tables.find_subject(subject)
     if known is None:
@@ -81,7 +81,7 @@ def decide_envelope(
 
 
 def route(subject: Subject, context: AccessContext, policies: Iterable[AccessPolicy]) -> Routing:
-    """What policies that match say about the session, by priority: a pinned key wins over those that are not."""
+    """The session settings of the matching policies, by priority. A pinned key overrides all others."""
     speaking = [policy.definition.record for policy in policies if policy.effect in ("allow", "annotate")]
     keys = [each.session for each in speaking if each.session.key is not None]
     chosen = next((session for session in keys if session.pin), keys[0] if keys else None)
@@ -97,7 +97,7 @@ def route(subject: Subject, context: AccessContext, policies: Iterable[AccessPol
 
 
 def fill(key: str, subject: Subject, context: AccessContext) -> str:
-    """A session key with its variables filled in; a variable nobody knows stays as it is written."""
+    """A session key with its variables filled in. Unknown variables are left unchanged."""
     identity = subject.identity
     values = {
         "principal.name": identity.name, "principal.id": identity.id, "principal.relationship": identity.relationship,

@@ -1,4 +1,4 @@
-"""The lines of YAML that the sentences of layers rest on."""
+"""The lines of YAML that support the sentences of layers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgkernel.graph.schema import Edge
 
 
 def locate_edges(edges: Iterable[Edge]) -> tuple[Why, ...]:
-    """The lines of edges, each once."""
+    """The lines of edges, without duplicates."""
     return tuple(dict.fromkeys(cite_edge(edge) for edge in edges))
 
 
@@ -23,7 +23,7 @@ def locate_tool_field(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
 
 
 def locate_in_profile(post: RolePost, *route: str) -> Place:
-    """The line of a field in a profile; the nearest that is written above it, and last that of the role's id."""
+    """The line of a field in a profile. If it is missing, the nearest written parent; finally the line of `role_id`."""
     for length in range(len(route), 0, -1):
         if post.has(*route[:length]):
             return post.place(*route[:length], key=True)

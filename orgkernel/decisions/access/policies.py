@@ -1,4 +1,4 @@
-"""Policies as decisions read them: whom they may match, and what those that match say together."""
+"""Compiled policies: which subjects they match, and their combined effect."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from orgkernel.documents.records import DATA_TIERS, STAR, Policy, Principal
 from orgkernel.graph.records import Definition
 
 _MOST_SETS = 4_096
-"""Sets of policies that are kept: which ones match depends on circumstances that callers state."""
+"""The number of cached policy sets. Which policies match depends on circumstances that callers state."""
 PolicyEffect = tuple[int, int, bool, bool]
-"""What all matching policies say about one resource: what they grant, their ceiling, whether they deny it, and whether
-they want somebody to be asked."""
+"""The combined effect of all matching policies on one resource: granted level, ceiling, whether they deny it, and whether
+they require an approval.
+"""
 
 
 class Names:
-    """Names and beginnings of names with a star, as policies write them."""
+    """Names and name prefixes with a star, as policies write them."""
 
     __slots__ = ("_beginnings", "_exact")
 
@@ -65,7 +66,7 @@ class AccessPolicy:
 
     @property
     def decisive(self) -> bool:
-        """Whether it says anything about what is allowed."""
+        """Whether it affects what is allowed."""
         return self.effect != "annotate" or bool(self.denied)
 
     @property
@@ -75,7 +76,7 @@ class AccessPolicy:
 
     @property
     def silences(self) -> bool:
-        """Whether it keeps fallbacks from giving. Only a policy that gives also keeps them from taking away."""
+        """Whether it keeps fallbacks from granting. Only a policy that grants also keeps them from denying."""
         return not self.fallback and self.effect != "annotate"
 
     @property
@@ -84,11 +85,11 @@ class AccessPolicy:
         return self.effect == "deny" or bool(self.denied)
 
     def is_satisfied(self, context: AccessContext) -> bool:
-        """Whether one of its conditions holds, or it has none."""
+        """Whether one of its conditions is satisfied, or it has none."""
         return not self.conditions or any(is_satisfied(condition, context) for condition in self.conditions)
 
     def covers(self, kind: str, name: str, level: int) -> bool | None:
-        """Whether it speaks of a resource; None where it says nothing about resources of this kind."""
+        """Whether it covers a resource; None if it does not mention resources of this kind."""
         if self.everything:
             return True
         if kind == "tool":
@@ -101,30 +102,32 @@ class AccessPolicy:
         return None
 
     def does_deny(self, kind: str, name: str, level: int) -> bool:
-        """Whether it denies a resource: by its effect, or a tool by name."""
+        """Whether it denies a resource, through its effect or by listing the tool."""
         if kind == "tool" and name in self.denied:
             return True
         return self.effect == "deny" and bool(self.covers(kind, name, level))
 
     def has_part_of(self, kind: str, name: str) -> bool:
-        """Whether what it denies or asks about is only a part of a resource: that of some paths or commands."""
+        """Whether it denies or asks about only a part of a resource: some paths or commands."""
         if kind != "tool" or not (self.paths or self.commands):
             return False
         return name in self.denied or bool(self.covers(kind, name, 0))
 
     def touches(self, stated: StatedParts) -> bool:
-        """Whether a request may be about its part: also one that states nothing, or what cannot be compared."""
+        """Whether a request could match its part. A request that states nothing, or cannot be compared, could."""
         paths, commands = stated
         if self.paths and (paths is None or any(map(paths.may_touch, self.paths))):
             return True
         return bool(self.commands) and (commands is None or any(map(commands.may_begin, self.commands)))
 
     def is_open(self, stated: StatedParts) -> bool:
-        """Whether a request does not say whether it is about its part."""
+        """Whether a request does not state enough to compare it with the part."""
         return bool(self.paths and stated.paths is None) or bool(self.commands and stated.commands is None)
 
     def get_granted_level(self, kind: str, name: str, level: int) -> int:
-        """The level it names: full, or for data the tier it names. What is meant to allow a part of a tool gives nothing."""
+        """The level that it grants: the full level, or for data the tier that it names. A policy meant for a part of a
+        tool grants nothing.
+        """
         if (self.paths or self.commands) and kind == "tool":
             return 0
         if kind == "data" and self.data is not None and not self.everything:
@@ -133,20 +136,20 @@ class AccessPolicy:
 
 
 class PolicySet:
-    """What policies that match together say; answers are kept, and sets are shared by all whom they match."""
+    """Matching policies and their combined effect. Sets are cached and shared by all subjects that they match."""
 
     __slots__ = ("effects", "giving", "policies")
 
     def __init__(self, policies: Sequence[AccessPolicy], giving: Sequence[AccessPolicy]) -> None:
         self.policies = tuple(policies)
-        """All of them: each may deny, ask and bound."""
+        """All policies of the set. Each can deny, ask and limit."""
         self.giving = tuple(giving)
-        """Those of them that also give what they allow."""
+        """The policies that also grant what they allow."""
         self.effects: dict[str, PolicyEffect] = {}
-        """Declared resource to what they say about it, as far as it was asked."""
+        """The cached effects on declared resources."""
 
     def compute_effect(self, resource: Resource) -> PolicyEffect:
-        """What they say about a resource as a whole."""
+        """The combined effect on a resource as a whole."""
         effect = self.effects.get(resource.resource)
         if effect is None:
             effect = self._join(resource.kind, resource.id, resource.tier)
@@ -155,9 +158,10 @@ class PolicySet:
         return effect
 
     def evaluate_parts(self, resource: Resource, stated: StatedParts) -> tuple[bool, bool, bool]:
-        """What those about a part of a resource do with what is asked for.
+        """The effect of policies about a part of a resource on the requested part.
 
-        They deny it, or they deny what it leaves open whether it is, and they want somebody to be asked.
+        The values are whether they deny it, whether they deny it because the request leaves open whether it matches, and
+        whether they require an approval.
         """
         denies = denies_open = asks = False
         for policy in self.policies:
@@ -184,9 +188,9 @@ class PolicySet:
 
 
 def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
-    """The policies that decide: fallbacks are left out where a policy that is none gives anything.
+    """The policies that decide. Fallbacks are left out if any other policy grants something.
 
-    A policy that only takes away leaves a fallback what that takes away: otherwise adding it could allow something.
+    A policy that only denies does not silence a fallback that denies. Otherwise adding it could allow something.
     """
     decisive = [policy for policy in matching if policy.decisive]
     if any(policy.gives and policy.silences for policy in decisive):
@@ -195,14 +199,14 @@ def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...
 
 
 def choose_giving(deciding: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
-    """Those of them that give what they allow: fallbacks only where no other policy decides."""
+    """The policies that grant. Fallbacks grant only if no other policy decides."""
     deciding = tuple(deciding)
     silenced = any(policy.silences for policy in deciding)
     return tuple(policy for policy in deciding if policy.gives and not (policy.fallback and silenced))
 
 
 class PolicyTable:
-    """All policies of an organization, by whom they may match."""
+    """All policies of an organization, indexed by the subjects that they could match."""
 
     def __init__(self, policies: Iterable[AccessPolicy]) -> None:
         self.policies = tuple(policies)
@@ -218,13 +222,13 @@ class PolicyTable:
         self.match_status = any(
             each.alert or each.watch for policy in self.policies for each in policy.conditions
         )
-        """Whether any policy matches the alert or the watch of the organization."""
+        """Whether any policy depends on the alert or the watch of the organization."""
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
 
     @classmethod
     def build(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
-        """The enabled ones, by priority, then by name, so that neither files nor their order decide anything."""
+        """The table of the enabled policies, sorted by priority and name, so the order of files has no effect."""
         enabled = [each for each in definitions if each.record.enabled]
         enabled.sort(key=lambda each: (-each.record.priority, each.id))
         return cls(AccessPolicy(number, each) for number, each in enumerate(enabled))
@@ -234,11 +238,11 @@ class PolicyTable:
         return any(policy.has_part_of(kind, name) for policy in self.policies)
 
     def copy_without(self, names: frozenset[str]) -> PolicyTable:
-        """The table without some policies."""
+        """A copy of the table without some policies."""
         return PolicyTable(policy for policy in self.policies if policy.id not in names)
 
     def find_matching(self, identity: SubjectIdentity) -> tuple[AccessPolicy, ...]:
-        """The policies whose principal block a subject meets, by priority; their conditions are not looked at."""
+        """The policies whose principal block matches a subject, by priority. Conditions are not checked."""
         policies = [policy for policy in self._general if _does_match(policy, identity)]
         for key in identity.keys:
             policies += (policy for policy in self._about.get(key, ()) if _does_match(policy, identity))
@@ -250,7 +254,7 @@ class PolicyTable:
     def set_of(
         self, deciding: tuple[AccessPolicy, ...], giving: tuple[AccessPolicy, ...] | None = None
     ) -> PolicySet:
-        """The one set of these policies. Which of them give follows from them, unless a list supposes otherwise."""
+        """The shared set of these policies. Which of them grant follows from them, unless a list assumes otherwise."""
         key: tuple[object, ...] = tuple(policy.number for policy in deciding)
         if giving is not None:
             key = (key, tuple(policy.number for policy in giving))
@@ -264,7 +268,7 @@ class PolicyTable:
 
 
 def _can_mean_crew(policy: AccessPolicy) -> bool:
-    """Whether its principal block leaves room for roles and agents."""
+    """Whether the principal block can match roles and agents."""
     principal = policy.definition.record.match.principal
     return principal is None or not (
         principal.is_user
@@ -278,7 +282,7 @@ def _can_mean_crew(policy: AccessPolicy) -> bool:
 
 
 def get_single_subject(principal: Principal | None) -> str | None:
-    """The one subject a principal block can mean, where it names one."""
+    """The only subject that a principal block can match, if it names one."""
     if principal is not None:
         for kind in ("role", "agent", "webhook", "system"):
             named = getattr(principal, kind)
@@ -290,7 +294,7 @@ def get_single_subject(principal: Principal | None) -> str | None:
 
 
 def _does_match(policy: AccessPolicy, identity: SubjectIdentity) -> bool:
-    """Whether a subject is what all matchers of the principal block ask for."""
+    """Whether a subject satisfies all matchers of the principal block."""
     principal = policy.definition.record.match.principal
     if principal is None:
         return True

@@ -1,8 +1,8 @@
-"""What would change a denial: all minimal sets of up to three changes that would allow the request.
+"""Find remedies for a denial: all minimal sets of up to three changes that would allow the request.
 
-Each code says which kinds of changes could take it away. A set is minimal when no other one that works asks for less: fewer
-changes, a lower rank, fewer waivers. Each has been tried by deciding again, never guessed. Only changes that a command or
-an edit of the documents can make are among them: a role passes no test, and nobody is granted a role.
+Each code lists the kinds of changes that could remove it. A set is minimal if no other working set needs less: fewer
+changes, a lower rank, fewer waivers. Every set is verified by deciding again. Only changes that a command or an edit of
+the documents can make are included: a role cannot pass a test, and a role cannot be granted.
 """
 
 from __future__ import annotations
@@ -31,22 +31,23 @@ from orgkernel.decisions.evidence.state_view import AgentState, Grant, StateView
 from orgkernel.documents.records import DATA_TIERS, LEVELS
 
 MOST_ROLES = 5
-"""Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them."""
+"""The number of roles that are tried, nearest in the hierarchy first."""
 _AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role", "equip")
 _OF_OTHERS: tuple[ChangeKind, ...] = ("grant", "lift", "resume", "rank", "qualification")
-"""What can be changed about whom the subject acts for."""
+"""The kinds of changes that can be made for a principal of the subject."""
 _WEIGHT = {kind: number for number, kind in enumerate(get_args(ChangeKind))}
 
 Changes = frozenset[RemedyChange]
 
 
 def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...]:
-    """Every minimal remedy, what opens least first. For a subject that is not declared it is to declare it.
+    """Every minimal remedy, sorted by how much it would allow, least first. For an undeclared subject it is to declare
+    it.
 
     A misspelled subject has no remedy: declaring the misspelled name is not what the caller wants, and the reason of the
     decision already suggests the right one.
 
-    For the first `counted` it is counted what else they would open, which asks many more questions.
+    For the first `counted` remedies, the other requests that they would allow are counted, which takes many more decisions.
     """
     if not evaluation.is_declared or evaluation.subject.identity.kind == "unknown":
         if is_misspelled(evaluation):
@@ -74,21 +75,22 @@ def _get_sort_key(change: RemedyChange) -> tuple[int, RemedyChange]:
 
 
 def _sort_key_widest_first(changes: tuple[RemedyChange, ...]) -> tuple[object, ...]:
-    """Remedies are ordered by the change that opens most, then by their number."""
+    """Sort key of a remedy: its most permissive change, then the number of changes."""
     return sorted((_WEIGHT[change.kind] for change in changes), reverse=True), len(changes), changes
 
 
 class Search:
-    """A walk over sets of changes: whatever fails first has to be answered by one of the changes that touch it."""
+    """A search over sets of changes. The first failure must be removed by one of the changes that can remove it."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
         self._failing: dict[Changes, int] = {}
         self._assumed: dict[tuple[frozenset[str], str, bool], tuple[AccessTables, Subject]] = {}
-        """The tables without some policies, and the subject, in another role or with more in its own."""
+        """Cached tables without some policies, and the subject in another role or with additional entries in its own.
+        """
         tool = evaluation.resource.tool
         self._may_become_essential = tool is not None and not isinstance(tool.essential, bool)
-        """Whether the tool is essential for whoever has some other one, or itself."""
+        """Whether the tool is essential depending on the other tools of a subject."""
 
     def run(self) -> None:
         """Try every set that could work."""
@@ -117,7 +119,7 @@ class Search:
             pending += (each for each in options if len(each) <= MOST_CHANGES)
 
     def select_minimal(self) -> list[Changes]:
-        """The sets that work, without those that ask for more than another."""
+        """The working sets, without those that need more than another."""
         working = sorted((changes for changes, failing in self._failing.items() if not failing), key=len)
         least: list[Changes] = []
         for changes in working:
@@ -131,7 +133,7 @@ class Search:
         return least
 
     def add_circumstances(self, changes: Changes) -> Changes:
-        """The changes, and what the caller has to state besides."""
+        """The changes, and the circumstances that the caller has to state in addition."""
         tried = self.apply(changes, is_complete=False)
         names = dict.fromkeys(name for each in tried.unstated for name in each.needed)
         return changes | {RemedyChange("state", ",".join(names))} if names else changes
@@ -152,7 +154,7 @@ class Search:
     # -- what could help ---------------------------------------------------------------------------------------------
 
     def _find_options(self, changes: Changes, code: ReasonCode, tried: Evaluation) -> Iterator[Changes]:
-        """The sets that come from these by one change that could take a failing code away."""
+        """The sets that extend these changes by one that could remove a failing code."""
         for kind in code.remedies:
             if kind == "grant":
                 about = self._evaluation if tried.action == self._evaluation.action else tried
@@ -170,7 +172,7 @@ class Search:
             yield from self._find_options_of_principals(changes, tried)
 
     def _find_options_of_principals(self, changes: Changes, tried: Evaluation) -> Iterable[Changes]:
-        """What could help one of those whom the subject acts for; each has to be helped."""
+        """Changes that could help one of the principals of the subject. Each principal needs help."""
         order = tried.tables.order
         for parent in tried.parents:
             failing = parent.failing & ~(order.asking | order.unstated)
@@ -203,7 +205,9 @@ class Search:
             yield from (changes | {change} for change in self._find(kind, about) if change not in changes)
 
     def _can_equip(self, code: ReasonCode) -> bool:
-        """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to dispatch."""
+        """Whether an entry in the profile of a role could remove a code. A role that may not delegate is not given a
+        right to dispatch.
+        """
         if self._evaluation.resource.kind == "role":
             return self._evaluation.action == DISPATCH and code is TARGET_NOT_ALLOWED
         return code is NOT_BOUND_TO_ROLE
@@ -240,7 +244,7 @@ class Search:
         return changes
 
     def _find_other_roles(self) -> Iterable[RemedyChange]:
-        """Roles that are given the resource, that see it, or that it is restricted to."""
+        """Other roles that have the resource, can see it, or are listed in its `restricted_to`."""
         evaluation = self._evaluation
         if not evaluation.subject.is_crew:
             return ()
@@ -251,7 +255,7 @@ class Search:
     # -- trying ------------------------------------------------------------------------------------------------------
 
     def apply(self, changes: Changes, *, is_complete: bool = True) -> Evaluation:
-        """The request decided again with the changes made."""
+        """Evaluate the request again with the changes made."""
         evaluation = self._evaluation
         values: dict[str, list[RemedyChange]] = {}
         for change in changes:
@@ -296,7 +300,7 @@ class Search:
         return self._evaluation.action != LOCK and any(each.kind == "lock" for each in changes)
 
     def _evaluate_taking_lock(self, tried: Evaluation) -> Evaluation:
-        """Whether the lock can be taken with the changes made. It is that of the whole tool, and taken before the run."""
+        """Evaluate taking the lock with the changes made. The lock is for the whole tool, and is taken before the run."""
         resource, request, tables = tried.resource, tried.request, tried.tables
         locks = {tool: lock for tool, lock in tried.state.locks.items() if tool != resource.id}
         alone = replace(
@@ -329,7 +333,7 @@ class Search:
 
 
 def _equip(evaluation: Evaluation, subject: Subject) -> Subject:
-    """A role with an entry in its profile for what is asked for."""
+    """A role whose profile also lists the requested resource."""
     resource, view = evaluation.resource, evaluation.view
     if resource.kind == "role":
         return subject.equip_with(resource, 0, evaluation.action, MAY_DISPATCH.bit)
@@ -342,7 +346,7 @@ def _equip(evaluation: Evaluation, subject: Subject) -> Subject:
 
 
 def apply_state_changes(evaluation: Evaluation, values: Mapping[str, list[RemedyChange]]) -> StateView:
-    """What is stored, once the changes of what is stored are made."""
+    """The stored state after the changes that concern it."""
     state, now = evaluation.state, evaluation.request.context.now
     agents, results, locks = dict(state.agents), dict(state.results), state.locks
     for change in values.get("resume", ()):

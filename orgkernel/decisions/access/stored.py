@@ -1,4 +1,4 @@
-"""Grants and restrictions that are stored for a subject and speak of a resource."""
+"""Stored grants and restrictions of a subject that apply to a resource."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ from orgkernel.documents.records import DATA_TIERS, STAR
 
 
 class NeededGrants(NamedTuple):
-    """The grants without which a request would not be allowed."""
+    """The grants without which a request would be denied."""
 
     grants: tuple[Grant, ...] = ()
     ids: tuple[str, ...] = ()
     are_limited: bool = False
-    """Whether one of them is for a number of uses."""
+    """Whether one of them has a limited number of uses."""
 
 
 NOTHING_NEEDED = NeededGrants()
 
 
 class GrantedLevel(NamedTuple):
-    """What the stored grants of a subject add to one resource."""
+    """The level and waivers that stored grants of a subject add to one resource."""
 
     level: int = 0
     waives: Mapping[str, int] = MappingProxyType({})
-    """The caps they lift, each with the level up to which it is lifted: the highest of a grant that waives it."""
+    """The ceilings that they waive, each with the highest level of a grant that waives it."""
     grants: tuple[Grant, ...] = ()
-    """Those that add anything, in the order of their ids; of several that say the same, one."""
+    """The grants that add anything, in the order of their ids, without duplicates."""
     levels: tuple[int, ...] = ()
-    """The level that each of them gives."""
+    """The level of each grant."""
     needed: dict[tuple[int, int], NeededGrants] = {}  # noqa: RUF012  (never written to)
-    """Those without which something would fail, by what and by the level required, as far as it was asked."""
+    """Cached: the grants without which something would fail, by failure and required level."""
 
 
 NOTHING_GRANTED = GrantedLevel()
 
 
 def is_stored_for(state: StateView, keys: Iterable[str]) -> bool:
-    """Whether a state holds grants or restrictions for somebody."""
+    """Whether a state contains grants or restrictions for a subject."""
     grants, restrictions = state.grants, state.restrictions
     if grants or restrictions:
         for key in keys:
@@ -66,7 +66,7 @@ def is_stored_for(state: StateView, keys: Iterable[str]) -> bool:
 
 
 def is_stored_about(state: StateView, keys: Iterable[str], resource: Resource) -> bool:
-    """Whether a state holds grants or restrictions for somebody that are about a resource."""
+    """Whether a state contains grants or restrictions for a subject that are about a resource."""
     return any(
         find_about(rows, (key,), resource) for key in keys for rows in (state.grants, state.restrictions)
     )
@@ -77,7 +77,7 @@ def replace_stored(
     grants: Mapping[str, Sequence[Grant]] | None = None,
     restrictions: Mapping[str, Sequence[Restriction]] | None = None,
 ) -> StateView:
-    """A state with other grants and restrictions for some subjects, without copying those of all the others."""
+    """A state with other grants and restrictions for some subjects. The rows of other subjects are shared, not copied."""
     # The upper map of a chain is the only one that is ever written to, and nobody writes to it.
     return replace(
         state,
@@ -87,7 +87,7 @@ def replace_stored(
 
 
 def add_grant(state: StateView, grant: Grant) -> StateView:
-    """A state with one grant more."""
+    """A state with one more grant."""
     return replace_stored(state, {grant.subject: Patched(state.grants.get(grant.subject, ()), (grant,))})
 
 
@@ -98,7 +98,7 @@ def drop_restrictions(state: StateView, subjects: Iterable[str], lifted: Collect
 
 
 def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
-    """Whether it holds at a moment: what has expired, was revoked or is used up is absent."""
+    """Whether a row is in effect at a moment: not expired, not revoked and not used up."""
     return (
         stored.org_id in (org_id, ALL_ORGANIZATIONS)
         and (stored.expires_at is None or stored.expires_at > now)
@@ -112,9 +112,9 @@ def _can_be_used(grant: Grant) -> bool:
 
 
 def get_level_in(stored: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
-    """The level it gives or leaves in a resource; None where it does not speak of it.
+    """The level of a row for a resource; None if it does not apply to it.
 
-    A restriction of a path speaks also of a request without one, and of a path that cannot be compared with it.
+    A restriction of a path also applies to a request without a path, and to a path that cannot be compared with it.
     """
     best: int | None = None
     for written in stored.resources:
@@ -166,7 +166,7 @@ def find_given(
     context: AccessContext,
     assumed: Sequence[Grant] = (),
 ) -> GrantedLevel:
-    """What is given to an action by the grants that are stored for somebody, and by some that are assumed."""
+    """The level and waivers for an action from the stored and assumed grants of a subject."""
     abouts: Sequence[About[Grant]] = ()
     for key in keys:
         rows = stored.get(key)
@@ -190,9 +190,9 @@ def find_given(
 def compute_unconditional_level(
     about: About[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
 ) -> GrantedLevel:
-    """What grants give that hold in all circumstances and for all actions: the same until one of them ends.
+    """The level of grants that apply in all circumstances and to all actions. It stays the same until one of them ends.
 
-    They are for every version of the documents, so that what was found is kept for all of them.
+    These grants apply to every version of the documents, so the result is cached for all versions.
     """
     now = context.now
     known: GrantedLevel | None = about.find_kept(org_id, now)
@@ -213,7 +213,7 @@ def find_giving_grants(
     context: AccessContext,
     assumed: Iterable[Grant] = (),
 ) -> Iterator[tuple[int, GroupNow[Grant]]]:
-    """All grants that give something to an action, those that say the same together, each with the level."""
+    """All grants that give a level to an action, grouped if they are equal, each group with its level."""
     abouts = [*find_about(stored, keys, resource), About(assumed, resource)]
     for group in (group for about in abouts for group in about.find_giving(path, context, snapshot)):
         rows = group.select_at(context.now)
@@ -231,7 +231,7 @@ def gather_grants(
     snapshot: str,
     context: AccessContext,
 ) -> GrantedLevel:
-    """What those of some grants give to an action that are active and good for this version of the documents."""
+    """The level and waivers for an action from those grants that are in effect for this version of the documents."""
     level, waives, entries = 0, dict[str, int](), []
     for grant in grants:
         if not is_active(grant, org_id, context.now):
@@ -264,7 +264,7 @@ def compute_lowest_restriction(
     org_id: str,
     now: float,
 ) -> int:
-    """The most that the restrictions leave that are stored for somebody."""
+    """The lowest level that the stored restrictions of a subject allow."""
     lowest = FULL
     for key in keys:
         rows = stored.get(key)
@@ -300,7 +300,7 @@ def find_leaving_restrictions(
     org_id: str,
     now: float,
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
-    """All restrictions that hold, those that say the same together, with what each of them leaves."""
+    """All restrictions in effect, grouped if they are equal, with the level that each allows."""
     for about in find_about(stored, keys, resource):
         yield from _find_left_levels(about.find_leaving(path), resource, path, org_id, now)
 

@@ -1,4 +1,4 @@
-"""The tables of an organization: compiled when access is first asked about it, and gone with its view."""
+"""The access tables of an organization. They are compiled on first use and dropped with the view."""
 
 from __future__ import annotations
 

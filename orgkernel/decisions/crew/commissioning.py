@@ -1,4 +1,4 @@
-"""What it takes to put an agent to work in a role: seven steps, each from the documents, with its reasons.
+"""Commission an agent in a role: seven steps, each decided from the documents, with its reasons.
 
 Nothing is stored here. Error policy: fails closed. An agent that no roster assigns to the role is refused, with the lines
 to add.
@@ -28,7 +28,9 @@ from orgkernel.graph.schema import Edge, EdgeKind
 
 StepName = Literal["post", "skills", "tools", "qualifications", "procedures", "standing_orders", "agency"]
 CommissionStepOutcome = Literal["done", "already", "found", "lacking"]
-"""It is stored by the commission; it was stored before; it follows from the documents; something is missing."""
+"""The outcome of a step: the commission stores it; it was stored before; it follows from the documents; something is
+missing.
+"""
 
 
 class CommissionStep(msgspec.Struct, frozen=True):
@@ -38,9 +40,9 @@ class CommissionStep(msgspec.Struct, frozen=True):
     outcome: CommissionStepOutcome
     text: str
     items: tuple[str, ...] = ()
-    """What it is about: skills, tools with their levels, qualifications …"""
+    """The skills, tools with their levels, qualifications or other things that the step concerns."""
     missing: tuple[str, ...] = ()
-    """What is lacking, each as a sentence."""
+    """The missing things, each as a sentence."""
     why: tuple[Why, ...] = ()
 
 
@@ -53,7 +55,7 @@ class CommissionDecision(msgspec.Struct, frozen=True):
     role_id: str
     reasons: tuple[Reason, ...]
     help: str
-    """What to do where it is refused."""
+    """The remedy of a refusal."""
     steps: tuple[CommissionStep, ...]
     skills: tuple[str, ...]
     """The skills of the role and the universal ones, prerequisites first."""
@@ -104,21 +106,21 @@ def decide_commission(
 
 
 def _find_refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) -> tuple[Reason, str] | None:
-    """Why an agent cannot be commissioned, and what to do; None where it can."""
+    """The reason why an agent cannot be commissioned, and its remedy; None if it can."""
     if not view.is_role(role_id):
         help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
         return Reason("ROLE_UNKNOWN", f"organization {quote(view.org_id)} has no role {quote(role_id)}"), help
     lines = f"{{role: {role_id}}}"
     if agent_id not in view.records.agents:
         why = _locate_rosters(view)
-        help = f"add this line under `agents` of a roster, then do it again: `{agent_id}: {{assignments: [{lines}]}}`"
+        help = f"add this line under `agents` of a roster, then try again: `{agent_id}: {{assignments: [{lines}]}}`"
         text = f"no roster of organization {quote(view.org_id)} declares the agent {quote(agent_id)}"
         return Reason("AGENT_UNDECLARED", text, why), help
     if role_id not in (edge.target for edge in view.list_roles_filled_by(agent_id)):
         declared = view.records.agents[agent_id]
         why = (cite_place(f"agent {agent_id} is in the crew", declared.place()),)
         text = f"the roster does not assign {quote(agent_id)} to {quote(role_id)}"
-        return Reason("ROLE_NOT_ASSIGNED", text, why), f"add `{lines}` to its `assignments`, then do it again"
+        return Reason("ROLE_NOT_ASSIGNED", text, why), f"add `{lines}` to its `assignments`, then try again"
     lifecycle = state.get_lifecycle(agent_id)
     if lifecycle in STOPPED:
         text = f"{quote(agent_id)} is {lifecycle}"
@@ -132,7 +134,7 @@ def _find_refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) 
 
 
 def _locate_rosters(view: OrgView) -> tuple[Why, ...]:
-    """Where the agents of a roster are listed."""
+    """The lines where rosters list their agents."""
     places = {
         definition.document.place("agents", key=True)
         for definition in view.records.agents.values()
@@ -148,7 +150,7 @@ def _plan_post(view: OrgView, agent_id: str, role_id: str, state: StateView, fil
     profile = view.records.posts[role_id].profile
     chain = view.list_chain_above(role_id)
     department = f" in department {quote(profile.department)}" if profile.department else ""
-    above = f", reports to {listing(edge.target for edge in chain)}" if chain else ", reports to nobody"
+    above = f", reports to {listing(edge.target for edge in chain)}" if chain else ", has no superior"
     text = f"fills {quote(role_id)}{department}{above}; authority level {profile.authority_level}"
     known = any(each.role_id == role_id for each in state.commissions.get(agent_id, ()))
     return CommissionStep(
@@ -189,7 +191,7 @@ def _plan_tools(view: OrgView, agent_id: str, state: StateView, now: float) -> C
             asks[tool] = None
     equipped = {edge.target: edge for edge in find_tools_of_roles(view, agent_id)}
     missing = [
-        f"tool {quote(tool)} cannot be used now; `orgkernel why {subject} use tool:{tool}` says why"
+        f"tool {quote(tool)} cannot be used now; `orgkernel why {subject} use tool:{tool}` shows why"
         for tool in equipped
         if tool not in allowed and tool not in asks
     ]
@@ -277,6 +279,6 @@ def _format_count(number: int, what: str) -> str:
 
 
 def find_tools_of_roles(view: OrgView, agent_id: str) -> Iterator[Edge]:
-    """What the roles of an agent are equipped with."""
+    """The tools in the profiles of an agent's roles."""
     for edge in view.list_roles_filled_by(agent_id):
         yield from view.list_tools(edge.target)

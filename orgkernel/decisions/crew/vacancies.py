@@ -1,4 +1,4 @@
-"""Which roles no agent fills who is at work, who covers for them, and who could fill them."""
+"""Find the roles that no agent at work fills, the superiors who cover them, and the agents that could fill them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MOST_CANDIDATES = 5
 
 
 class VacancyCandidate(msgspec.Struct, frozen=True):
-    """An agent that could fill a role, and what it lacks for it."""
+    """An agent that could fill a role, and its missing requirements."""
 
     agent_id: str
     missing: tuple[str, ...]
-    """Each as a sentence; empty for an agent that lacks nothing."""
+    """Each missing requirement as a sentence; empty if nothing is missing."""
 
 
 class Vacancy(msgspec.Struct, frozen=True):
@@ -34,14 +34,14 @@ class Vacancy(msgspec.Struct, frozen=True):
 
     role_id: str
     kind: Literal["unfilled", "not_at_work"]
-    """No roster assigns an agent to it; or none of those that fill it is at work."""
+    """Whether no roster assigns an agent to the role, or none of its agents is at work."""
     text: str
     agents: tuple[str, ...]
-    """Those that fill it and are not at work."""
+    """The agents that fill it but are not at work."""
     covered_by: str | None
-    """The nearest superior with an agent at work, who answers for the role meanwhile; None where there is none."""
+    """The nearest superior with an agent at work, who answers for the role meanwhile; None if there is none."""
     candidates: tuple[VacancyCandidate, ...]
-    """Agents at work, those that lack least first; at most five."""
+    """Agents at work, those with the fewest missing requirements first, at most five."""
     why: tuple[Why, ...]
 
 
@@ -55,7 +55,7 @@ class VacancyAnswer(msgspec.Struct, frozen=True):
 
 
 def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnswer:
-    """Every role that no agent at work fills; roles outside the crew are left out."""
+    """Every role that no agent at work fills. Roles outside the crew are left out."""
     tables = get_access_tables(view)
     working: dict[str, bool] = {}
     for agent_id in view.records.agents:
@@ -76,7 +76,7 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
                 continue
             names = tuple(edge.source for edge in holders)
             text = (
-                f"{listing(names)} fill{'s' if len(names) == 1 else ''} role {quote(role_id)}, and nobody of them is at work"
+                f"{listing(names)} fill{'s' if len(names) == 1 else ''} role {quote(role_id)}, and none of them is at work"
                 if names
                 else f"no roster assigns an agent to role {quote(role_id)}"
             )
@@ -97,7 +97,7 @@ def _find_cover(view: OrgView, role_id: str, working: Mapping[str, bool]) -> str
 
 
 def _compute_levels(view: OrgView, state: StateView, now: float) -> Mapping[str, Mapping[str, int]]:
-    """The level of each skill that an agent has now, without suspended ones."""
+    """The current level of each agent's skills, without suspended ones."""
     skills = view.records.skills
     return {
         agent_id: {

@@ -1,9 +1,10 @@
-"""Dispatch: which role takes a task of a domain, and why (docs/dispatch.md; specification, "Role Selection").
+"""Dispatch by domain: the role that takes a task of a domain, and why (docs/dispatch.md; specification, "Role
+Selection").
 
-Error policy: passes through. Whatever cannot be answered, an unknown domain included, is `not_applicable` with the
-reason, and nothing changes for the host.
+Error policy: passes through. Every question without an answer, such as an unknown domain, returns `not_applicable` with
+the reason, and the host continues unchanged.
 
-Candidates come in the order of `dispatch_order.py`. Roles that lack a needed tool are passed over.
+Candidates are in the order of `order.py`. Roles that lack a needed tool are passed over.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Needed = Mapping[str, Collection[str]]
 
 
 class Considered(msgspec.Struct, frozen=True):
-    """A role that could have been chosen, and why it was not."""
+    """A role that could have been chosen, and the reason why it was not."""
 
     role_id: str
     code: str
@@ -45,17 +46,17 @@ class Considered(msgspec.Struct, frozen=True):
 
 
 class RankedCandidate(msgspec.Struct, frozen=True):
-    """A role that fits a sentence or serves an intent."""
+    """A role that matches a sentence or serves an intent."""
 
     role_id: str
     score: float
-    """How well it fits, from 0 to 1. A role that serves the intent has 1."""
+    """The match from 0 to 1. A role that serves the intent has 1."""
     reasons: tuple[Reason, ...]
-    """The words of the sentence that speak for it, most important first, with the lines they agree with."""
+    """The words of the sentence that support the role, most important first, with the lines they match."""
 
 
 class DispatchDecision(msgspec.Struct, frozen=True):
-    """Who takes a task.
+    """The role that takes a task, or the reason why none does.
 
     >>> from orgkernel import Kernel
     >>> decision = Kernel.open().dispatch("software_dev", "conversational")
@@ -65,15 +66,16 @@ class DispatchDecision(msgspec.Struct, frozen=True):
 
     outcome: Literal["role", "not_applicable"]
     asked: str
-    """The domain, the intent or the sentence that was asked about."""
+    """The domain, intent or sentence of the question."""
     domain: str | None
-    """The domain the asked word means here. For a sentence: the domain of the role that its words are nearest to."""
+    """The domain that the word in the question stands for. For a sentence: the role's domain that its words match best.
+    """
     role_id: str | None
     role_name: str | None
     plans: tuple[str, ...]
-    """Plans the role follows for that domain."""
+    """The role's plans for that domain."""
     allowed_plans: tuple[str, ...]
-    """All plans the role follows."""
+    """All plans of the role."""
     tools: tuple[str, ...]
     """Tools the role is equipped with, in order of preference."""
     escalation: tuple[str, ...]
@@ -82,22 +84,24 @@ class DispatchDecision(msgspec.Struct, frozen=True):
     considered: tuple[Considered, ...]
     """The next candidates, best first."""
     considered_count: int
-    """How many candidates there were besides the chosen one."""
+    """The number of candidates besides the chosen one."""
     snapshot: str
-    """Digest of the organization the answer came from."""
+    """The digest of the organization that was used."""
     candidates: tuple[RankedCandidate, ...] = ()
-    """For an intent or a sentence: the roles that fit, best first, also where none of them takes the task."""
+    """For an intent or a sentence: the matching roles, best first, even if none of them takes the task."""
     margin: float | None = None
-    """For a sentence: by how much the best score is above the next, as a share of the best. None with fewer than two."""
+    """For a sentence: the distance from the best score to the next, as a share of the best. None if there are fewer
+    than two.
+    """
 
 
 def decide_dispatch(
     view: OrgView, word: str, *, needs: Sequence[str] = (), all_considered: bool = False
 ) -> DispatchDecision:
-    """Who takes a task of a domain.
+    """The role that takes a task of a domain.
 
-    `word` is a domain or an alias of one; `needs` are tools the taker must be equipped with. Never raises for names
-    that nothing declares.
+    `word` is a domain or an alias of one; `needs` are tools that the role must be equipped with. Undeclared names
+    do not raise.
     """
     if all_considered:
         return _decide(view, word, needs, None)
@@ -106,7 +110,7 @@ def decide_dispatch(
 
 @per_view_and_key(most=MOST_REMEMBERED)
 def _decide_again(view: OrgView, question: tuple[str, tuple[str, ...]]) -> DispatchDecision:
-    """A host asks the same few questions again and again."""
+    """Answer a question again. Hosts ask the same few questions, so the answers are cached."""
     return _decide(view, *question, SHOWN_CANDIDATES)
 
 
@@ -147,7 +151,9 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
 
 
 def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> Collection[str]:
-    """The roles that are equipped with a tool, and the candidates that always have it; none of what nobody declares."""
+    """The roles that are equipped with a tool, and the candidates for which it is essential; none if the tool is
+    undeclared.
+    """
     if tool not in view.records.tools:
         return ()
     equipped = view.list_ends_to(EdgeKind.EQUIPPED_WITH, tool)
@@ -169,7 +175,7 @@ def _explain_resolution(view: OrgView, word: str, domain: str | None) -> tuple[R
 
 
 def _explain_nearest(view: OrgView, domain: str, chosen: Candidate, nearest: Candidate) -> tuple[Reason, ...]:
-    """Why a broader domain is taken, where it is."""
+    """The reason why a role of a broader domain is taken, if it is."""
     if not chosen.distance:
         return ()
     with_tools = " with the tools needed" if nearest.distance < chosen.distance else ""
@@ -201,7 +207,7 @@ def _consider(view: OrgView, chosen: Candidate | None, other: Candidate, needed:
 
 
 def explain_loss(view: OrgView, better: Candidate, worse: Candidate) -> Considered:
-    """Why the second of two candidates comes after the first."""
+    """The reason why the second of two candidates comes after the first."""
     code, text, why = find_difference(view, better, worse)
     places = tuple(dict.fromkeys((cite_edge(get_handling_edge(view, worse)), *why)))
     return Considered(worse.role_id, code, f"role {quote(better.role_id)} is preferred: {text}", places)

@@ -1,4 +1,4 @@
-"""Dispatch by intent: which role serves it, in the order of `dispatch_order.py`."""
+"""Dispatch by intent: the roles that serve it, in the order of `order.py`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from orgkernel.graph.schema import Edge, EdgeKind
 def decide_by_intent(
     view: OrgView, intent: str, *, needs: Sequence[str] = (), all_considered: bool = False
 ) -> DispatchDecision:
-    """Who takes a task of an intent. Never raises for names that nothing declares."""
+    """The role that takes a task of an intent. Undeclared names do not raise."""
     shown = None if all_considered else SHOWN_CANDIDATES
     serving = {edge.source: edge for edge in reversed(view.list_edges_to(EdgeKind.SERVES_INTENT, intent))}
     ranked = rank_servers(view, intent)

@@ -1,7 +1,8 @@
 """Dispatch by a sentence: the role whose own words it fits best, if one clearly fits (docs/dispatch.md).
 
-The ranking is `orgkernel.runtime.text_index`, the one that hosts use. A sentence that fits nobody, or two roles equally
-well, is `not_applicable` with the shortlist: a wrong role would take tools away, and no role changes nothing.
+The ranking is `orgkernel.runtime.text_index`, which hosts also use. A sentence that matches no role, or two roles
+equally well, returns `not_applicable` with the shortlist. Activating a wrong role would withhold tools, whereas without
+a role the host continues unchanged.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def decide_by_text(
     all_considered: bool = False,
     embedder: Embedder | None = None,
 ) -> DispatchDecision:
-    """Who takes what a sentence asks for. Takes bounded time for any text and never raises."""
+    """The role that takes the task in a sentence. Takes bounded time for any text and never raises."""
     index = get_text_index(view)
     query = text[:MOST_CHARACTERS]
     shown = len(index.roles) if all_considered else SHOWN_CANDIDATES + 1
@@ -141,7 +142,7 @@ def _build_candidate(
 class _Found(NamedTuple):
     source: TextSource
     word: str
-    """The word of the source."""
+    """The matching word of the source."""
 
 
 def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
@@ -177,7 +178,9 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
 
 
 def _explain_learned(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
-    """What was learned has no line to show; that the role handles the domain, or leads, has."""
+    """The reason for learned evidence. Learned weights have no line, so the reason cites that the role handles the
+    domain, or leads.
+    """
     likely = f"{evidence.amount:.0%} likely to be"
     if evidence.stem in (LEAD, COMMAND):
         whole = (

@@ -1,10 +1,11 @@
-"""Whether two paths or globs may hold one file. A false conflict is possible, a missed one is not.
+"""Decide whether two paths or globs could match one file. The answer can be a false conflict, but never misses a real
+one.
 
 - Two paths overlap if they are equal or one is a folder above the other.
 - A path and a glob overlap if the glob matches the path, a folder above it or something below it.
 - Two globs overlap unless their fixed beginnings lead to different folders.
 - A glob without a slash overlaps with everything: git reads it at any depth.
-- What cannot be read overlaps with everything.
+- A path that cannot be parsed overlaps with everything.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ class OwnedPath(NamedTuple):
     """A path or a glob below the root of a project."""
 
     text: str
-    """In one form: slashes, no `.` and no doubled slashes."""
+    """The normalized text: slashes, no `.` and no double slashes."""
     key: Key | None
     """The names of an exact path as they are compared; None for a glob."""
     literal: Key
-    """The names as they are compared if nothing in them is wild: `[id]` may be the name of a folder."""
+    """The names as they are compared if no character is a wildcard, because `[id]` could be the name of a folder."""
 
 
 def read_owned_path(text: str) -> OwnedPath | BadPath:
@@ -52,7 +53,7 @@ def read_owned_path(text: str) -> OwnedPath | BadPath:
 
 
 def do_owned_paths_overlap(one: str, other: str) -> bool:
-    """Whether two paths or globs may hold one file.
+    """Whether two paths or globs could match one file.
 
     >>> do_owned_paths_overlap("src/**", "SRC/a.py"), do_owned_paths_overlap("src/*.py", "src/a.md"), do_owned_paths_overlap("src/*", "docs/*")
     (True, False, False)
@@ -61,7 +62,7 @@ def do_owned_paths_overlap(one: str, other: str) -> bool:
 
 
 def do_parsed_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadPath) -> bool:
-    """The same for two that were read."""
+    """The same for two parsed paths."""
     if isinstance(first, BadPath) or isinstance(second, BadPath):
         return True
     if do_keys_overlap(first.literal, second.literal) and (

@@ -43,10 +43,10 @@ class RolePace(msgspec.Struct, frozen=True):
     """The tiers whose trigger was last known to be true. Pass them as `previous` the next time."""
     reasons: tuple[Reason, ...]
     unknown: tuple[str, ...]
-    """Names that the triggers read and the observation does not report."""
+    """Variables of the triggers that the observation does not report."""
     obligations: tuple[Obligation, ...]
     snapshot: str
-    """Digest of the organization that the answer came from."""
+    """The digest of the organization that was used."""
 
 
 def decide_role_pace(
@@ -68,7 +68,7 @@ def decide_role_pace(
 
 @per_view_and_key(most=_PLANS_KEPT)
 def get_pace_plan(view: OrgView, role_id: str) -> CompiledPacePlan:
-    """The PACE plan of a role with compiled triggers. A tier that escalates and names nobody goes to the superior."""
+    """The PACE plan of a role with compiled triggers. A tier that escalates without naming a role goes to the superior."""
     profile = view.records.posts[role_id].profile
     superior = view.get_superior(role_id)
     tiers = {}

@@ -1,8 +1,7 @@
 """Collect reports from a folder into the store, each exactly once. A host in another container writes them.
 
 The content of a report is its identity in the store. So nothing changes if a file is read twice, if a copy is read, or if
-two collectors read the same folder, and a collector that was killed can start again. A file that is not a report gets
-some time, because it may be half written. Then it is set aside and reported once.
+two collectors read the same folder, and a collector that was killed can start again. A file that is not a report gets some time, because it could be half written. Then it is set aside and reported once.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ class Collector:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a file is not a report yet and may still become one."""
+        """Whether a file is not a report yet and could still become one."""
         return bool(self._unfit_since)
 
     def collect(self) -> Iterator[Collected]:

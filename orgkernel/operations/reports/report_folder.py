@@ -1,7 +1,7 @@
 """Read a folder of SALUTE reports that a host writes, without trusting its content.
 
-`<role>_latest.json` and the copies in `archive/` (specification, "Schema 2"). Everybody who shares the folder may put
-anything there: links, pipes, and files that are huge, half written or replaced while they are read. So links are not
+`<role>_latest.json` and the copies in `archive/` (specification, "Schema 2"). Other users of the folder could put anything there: links, pipes,
+and files that are huge, half written or replaced while they are read. So links are not
 followed, only regular files are opened, and at most the size of a report is read.
 """
 
@@ -35,7 +35,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ReportFile(NamedTuple):
-    """A file that may hold a report, as it was when the folder was listed."""
+    """A file that could contain a report, as it was when the folder was listed."""
 
     name: str
     """Path within the folder, such as `archive/co_20270131T120000.000000Z.json`."""
@@ -53,7 +53,7 @@ class NotAReport:
 
 
 def list_reports(folder: str) -> list[ReportFile]:
-    """Files that may be reports: copies first, oldest first, so that they are collected in the order they were made.
+    """Files that could be reports: copies first, oldest first, so they are collected in the order they were made.
 
     Raises `NothingToRead` if the folder does not exist.
     """
@@ -71,7 +71,7 @@ def list_latest(folder: str) -> list[ReportFile]:
 
 
 def read_file(folder: str, file: ReportFile) -> dict[str, Any] | NotAReport | None:
-    """The report in a file, or why there is none. None if the file was replaced or removed meanwhile."""
+    """The report in a file, or the reason why there is none. None if the file was replaced or removed in the meantime."""
     try:
         with _open_folder(folder) as there, _open_parent(there, file.name) as (parent, base):
             number = os.open(base, _FILE, dir_fd=parent)
@@ -92,7 +92,7 @@ def read_file(folder: str, file: ReportFile) -> dict[str, Any] | NotAReport | No
 
 
 def parse_report(content: bytes) -> dict[str, Any] | NotAReport:
-    """The report in some bytes, or why they are not a report."""
+    """The report in some bytes, or the reason why they are not a report."""
     if len(content) > LARGEST_REPORT:
         return NotAReport("TOO_LARGE", f"the file is larger than {LARGEST_REPORT} bytes")
     try:
@@ -108,7 +108,7 @@ def parse_report(content: bytes) -> dict[str, Any] | NotAReport:
 def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
     """Move a file to the folder for files that are not reports. None if it cannot be moved.
 
-    The result differs from `file` if a host just replaced it: that file may be a report.
+    The result differs from `file` if a host just replaced it: that file could be a report.
     """
     base = file.name.rpartition("/")[2]
     moved = f"{base}.{file.identity[2]}"
@@ -144,7 +144,7 @@ def _open_folder(folder: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _open_parent(there: int, name: str) -> Iterator[tuple[int, str]]:
-    """The folder of a file, which must not be a link, and the file's name in it."""
+    """The open folder of a file, which must not be a link, and the file's name in it."""
     folder, slash, base = name.rpartition("/")
     if not slash:
         yield there, base
@@ -167,7 +167,7 @@ def _list(there: int, prefix: str) -> Iterator[ReportFile]:
 
 
 def _read(number: int) -> bytes:
-    """Read at most one byte more than a report may have."""
+    """Read at most one byte more than the limit for a report."""
     parts: list[bytes] = []
     left = LARGEST_REPORT + 1
     while left and (part := os.read(number, left)):

@@ -1,6 +1,6 @@
 """The layers of an access decision, one file each, and their one order.
 
-Whoever adds a layer writes its file and its row here; the evaluation, the codes, the trace, the remedies and the lists
+To add a layer, write its file and add its row here. The evaluation, the codes, the trace, the remedies and the lists
 read this order.
 """
 

@@ -1,6 +1,6 @@
-"""Who may dispatch whom, and escalate to whom: the chain of command, declared rights and layers.
+"""Dispatching and escalating to roles: the chain of command, declared rights and organization layers.
 
-It is how a role is bound to other roles, and part of the layer `role binding`.
+This is the part of the access layer `role binding` that binds roles to other roles.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from orgkernel.graph.schema import Edge, EdgeKind
 def compute_chain_of_command_bits(
     view: OrgView, identity: SubjectIdentity, target: str, action: str
 ) -> tuple[int, int]:
-    """The bits of what gives a subject the right to dispatch a role or escalate to it, and of what it lacks.
+    """The bits of the codes that give a subject the right to dispatch or escalate to a role, and of those that are
+    missing.
 
-    Any of the subject's roles will do; only where none gives the right, what each lacks is said.
+    One role with the right is enough. Missing codes are returned only if no role has it.
     """
     if not identity.is_crew:
         has_chain = action == DISPATCH and find_chain_of_command(
@@ -42,14 +43,14 @@ def compute_chain_of_command_bits(
 
 
 def list_names_in_chain_of_command(identity: SubjectIdentity) -> tuple[str, ...]:
-    """The words under which a chain of command can name somebody outside the organization."""
+    """The names by which a chain of command can refer to a subject outside the organization."""
     if identity.kind != "person":
         return ()
     return (identity.id, USER) if identity.is_owner else (identity.id,)
 
 
 def find_chain_of_command(view: OrgView, superiors: tuple[str, ...], target: str) -> tuple[Edge, ...]:
-    """The chain of command from a role up to one of these superiors; empty where none commands it."""
+    """The chain of command from a role up to one of these superiors; empty if it leads to none of them."""
     chain = view.list_chain_above(target)
     for number, edge in enumerate(chain):
         if edge.target in superiors and edge.target != target:
@@ -64,7 +65,7 @@ def _find_right(view: OrgView, role_id: str, target: str) -> Edge | None:
 
 
 def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ...]:
-    """The edges by which a role may turn to another: those of a tier, or the chain of command up to it."""
+    """The edges that let a role escalate to another: a PACE tier, or the chain of command up to it."""
     tier = next((edge for edge in view.list_escalations(role_id) if edge.target == target), None)
     if tier is not None:
         return (tier,)
@@ -74,7 +75,7 @@ def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ..
 
 
 def _do_layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
-    """Whether both roles lie in layers and no dispatch edge leads from one to the other."""
+    """Whether both roles are in organization layers and no dispatch edge leads from one to the other."""
     organization, posts = view.records.organization, view.records.posts
     source, destination = posts[role_id].profile.layer, posts[target].profile.layer
     if not organization.dispatch_edges or source is None or destination is None:
@@ -122,7 +123,7 @@ def _explain_cannot_delegate(evaluation: Evaluation) -> Sentence:
 
 
 def _explain_target_not_allowed(evaluation: Evaluation) -> Sentence:
-    """What the chain of command says instead: whom the target reports to, or the subject."""
+    """Explain the chain of command that exists instead: above the target for a dispatch, else above the subject."""
     who, what, view = evaluation.who, evaluation.what, evaluation.view
     if evaluation.action == DISPATCH:
         text = f"{who} does not command {what}, and no `dispatch` right names it"

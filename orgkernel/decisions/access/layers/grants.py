@@ -1,7 +1,7 @@
-"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it.
+"""Grants and restrictions: stored rows that raise the level of a resource for a subject, or cap it.
 
-The level of a grant counts here. What it waives is looked up before any layer is asked, because a waiver lifts a cap, up to
-the level of its own grant, in the layer of that cap.
+This layer applies the levels of grants. Waivers are collected before any layer runs, because the layer of a ceiling
+applies the waiver, up to the level of the grant.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from orgkernel.diagnostics.wording import LISTED, listing, quote
 from orgkernel.runtime.utc import as_utc
 
 GRANT_EXPIRED, GRANT_OUTDATED = "GRANT_EXPIRED", "GRANT_OUTDATED"
-"""Told beside what fails, and none of it: what has expired, or is for another version of the documents, is absent."""
+"""Additional reasons of a denial: a grant that has expired, or one for another version of the documents."""
 NOWHERE = AccessContext()
 _MOST_TRIED = 20
-"""Expired grants that are tried: whoever asks every day has many, and the last ones are those anybody remembers."""
+"""The number of expired grants that are tried, latest first, so a subject with many of them gets a fast answer."""
 
 
 def _compile(target: Target) -> Move | None:
@@ -82,7 +82,7 @@ def _explain_granted(evaluation: Evaluation) -> Sentence:
 
 
 def _find_counting_grants(evaluation: Evaluation) -> Iterator[tuple[int, GroupNow[Grant]]]:
-    """The grants that count, those that say the same together, with the level that each gives."""
+    """The grants in effect, grouped by what they give, with their level."""
     assumed = evaluation.assumed
     return find_giving_grants(
         evaluation.state.grants, evaluation.subject.keys, evaluation.resource, evaluation.path, evaluation.action,
@@ -92,13 +92,13 @@ def _find_counting_grants(evaluation: Evaluation) -> Iterator[tuple[int, GroupNo
 
 
 def list_counting_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
-    """The grants that add something, in the order of their ids; of those that say the same the one that ends last."""
+    """The grants that add something, in the order of their ids. Of equal ones, the one that ends last."""
     grants = (rows.last for _, rows in _find_counting_grants(evaluation) if rows.last is not None)
     return tuple(sorted(grants, key=lambda each: each.grant_id))
 
 
 def _describe_grants(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNow[Grant]]]) -> str:
-    """What grants give, those of one level together, the highest first."""
+    """The levels that grants give, grouped by level, highest first."""
     by_level: dict[int, list[tuple[Grant, ...]]] = {}
     for level, rows in grants:
         by_level.setdefault(level, []).append(rows.active)
@@ -110,7 +110,7 @@ def _describe_grants(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNo
 
 
 def _name_first_and_count(noun: str, alike: Sequence[Sequence[Grant | Restriction]]) -> str:
-    """The first of some rows by name, and how many there are. Those that are alike are in the order of their ids."""
+    """The first of some rows, and their count. Equal rows are in the order of their ids."""
     count = sum(map(len, alike))
     first = sorted(get_row_id(row) for rows in alike for row in rows[:LISTED])
     return f"{noun}{'s' * (count != 1)} {listing(first, count)}"
@@ -129,7 +129,7 @@ def _explain_restricted(evaluation: Evaluation) -> Sentence:
 
 
 def _find_holding_restrictions(evaluation: Evaluation) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
-    """The restrictions that hold, with what each of them leaves."""
+    """The restrictions in effect, with the level that each allows."""
     return find_leaving_restrictions(
         evaluation.state.restrictions, evaluation.subject.keys, evaluation.resource, evaluation.path,
         evaluation.tables.org_id, evaluation.request.context.now,
@@ -137,7 +137,7 @@ def _find_holding_restrictions(evaluation: Evaluation) -> Iterator[tuple[int, tu
 
 
 def _describe_tightest(evaluation: Evaluation, limits: Sequence[tuple[int, tuple[Restriction, ...]]]) -> str:
-    """What the tightest of some restrictions leave."""
+    """The level that the strictest restrictions allow."""
     level = min(level for level, _ in limits)
     alike = [rows for left, rows in limits if left == level]
     left = f"level {quote(evaluation.resource.levels[level])}" if level else "nothing"
@@ -172,9 +172,9 @@ def _explain_leaving(evaluation: Evaluation) -> Sentence | None:
 
 
 def _explain_expired_grant(evaluation: Evaluation) -> Sentence | None:
-    """The grant that expired last among those with which less would fail; None where there is none.
+    """The latest expired grant that would remove a failure; None if there is none.
 
-    Whoever is refused something that was given until yesterday has to read that, and when it ended.
+    A subject that loses access at an expiry should read that in the refusal.
     """
     if not _may_miss(evaluation):
         return None
@@ -186,7 +186,7 @@ def _explain_expired_grant(evaluation: Evaluation) -> Sentence | None:
 
 
 def _explain_outdated_grant(evaluation: Evaluation) -> Sentence | None:
-    """The grant issued last among those with which less would fail, and that are for another version of the documents."""
+    """The latest grant that would remove a failure but is for another version of the documents."""
     if not _may_miss(evaluation):
         return None
     outdated_grants = sorted(
@@ -206,7 +206,7 @@ def _may_miss(evaluation: Evaluation) -> bool:
 
 
 def _find_first_missed(evaluation: Evaluation, grants: Sequence[Grant], **lifted: None) -> Grant | None:
-    """The first of some grants with which less would fail if some bounds of it were lifted."""
+    """The first grant that would remove a failure if some of its limits were ignored."""
     for grant in grants[:_MOST_TRIED]:
         # What has to be stated besides keeps nobody from hearing of the grant.
         revived = add_grant(evaluation.state, replace(grant, **lifted))
@@ -222,9 +222,9 @@ def _get_grant_name(grant: Grant) -> str:
 
 
 def _find_expired(evaluation: Evaluation) -> Iterator[Grant]:
-    """What has run out of what was given to the subject, or to those it acts for, and would speak of the resource.
+    """Expired grants about the resource that were given to the subject or its principals.
 
-    Of several that said the same it is the last.
+    Of equal grants, only the latest.
     """
     state, context = evaluation.state, evaluation.request.context
     for about in _find_grants_about_resource(evaluation, state.grants, state.expired):
@@ -235,7 +235,7 @@ def _find_expired(evaluation: Evaluation) -> Iterator[Grant]:
 
 
 def _find_outdated(evaluation: Evaluation) -> Iterator[Grant]:
-    """What was given to the subject, or to those it acts for, for another version of the documents."""
+    """Grants to the subject or its principals that are for another version of the documents."""
     for about in _find_grants_about_resource(evaluation, evaluation.state.grants):
         for grant in about.find_outdated_rows(evaluation.tables.snapshot, evaluation.request.context.now):
             if _would_give(evaluation, replace(grant, snapshot=None)):
@@ -245,7 +245,7 @@ def _find_outdated(evaluation: Evaluation) -> Iterator[Grant]:
 def _find_grants_about_resource(
     evaluation: Evaluation, *stored: Mapping[str, Sequence[Grant]]
 ) -> Iterator[About[Grant]]:
-    """The grants about the resource to the subject, and to those it acts for."""
+    """The grants about the resource that were given to the subject or its principals."""
     others = [evaluation.tables.find_subject(each) for each in evaluation.list_principals()]
     keys = dict.fromkeys(
         key for each in (evaluation.subject, *others) if each is not None for key in each.keys
@@ -255,7 +255,7 @@ def _find_grants_about_resource(
 
 
 def _would_give(evaluation: Evaluation, grant: Grant) -> bool:
-    """Whether a grant gives something to what is asked."""
+    """Whether a grant gives a level to the requested action."""
     tables, context = evaluation.tables, evaluation.request.context
     given = gather_grants(
         [grant], evaluation.resource, evaluation.path, evaluation.action, tables.org_id, tables.snapshot, context
@@ -267,7 +267,7 @@ def _would_give(evaluation: Evaluation, grant: Grant) -> bool:
 
 
 def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The channels, sessions, paths and ends that stored grants and restrictions name."""
+    """The channels, sessions, paths and expiries in stored grants and restrictions."""
     return _list_stored_words(evaluation) if evaluation.has_stored else ()
 
 
@@ -295,7 +295,7 @@ def _list_stored_words(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _list_grant_words(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
-    """What grants name about a resource that are for the action, and that may count if the circumstances are theirs."""
+    """The circumstances in grants about a resource that match the action and could apply."""
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     words: dict[str, None] = {}
     for group in about.groups:
@@ -316,13 +316,13 @@ def _describe_end(ends: float | None) -> Iterator[str]:
 
 
 def _widen(grant: Grant, pathless: bool) -> Grant:
-    """A grant as it is in the channel, session and path, and with the input, that it asks for."""
+    """A grant as it would apply in the channel, session, path and input that it requires."""
     resources = tuple(map(get_root_resource, grant.resources)) if pathless else grant.resources
     return replace(grant, channel=None, session=None, input_digest=None, resources=resources)
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """Kindly every grant counts, and no restriction of a path or with an end; unkindly it is the other way round."""
+    """Favorable: every grant applies, and no restriction with a path or an expiry. Unfavorable: the opposite."""
     state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
     if pathless and not kindly:
         evaluation.path = None
@@ -365,7 +365,9 @@ def _suppose_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Ite
 
 
 def _propose_lifting(evaluation: Evaluation) -> Iterable[RemedyChange]:
-    """Every restriction that leaves too little: all of them have to be lifted. None where no remedy is so long."""
+    """Propose lifting every restriction that allows too little. All must be lifted; nothing if they are more than a
+    remedy can have.
+    """
     restriction_groups = [
         rows for left, rows in _find_holding_restrictions(evaluation) if left < evaluation.required
     ]

@@ -1,4 +1,4 @@
-"""Policies: they give to people, system origins and webhooks; about everybody they cap, deny and ask."""
+"""Policies: they grant to people, system origins and webhooks, and limit, deny or ask for every subject."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _compile(target: Target) -> Move | None:
 
 
 def _describe_policies(evaluation: Evaluation, speaks: Callable[[AccessPolicy], bool]) -> Sentence:
-    """The policies about the subject that speak so, by name, and their lines."""
+    """The matching policies that satisfy a predicate, by name, and their lines."""
     view, resource = evaluation.view, evaluation.resource
     policies = [policy for policy in _find_deciding_policies(evaluation) if speaks(policy)]
     why: list[Why] = []
@@ -165,7 +165,7 @@ def _explain_ceiling(evaluation: Evaluation) -> Sentence:
 
 
 def _quote_lowest_tier(evaluation: Evaluation) -> str:
-    """The tier that the policies about the subject leave it, quoted."""
+    """The lowest data tier that the ceiling policies allow, quoted."""
     resource = evaluation.resource
     return quote(
         resource.levels[
@@ -184,7 +184,7 @@ def _explain_allow(evaluation: Evaluation) -> Sentence:
 
 
 def _explain_allowing_policies(evaluation: Evaluation) -> Sentence:
-    """The policies that give any of the resource."""
+    """The policies that grant any level of the resource."""
     resource = evaluation.resource
     giving = evaluation.subject.get_policy_set(evaluation.request.context).giving
     return _describe_policies(
@@ -213,7 +213,7 @@ def _explain_bounding_policies(evaluation: Evaluation) -> Sentence | None:
 
 
 def _find_conditional_policies(evaluation: Evaluation) -> list[AccessPolicy]:
-    """The policies with conditions that say anything here, or by matching silence a fallback that does."""
+    """Policies with conditions that apply to the resource or that silence a fallback that does."""
     policies, resource = evaluation.subject.policies, evaluation.resource
     if not evaluation.subject.depends:
         return []
@@ -230,20 +230,20 @@ def _find_conditional_policies(evaluation: Evaluation) -> list[AccessPolicy]:
 
 
 def _does_narrow(policy: AccessPolicy, resource: Resource) -> bool:
-    """Whether a policy denies, asks for or bounds the resource."""
+    """Whether a policy denies, asks for or limits the resource."""
     asks = policy.effect == "ask" and _does_cover(resource, policy)
     return asks or _does_deny(resource, policy) or _does_bound(resource, policy)
 
 
 def _does_only_give(policy: AccessPolicy, resource: Resource) -> bool:
-    """Whether a policy gives here, and takes nothing."""
+    """Whether a policy only grants the resource."""
     if not policy.gives or _does_deny(resource, policy):
         return False
     return _does_cover(resource, policy) or not policy.ceiling
 
 
 def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The paths, commands and conditions of the policies that could lead away from an outcome."""
+    """The paths, commands and conditions in policies that could change the outcome."""
     return (*list_part_words(evaluation), *_list_condition_words(evaluation, outcome))
 
 
@@ -264,9 +264,9 @@ def _list_condition_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[
 
 
 def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
-    """Conditions that the caller said too little about, of policies about the subject and whom it acts for.
+    """Conditions of policies about the subject and its principals for which the caller stated too little.
 
-    Each is tried with just what it needs. More would add nothing: what is stated besides only lets more policies hold.
+    Each is tried with only the circumstances that it needs. Stating more could only make more policies match.
     """
     tables, request = evaluation.tables, evaluation.request
     context = request.context
@@ -288,7 +288,7 @@ def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
 def _does_outcome_change(
     subject: Subject, evaluation: Evaluation, here: AccessContext, there: AccessContext
 ) -> bool:
-    """Whether the policies about a subject say something else of what is asked for in other circumstances."""
+    """Whether the policies about a subject decide differently in other circumstances."""
     policy_set, other = subject.get_policy_set(here), subject.get_policy_set(there)
     if policy_set is other:
         return False
@@ -300,7 +300,7 @@ def _does_outcome_change(
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """The policies that would decide, and those of them that would give, at the best or at the worst."""
+    """Assume the policies that match and grant in the most favorable or the least favorable circumstances."""
     depending, resource = _find_conditional_policies(evaluation), evaluation.resource
     if resource.is_divided and evaluation.has_open_path:
         if kindly:
@@ -339,7 +339,7 @@ def _sort_by_number(policies: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...
 
 
 def _propose_removals(evaluation: Evaluation) -> Iterable[RemedyChange]:
-    """Policies that decide now, about the subject or whom it acts for."""
+    """Propose removing deciding policies about the subject or its principals."""
     tables, context = evaluation.tables, evaluation.request.context
     parents = [tables.find_subject(each) for each in evaluation.list_principals()]
     policy_ids = {
@@ -353,7 +353,7 @@ def _propose_removals(evaluation: Evaluation) -> Iterable[RemedyChange]:
 
 
 def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """A path outside of the parts, where the request states none. One that it states is not moved."""
+    """Propose a path outside of the parts if the request states none. A stated path is not changed."""
     parts = list_named_paths(evaluation)
     if (
         evaluation.path is None
@@ -364,14 +364,14 @@ def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
 
 
 def _propose_stating_command(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """A command that begins otherwise, where the request states none. One that it states is not changed."""
+    """Propose a command that begins differently if the request states none. A stated command is not changed."""
     beginnings = list_named_commands(evaluation)
     if beginnings and evaluation.resource.command_arguments and evaluation.stated.commands is None:
         yield RemedyChange("other_command", listing(beginnings))
 
 
 def _is_scope_emptied(evaluation: Evaluation, parts: Iterable[str]) -> bool:
-    """Whether nothing may be left of where the subject may write."""
+    """Whether the parts cover the whole file scope of the subject."""
     parts, root = tuple(parts), evaluation.tables.root
     return all(
         any(is_glob_inside(glob, part, root) for part in parts)
@@ -387,7 +387,7 @@ PART_NOT_STATED = ReasonCode(
     remedies=("other_path", "other_command", "role", "policy_removed"),
 )
 LEFT_OPEN: Final = frozenset({WRITE_OUT_OF_FILE_SCOPE.name, PART_NOT_STATED.name})
-"""Codes of denials that a call may not meet, because it states its path or its command."""
+"""Codes of denials that a call could avoid, because it states a path or a command."""
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _explain_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _explain_no_match, "", remedies=("grant", "policy_removed"))
 ASK_APPROVAL = ReasonCode(

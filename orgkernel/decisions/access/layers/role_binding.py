@@ -1,4 +1,4 @@
-"""Role binding: what a member of the crew gets from its roles, and whom it may dispatch or escalate to."""
+"""Role binding: the permissions that members of the crew get from their roles, including dispatch and escalation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _compile(target: Target) -> Move | None:
 
 
 def _apply_chain_of_command(evaluation: Evaluation) -> None:
-    """What is found about a subject, an action and a role is kept with the subject."""
+    """Apply the right to dispatch or escalate. The result for a subject, action and role is cached with the subject."""
     subject, resource, action = evaluation.subject, evaluation.resource, evaluation.action
     command = subject.chains_of_command.get((action, resource.resource))
     if command is None:
@@ -57,7 +57,7 @@ def _apply_chain_of_command(evaluation: Evaluation) -> None:
 
 
 def find_binding_edges(evaluation: Evaluation) -> list[Edge]:
-    """The edges by which the subject's roles give a tool."""
+    """The edges by which the subject's roles are equipped with a tool."""
     if evaluation.resource.kind != "tool":
         return []
     view, tool = evaluation.view, evaluation.resource.id
@@ -65,7 +65,7 @@ def find_binding_edges(evaluation: Evaluation) -> list[Edge]:
 
 
 def _get_level(edge: Edge) -> int:
-    """The level an `equipped_with` edge says."""
+    """The level of an `equipped_with` edge."""
     return LEVEL[edge.attribute.rpartition(":")[2]]
 
 
@@ -105,7 +105,7 @@ def _explain_not_bound(evaluation: Evaluation) -> Sentence:
 
 
 def _locate_bindings(evaluation: Evaluation) -> tuple[Why, ...]:
-    """Where the roles say what they are given, for what they are not."""
+    """The lines where the roles list such resources, for a resource that they do not list."""
     fields: dict[str, tuple[str, ...]] = {
         "tool": ("tools", "tools_primary", "tools_secondary"), "credential": ("credentials",), "data": ("data",),
     }  # fmt: skip
@@ -122,7 +122,7 @@ def _locate_bindings(evaluation: Evaluation) -> tuple[Why, ...]:
 
 
 def _explain_too_little(evaluation: Evaluation) -> Sentence:
-    """What a role gives although it is not enough."""
+    """The level that the roles give, if it is not enough."""
     edges = find_binding_edges(evaluation)
     if not edges:
         return _explain_bound(evaluation)

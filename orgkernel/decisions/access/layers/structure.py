@@ -1,4 +1,4 @@
-"""Structure: a resource or an action that nothing declares is denied, and so is a tool that is not enabled."""
+"""Structure: an undeclared resource or action is denied, and so is a disabled tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Visibility: `restricted_to` binds everybody, `departments` bind the crew. Who is left out has nothing of the tool."""
+"""Visibility: `restricted_to` applies to every subject, `departments` only to the crew. Excluded subjects cannot use
+the tool.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def _compile(target: Target) -> Move | None:
 
 
 def _explain_lifted(evaluation: Evaluation) -> Sentence | None:
-    """What leaves the subject out although a grant lifts it: what fails without grants."""
+    """The failure of this layer that a grant waives."""
     hide = _compile(
         Target(evaluation.resource, evaluation.action, evaluation.required, evaluation.subject.group)
     )

@@ -1,1 +1,3 @@
-"""Dispatch permission: may one role or layer hand work to another, step by step, with every failure and its remedy."""
+"""Dispatch permission: whether one role or layer may hand work to another, step by step, with every failure and its
+remedy.
+"""

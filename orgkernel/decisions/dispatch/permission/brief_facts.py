@@ -1,4 +1,4 @@
-"""What a brief says in an organization, whoever works on what: worked out once for a brief and a pair."""
+"""The failures and obligations that follow from a brief in an organization, computed once for a brief and a pair."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST = 256
 
 
 class BriefFacts(NamedTuple):
-    """What fails, and what is owed."""
+    """The failures and obligations of a brief."""
 
     briefs: DispatchBriefs
     failures: tuple[Failure, ...]
@@ -43,7 +43,7 @@ def _get_known(view: OrgView) -> _Known:
 
 
 def compute_brief_facts(view: OrgView, pair: DispatchPair, briefs: DispatchBriefs) -> BriefFacts:
-    """What the briefs say between a sender and a receiver."""
+    """The failures and obligations of the briefs for a sender and a receiver."""
     if briefs.brief is None and briefs.parent is None:
         return BriefFacts(NO_BRIEFS, (), pair.needs)
     known = _get_known(view)

@@ -1,7 +1,7 @@
-"""The brief of a dispatch: whether it is sound, and whether it stays within the one of whoever dispatches.
+"""Check the brief of a dispatch: whether it is valid, and whether it stays within the brief of the sender.
 
-Fails closed: a brief that cannot be read, or whose parent nobody states, never opens anything. Of two globs, one is inside
-the other only if that is certain.
+Fails closed: a brief that cannot be read, or whose parent is not stated, never permits anything. One glob is inside
+another only if that is certain.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OF_SENDER = "the brief of the sender"
 
 
 class DispatchBriefs(msgspec.Struct, frozen=True):
-    """The brief that is handed down, and the one that the sender itself works by."""
+    """The brief that is handed down, and the brief that the sender itself follows."""
 
     brief: ReadContract | None = None
     parent: ReadContract | None = None
@@ -35,12 +35,12 @@ NO_BRIEFS = DispatchBriefs()
 
 
 def get_brief(read: ReadContract | None) -> Brief | None:
-    """The brief in a contract; None where there is none, or where it cannot be read."""
+    """The brief in a contract; None if there is none or it cannot be read."""
     return read.contract if read is not None and isinstance(read.contract, Brief) else None
 
 
 def find_brief_failures(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
-    """What is wrong with the brief, by its own rules and beside the brief it is derived from."""
+    """The failures of the brief, by its own rules and compared with the brief that it is derived from."""
     read, parent = briefs.brief, briefs.parent
     for each, what in ((read, "the brief"), (parent, _OF_SENDER)):
         if each is not None and get_brief(each) is None:
@@ -80,7 +80,7 @@ def _cite_brief(read: ReadContract, route: Route, text: str) -> Why:
 
 
 def find_wider_permissions(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
-    """What the brief permits and the brief of the sender does not."""
+    """The permissions in the brief that the brief of the sender does not have."""
     brief, parent = get_brief(briefs.brief), get_brief(briefs.parent)
     if brief is None or parent is None or briefs.brief is None:
         return
@@ -108,9 +108,9 @@ def find_wider_brief(
     file_scopes: Iterable[tuple[str, tuple[str, ...], tuple[Why, ...]]],
     root: str | None,
 ) -> Iterator[DispatchFinding]:
-    """Files that the brief owns and that lie outside of what the sender owns.
+    """The files of the brief that are outside of the sender's files.
 
-    `file_scopes` are those of the roles that take part: whose it is, the globs, and their lines.
+    `file_scopes` belong to the sender's roles: each has an owner, globs, and their lines.
     """
     brief, parent = get_brief(briefs.brief), get_brief(briefs.parent)
     if brief is None or briefs.brief is None:
@@ -122,7 +122,7 @@ def find_wider_brief(
     for whose, held, why in bounds:
         for number, owned in enumerate(brief.files_owned):
             if not any(is_glob_inside(owned, each, root) for each in held):
-                text = f"the brief owns {quote(owned)}, which is not surely within {whose}"
+                text = f"the brief owns {quote(owned)}, which might be outside of {whose}"
                 here = _cite_brief(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
                 yield DispatchFinding("file scope", "BRIEF_EXCEEDS_PARENT", text, (here, *why))
 
@@ -130,16 +130,14 @@ def find_wider_brief(
 def find_writes_of_readers(
     briefs: DispatchBriefs, layer: str, why: tuple[Why, ...]
 ) -> Iterator[DispatchFinding]:
-    """A read-only layer hands down work that changes something."""
+    """The changes in a brief that a read-only layer hands down."""
     brief = get_brief(briefs.brief)
     if brief is None or briefs.brief is None:
         return
     scope = ("spec", "scope")
     for route, changes in ((("files_owned",), brief.files_owned), (("destructive",), brief.destructive)):
         if changes:
-            text = (
-                f"layer {quote(layer)} only reads what other layers do, and the brief sets {quote(route[0])}"
-            )
+            text = f"layer {quote(layer)} is read-only, but the brief sets {quote(route[0])}"
             here = _cite_brief(briefs.brief, (*scope, *route), route[0])
             remedy = "state that a budget guard has fired, if one has"
             yield DispatchFinding("brief", "GOVERNANCE_READ_ONLY", text, (here, *why), (remedy,))

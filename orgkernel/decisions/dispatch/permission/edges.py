@@ -1,4 +1,4 @@
-"""Which dispatch edge leads from one role to another, and whom a role can hand work to instead."""
+"""Dispatch edges: the edge from one role to another, and the next role on the path if there is no direct edge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orgkernel.graph.records import OrgRecords
 
 
 class EdgeFound(msgspec.Struct, frozen=True):
-    """An edge that leads from one layer to another, with what the governance document says of it."""
+    """An edge from one layer to another, with the entry in the governance document."""
 
     source: str
     target: str
@@ -23,7 +23,7 @@ class EdgeFound(msgspec.Struct, frozen=True):
 
 
 def has_edges(records: OrgRecords) -> bool:
-    """Whether dispatch edges bind the roles of an organization."""
+    """Whether dispatch edges apply to the roles of an organization."""
     return bool(records.organization.dispatch_edges)
 
 
@@ -47,9 +47,9 @@ def find_edge(records: OrgRecords, sender: str, receiver: str) -> EdgeFound | No
 
 
 def do_edges_forbid(records: OrgRecords, sender: str, receiver: str) -> bool:
-    """Whether edges bind two roles and none leads from one to the other.
+    """Whether edges apply to two roles and none leads from one to the other.
 
-    Under a governance document, edges bind every role. Without one, they bind roles that lie in layers.
+    With a governance document, edges apply to every role; without one, only to roles that are in layers.
     """
     if not has_edges(records) or find_edge(records, sender, receiver) is not None:
         return False
@@ -74,7 +74,7 @@ def _get_edge(records: OrgRecords, number: int) -> EdgeFound:
 
 
 def find_next_hop(records: OrgRecords, sender: str, receiver: str) -> Iterator[str]:
-    """The roles of the first layer on the shortest way along edges from one role to another."""
+    """The roles of the first layer on the shortest path of edges from one role to another."""
     start, end = get_layer(records, sender), get_layer(records, receiver)
     edges = records.organization.dispatch_edges
     waiting: deque[tuple[str, str]] = deque(

@@ -1,7 +1,7 @@
-"""What a governance document says about briefs: gates, destructive operations, and files that no brief hands over.
+"""Check briefs against the governance document: gates, destructive operations, and sacred files.
 
-A brief that owns only sacred files, or some of them by name, is refused. One whose globs may also reach a sacred file is not:
-the answer then obliges the caller to spare that file, because a broad glob is no reason to stop the other work.
+A brief that owns only sacred files, or names one, is refused. A brief whose globs could also match a sacred file is
+permitted with the obligation to spare that file, because a broad glob is not a reason to stop the other work.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from orgkernel.runtime.paths import is_glob_inside, may_globs_meet, may_touch
 def find_gate_failures(
     records: OrgRecords, briefs: DispatchBriefs, edge_match: EdgeFound | None
 ) -> Iterator[DispatchFinding]:
-    """Gates that the brief names and nobody declares, and gates that the edge requires and the brief does not name."""
+    """Undeclared gates in the brief, and gates that the edge requires and the brief lacks."""
     governance, brief = read_governance(records.governance), get_brief(briefs.brief)
     if governance is None or records.governance is None or brief is None or briefs.brief is None:
         return
@@ -66,7 +66,7 @@ def find_unlisted_operations(records: OrgRecords, briefs: DispatchBriefs) -> Ite
 
 
 class _Reached(NamedTuple):
-    """The sacred scopes that a path or a glob of a brief lies in, and those that it may reach, by id."""
+    """The sacred scopes that contain a path or glob of a brief, and those that it could match, by id."""
 
     inside: tuple[str, ...]
     reached: tuple[str, ...]
@@ -88,7 +88,7 @@ def _find_sacred(view: OrgView, owned: str) -> _Reached:
 
 
 def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
-    """Files that the brief owns and that are sacred."""
+    """The sacred files that the brief owns."""
     records = view.records
     governance, brief = read_governance(records.governance), get_brief(briefs.brief)
     if governance is None or records.governance is None or brief is None or briefs.brief is None:
@@ -111,7 +111,7 @@ def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[Dispatc
                 )
                 keys = describe_keys(scope)
                 code = "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE"
-                text = f"the brief owns {quote(owned)}, which lies in sacred scope {quote(scope_id)}"
+                text = f"the brief owns {quote(owned)}, which is in sacred scope {quote(scope_id)}"
                 unlock_text = (
                     f"; {keys} would unlock it" if keys else "; a person changes it outside of a dispatch"
                 )
@@ -119,7 +119,7 @@ def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[Dispatc
 
 
 def list_sacred_obligations(view: OrgView, briefs: DispatchBriefs) -> Iterator[str]:
-    """What has to be spared within the globs of the brief, and the operations that need a pre-flight first."""
+    """The paths that the brief must spare within its globs, and the operations that need a pre-flight first."""
     governance, brief = read_governance(view.records.governance), get_brief(briefs.brief)
     if brief is None:
         return
@@ -131,6 +131,6 @@ def list_sacred_obligations(view: OrgView, briefs: DispatchBriefs) -> Iterator[s
 
 
 def _may_reach(owned: str, sacred: str, root: str | None) -> bool:
-    """Whether a path or a glob may hold a sacred file."""
+    """Whether a path or a glob could match a sacred file."""
     is_glob = any(sign in owned for sign in "*?[")
     return may_globs_meet(owned, sacred, root) if is_glob else may_touch(owned, sacred, root)

@@ -1,4 +1,4 @@
-"""Whom the words of a question mean: a role, the roles of a layer, or a subject with its kind."""
+"""Resolve the words for sender and receiver: a role, the roles of a layer, or a subject with its kind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _find_parties(view: OrgView, words: tuple[str, str]) -> Parties:
 
 
 def find_parties(view: OrgView, sender: str, receiver: str) -> Parties:
-    """The subjects and the roles that two words name, and what is wrong with the words."""
+    """The subjects and the roles that two words name, and the problems with the words."""
     return _find_parties(view, (sender, receiver))
 
 
@@ -43,7 +43,7 @@ def _find_senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], D
 
 
 def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...], DispatchFinding | None]:
-    """The roles that a word names. A role is meant where a role and a layer have the same name."""
+    """The roles that a word names. If a role and a layer share the name, the role is used."""
     kind, colon, name = written.partition(":")
     name = name if colon else written
     layers = (*records.organization.layers, *dict.fromkeys(filter(None, _list_layers(records))))

@@ -1,4 +1,4 @@
-"""Who could take the roles of a bill: as many bill roles as possible at once, and each agent at most one."""
+"""Propose agents for the bill roles: as many bill roles as possible, with at most one for each agent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from orgkernel.loading.sources import SourceDocument
 def fill_bill_roles(
     view: OrgView, state: StateView, document: SourceDocument, now: float, without: Collection[str] = ()
 ) -> BillAssignment:
-    """A proposal of who takes which bill role, by the crew as it is now, without some agents."""
+    """A proposal of agents for the bill roles, from the current crew without some agents."""
     bill = read_bill(document)
     agents = [
         each
@@ -46,7 +46,7 @@ def fill_bill_roles(
         text = (
             f"{listing(taken)} could take bill role {quote(bill_role)}"
             if taken
-            else f"nobody is proposed for bill role {quote(bill_role)}"
+            else f"no agent is proposed for bill role {quote(bill_role)}"
         )
         bill_roles.append(
             FilledBillRole(
@@ -92,7 +92,7 @@ def fill_bill_roles(
 
 
 def _explain_misfits(misfits: Mapping[str, tuple[Reason, ...]]) -> list[Reason]:
-    """The agents that come closest, with what they miss; of the others, how many miss what."""
+    """The agents with the fewest missing conditions, with these; for the others, the count of each missing condition."""
     unfit = {agent: reasons for agent, reasons in misfits.items() if reasons}
     if not unfit:
         return []

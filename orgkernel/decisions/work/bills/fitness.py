@@ -1,6 +1,7 @@
-"""Who may take a bill role, start the bill, or do one of its steps: at this moment, by the documents and the state.
+"""Decide whether an agent may take a bill role, start the bill, or do one of its steps, from the documents and the
+state.
 
-Error policy: fails closed. What nobody declares fits nobody.
+Error policy: fails closed. An undeclared condition is not met by any agent.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ AWAY: tuple[Lifecycle, ...] = ("registered", *STOPPED)
 
 
 def read_bill(document: SourceDocument) -> Bill:
-    """The bill of a document."""
+    """The bill in a document."""
     assert isinstance(document.record, Bill)
     return document.record
 
@@ -37,7 +38,7 @@ def read_bill(document: SourceDocument) -> Bill:
 def find_misfits(
     view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> tuple[Reason, ...]:
-    """Every condition of a bill role that an agent does not meet now."""
+    """Every condition of a bill role that an agent does not currently meet."""
     return tuple(_find_misfits(view, state, document, bill_role, agent_id, now))
 
 
@@ -87,7 +88,7 @@ def find_departments(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
 
 
 def find_fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
-    """The roles of the organization whose holders can take a bill role, as far as the documents of roles say it."""
+    """The roles whose holders could take a bill role, judged by the documents of roles."""
     return tuple(
         role_id
         for role_id in view.roles
@@ -97,7 +98,7 @@ def find_fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
 
 
 def find_bill_authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
-    """The roles that may start a bill by hand, in the order of the hierarchy."""
+    """The roles that may start a bill manually, in the order of the hierarchy."""
     named = bill.activation.authority
     base = _find_chiefs(view, bill) if named == CHIEF and not view.is_role(CHIEF) else {named}
     above = {superior for role_id in base for superior in view.list_superiors_above(role_id)}
@@ -119,7 +120,7 @@ def _find_chiefs(view: OrgView, bill: Bill) -> set[str]:
 
 
 def may_activate(view: OrgView, state: StateView, bill: Bill, subject: str) -> bool:
-    """Whether somebody, or the trigger of the bill, may start it."""
+    """Whether a subject, or the trigger of the bill, may start it."""
     trigger = bill.activation.trigger
     if trigger != "manual" and subject == trigger:
         return True
@@ -133,7 +134,7 @@ def is_owner(view: OrgView, subject: str) -> bool:
 
 
 def is_away(state: StateView, agent_id: str) -> bool:
-    """Whether an agent is not at work: not yet, not now, or not any more."""
+    """Whether an agent is not at work: not yet, temporarily or permanently."""
     return state.get_lifecycle(agent_id) in AWAY
 
 
@@ -153,7 +154,9 @@ def find_obstacles(
     agent_id: str,
     context: AccessContext,
 ) -> tuple[tuple[Reason, ...], bool]:
-    """Why an agent cannot do a step now, beside the conditions of its bill role; and whether it has to ask for the tool."""
+    """The reasons why an agent cannot do a step now, besides the conditions of its bill role, and whether it has to ask
+    for the tool.
+    """
     reasons: list[Reason] = []
     step = read_bill(document).steps[number]
     roles = [edge.target for edge in view.list_roles_filled_by(agent_id)]
@@ -205,7 +208,7 @@ def _find_missing_skill(
 
 
 def may_speak(view: OrgView, channel: str, roles: Iterable[str]) -> bool:
-    """Whether one of these roles may speak in a channel: in one without pairs everybody may."""
+    """Whether one of these roles may speak in a channel. In a channel without pairs, every role may."""
     declared = view.records.organization.communication_channels.get(channel)
     if declared is None:
         return False

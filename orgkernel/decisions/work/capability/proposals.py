@@ -1,7 +1,7 @@
-"""Cognitive skills that succeeded so often that a procedure could do their work. A proposal makes nothing.
+"""Propose procedures for cognitive skills that succeeded often. A proposal does not create a procedure.
 
-The organization states how many successes it takes, and which share of all outcomes. The evidence are the outcomes that
-were recorded, agent by agent.
+The organization sets the required number of successes and their share of all outcomes. The evidence is the recorded
+outcomes, by agent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orgkernel.graph.questions import OrgView
 
 
 class OutcomesOfAgent(msgspec.Struct, frozen=True):
-    """How often a skill succeeded and failed in the hands of one agent."""
+    """The successes and failures of one agent with a skill."""
 
     agent: str
     successes: int
@@ -42,7 +42,7 @@ class Proposal(msgspec.Struct, frozen=True):
 
 
 class Proposals(msgspec.Struct, frozen=True):
-    """What is proposed, and by which threshold."""
+    """The proposals, and the threshold."""
 
     org_id: str
     min_successes: int
@@ -97,7 +97,7 @@ def _build_proposal(
 
 @PerView
 def _find_skills_with_procedure(view: OrgView) -> frozenset[str]:
-    """Skills that a procedure falls back to: it was made of them already."""
+    """Skills that a procedure falls back to, so they have a procedure already."""
     procedures = view.records.procedures.values()
     return frozenset(
         each.record.falls_back_to for each in procedures if each.record.falls_back_to is not None

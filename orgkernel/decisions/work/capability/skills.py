@@ -1,7 +1,7 @@
-"""Cognitive skills: which ones somebody sees, and whether one may be activated. Both ask the same gates.
+"""Cognitive skills: the ones that a subject sees, and whether it may activate one. Both use the same gates.
 
-What is disclosed grows in steps: name and description of each skill, then the instructions of one, then single files
-beside it. Error policy: fails closed. A gate that cannot be read, or that names what nobody declares, is shut.
+Disclosure is gradual: name and description of each skill, then the instructions of one, then single files next to it.
+Error policy: fails closed. A gate that cannot be read, or that uses an undeclared name, withholds the skill.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ DisclosureOutcome = Literal["allow", "deny"]
 
 
 class SkillCard(msgspec.Struct, frozen=True):
-    """What is said of a skill before it is activated."""
+    """The public description of a skill, before it is activated."""
 
     name: str
     description: str
     origin: Literal["internal", "external"]
-    """`external` for a skill without metadata of ours, which is open to everybody who sees it."""
+    """`external` for a skill without orgkernel metadata, which is open to every subject that sees it."""
     departments: tuple[str, ...]
-    """Empty means all."""
+    """The departments of the skill; empty for all."""
     skill_id: str
     min_proficiency: int
     min_rank: str
@@ -53,25 +53,25 @@ class SkillCard(msgspec.Struct, frozen=True):
     triggers: tuple[str, ...]
     activation: str
     proficiency: int | None
-    """The level of `skill_id` that the subject holds now."""
+    """The subject's current level of `skill_id`."""
     why: tuple[Why, ...]
 
 
 class WithheldSkill(msgspec.Struct, frozen=True):
-    """A skill that is not shown, and why."""
+    """A skill that is not shown, with the reasons."""
 
     name: str
     reasons: tuple[Reason, ...]
 
 
 class SkillList(msgspec.Struct, frozen=True):
-    """The skills that somebody sees."""
+    """The skills that a subject sees."""
 
     subject: str
     skills: tuple[SkillCard, ...]
     withheld: tuple[WithheldSkill, ...]
     reasons: tuple[Reason, ...]
-    """Why somebody sees nothing at all."""
+    """The reasons if the subject sees no skills."""
     snapshot: str
     state_version: int
 
@@ -86,18 +86,18 @@ class SkillActivation(msgspec.Struct, frozen=True):
     card: SkillCard | None
     body: str
     sha256: str
-    """Of the bytes of SKILL.md; empty where the skill is withheld."""
+    """The SHA-256 of SKILL.md; empty if the skill is withheld."""
     snapshot: str
     state_version: int
 
 
 class OpenSkill(NamedTuple):
-    """A skill as an organization sees it, with what its metadata says."""
+    """A skill as an organization sees it, with its metadata."""
 
     definition: Definition[CognitiveSkill]
     gates: SkillGates
     problems: tuple[SkillProblem, ...]
-    """What closes it for everybody."""
+    """Problems that withhold it from every subject."""
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ class OpenSkill(NamedTuple):
         return self.definition.id
 
     def place(self, key: str) -> Place:
-        """Where a key of the metadata is written, or the skill."""
+        """The place of a key in the metadata; if it is missing, the place of the skill."""
         if key not in self.gates.written:
             return self.definition.place("name")
         return self.definition.place("metadata", find_metadata_key(self.definition.record, key))
@@ -113,7 +113,7 @@ class OpenSkill(NamedTuple):
 
 @PerView
 def get_skills(view: OrgView) -> dict[str, OpenSkill]:
-    """Every skill that an organization sees, by name: the most special one first, then by name."""
+    """Every skill that an organization sees, by name. Skills with more gates come first, then the order is by name."""
     skills = []
     for definition in view.records.cognitive_skills.values():
         gates = read_gates(definition.record)
@@ -128,12 +128,12 @@ def get_skills(view: OrgView) -> dict[str, OpenSkill]:
 
 
 def _count_gates(gates: SkillGates) -> int:
-    """How many gates a skill has: who passes more of them is meant more."""
+    """The number of gates of a skill. A skill with more gates is more specific."""
     return bool(gates.departments) + bool(gates.skill_id) + bool(gates.min_rank) + (gates.min_proficiency > 1)
 
 
 def find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) -> tuple[Reason, ...]:
-    """The reasons why a skill is shut for somebody, the first gate first; empty where it is open."""
+    """The reasons why a skill is withheld from a subject, the first gate first; empty if it is open."""
     return tuple(_find_withheld_reasons(view, holder, skill))
 
 
@@ -188,7 +188,7 @@ def _cite_key(skill: OpenSkill, key: str, text: str) -> Why:
 
 
 def build_skill_card(view: OrgView, holder: CrewMember, skill: OpenSkill) -> SkillCard:
-    """What is said of a skill that is open."""
+    """The description of an open skill."""
     gates, record = skill.gates, skill.definition.record
     return SkillCard(
         name=record.name,

@@ -1,4 +1,6 @@
-"""What a mission comes to by what is stored: its open blockers, and whether a close agrees with the results of the workers."""
+"""The state of a mission from stored contracts: its open blockers, and whether a close agrees with the workers'
+results.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from orgkernel.documents.records import ClosedWorker, MissionClose, SessionRepor
 
 
 def is_about_blockers(record: ContractRecord) -> bool:
-    """Whether a stored contract may open or answer a blocker."""
+    """Whether a stored contract can open or answer a blocker."""
     cites = record.body.get("answers") is not None or record.body.get("supersedes") is not None
     return record.kind == "blocker" or (record.kind == "decision_entry" and cites)
 
 
 def find_open_blockers(records: Iterable[ContractRecord]) -> tuple[ContractRecord, ...]:
-    """The blockers that no decision in effect answers, oldest first. A superseded decision answers nothing any more."""
+    """The blockers without an answer in effect, oldest first. A superseded decision no longer answers."""
     records = tuple(records)
     entries = [each for each in records if each.kind == "decision_entry"]
     superseded = {each.body.get("supersedes") for each in entries}
@@ -28,9 +30,9 @@ def find_open_blockers(records: Iterable[ContractRecord]) -> tuple[ContractRecor
 
 
 def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -> Iterator[ContractFinding]:
-    """CLOSE_COHERENCE_MISSING, for a close beside everything that is stored, or for the correction of one.
+    """CLOSE_COHERENCE_MISSING: a close, or the correction of one, contradicts the stored results.
 
-    The workers that it lists end as it says. One that is `done_clean` leaves out no brief and no open blocker.
+    Each listed worker must have the listed status. A `done_clean` close must cover all briefs and leave no blocker open.
     """
     mission = _Mission(report.brief, records)
     if report.brief is None:
@@ -61,7 +63,7 @@ def _build_finding(route: tuple[str | int, ...], message: str) -> ContractFindin
 
 
 class _Mission:
-    """The briefs below that of a mission, the last report of each session, and what is open."""
+    """The briefs below that of a mission, the last report of each session, and the open blockers."""
 
     def __init__(self, brief_id: str | None, records: Sequence[ContractRecord]) -> None:
         below = [
@@ -95,7 +97,7 @@ class _Mission:
         return own[0] if len(own) == 1 else None
 
     def list_unfinished(self, listed: set[str | None] | None) -> Iterator[str]:
-        """What keeps the mission from being done."""
+        """Reasons why the mission is not done."""
         for brief_id, is_replaced in self._briefs.items():
             if is_replaced:
                 continue
