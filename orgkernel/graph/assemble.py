@@ -63,7 +63,7 @@ class Elsewhere(Mapping[str, tuple[str, ...]]):
         return sum(1 for _ in self)
 
 
-# The file by which a host is told which organization is active: a copy, not a second declaration (specification,
+# The file that tells a host the active organization is a copy, not a second declaration (specification,
 # "Directory Structure").
 ACTIVE_COPY = "active.json"
 
@@ -240,7 +240,7 @@ def _name_relative_to(home: str, document: SourceDocument) -> str:
     """The name of a file relative to a folder. Files of the package get a name that does not depend on its location."""
     if document.shared or document.path.startswith(_INSTALLED):
         return os.path.basename(document.path)
-    if document.path.startswith(home):  # the same as below, and much faster
+    if document.path.startswith(home):  # the same result as below, and much faster
         return document.path[len(home) :]
     return os.path.relpath(document.path, home)
 

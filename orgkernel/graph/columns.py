@@ -18,7 +18,7 @@ from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, pack_mark, unpack_m
 
 _KINDS = tuple(EdgeKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
-# Finds the edges of a kind in the column of kinds; those of a node mostly stand together.
+# Finds the edges of a kind in the column of kinds. The edges of a node are mostly adjacent.
 _RUNS_OF_KIND = {
     kind: re.compile(re.escape(bytes([number])) + b"+") for kind, number in _NUMBER_OF_KIND.items()
 }
@@ -136,7 +136,7 @@ class EdgeColumns:
         """The positions of the edges of a kind that start or end at one node, found without a table."""
         column = self._source if end == "source" else self._target
         wanted, kinds = _NUMBER_OF_KIND[kind], self._kind.tobytes()
-        # Edges of some kinds all stand together.
+        # The edges of some kinds are all adjacent.
         first, beyond = kinds.find(wanted), kinds.rfind(wanted) + 1
         if not beyond or word not in self._words:
             return ()
@@ -146,7 +146,7 @@ class EdgeColumns:
     def group_by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
         """The given positions grouped by source, in the order of each source's first edge."""
         groups: dict[str, tuple[int, ...]] = {}
-        # The edges of a node mostly stand together.
+        # The edges of a node are mostly adjacent.
         for source, together in groupby(numbers, self._source.__getitem__):
             word, positions = self._words[source], tuple(together)
             groups[word] = groups[word] + positions if word in groups else positions
@@ -189,7 +189,7 @@ class EdgeColumns:
         """The edge at a position."""
         words = self._words
         place = self._place[number]
-        # Edges are made by the dozen for every answer; this is what the constructors of named tuples do.
+        # Inlined constructor of a named tuple, because every answer creates dozens of edges.
         file = words[place >> _FILE_SHIFT]
         return _new(
             Edge,

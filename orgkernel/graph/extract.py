@@ -114,7 +114,7 @@ def _select_capabilities(part: SourceDocument, document: SourceDocument) -> Capa
 
 
 def _extract_capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Iterator[EdgeRun]:
-    # Most edges of an organization come from these lists, which no override replaces; the marks of ids are integers.
+    # Most edges come from these lists, which overrides cannot replace. The marks of ids are integers.
     if able == _NO_CAPABILITIES:
         return
     written = get_children(marks, "capabilities")
@@ -193,7 +193,7 @@ def _extract_relations(
         yield _build_single_edge(post, EdgeKind.MAY_DISPATCH, target, "", ("dispatch", "may_to", number))
     for number, source in enumerate(profile.dispatch.may_from):
         if source in records.posts and role in records.posts[source].profile.dispatch.may_to:
-            continue  # said by both sides
+            continue  # declared on both sides
         yield run_of(
             Edge(EdgeKind.MAY_DISPATCH, source, role, "", post.document.place("dispatch", "may_from", number))
         )
@@ -447,7 +447,7 @@ def _extract_fills(records: OrgRecords, agent: Definition[RosterMember]) -> Iter
             continue
         is_here = assignment.role in records.posts or assignment.role in records.without_profile
         if org_id is None and not agent.own and not is_here:
-            continue  # a roster shared by several organizations: another one's role
+            continue  # a role of another organization, in a roster that several share
         role_ids.add(assignment.role)
         place = agent.place("assignments", number, "role")
         yield Edge(EdgeKind.FILLS, agent.id, assignment.role, ",".join(assignment.watches), place)

@@ -25,11 +25,11 @@ def match_seats(needed: Mapping[str, int], able: Mapping[str, Sequence[str]]) ->
     names = list(agents)
     taken: dict[str, list[str]] = {bill_role: [] for bill_role in needed}
     if not any(set(able[one]) & set(able[other]) for one in needed for other in needed if one < other):
-        # Bill roles that nobody could take two of need no matching.
+        # No matching is needed if no agent could take two bill roles.
         return {bill_role: tuple(sorted(able[bill_role])[: needed[bill_role]]) for bill_role in needed}
     import networkx
 
-    # Numbers and not names, so that the order of a set of them is the same in every process.
+    # Numbers instead of names, because sets of numbers have the same order in every process.
     graph: networkx.Graph[int] = networkx.Graph()
     graph.add_nodes_from(range(len(seats)))
     for seat, bill_role in enumerate(seats):

@@ -30,7 +30,7 @@ class PerView(Generic[T]):
         try:
             answer = view.memos[self]
         except KeyError:
-            # Two threads may both work it out; both then use the answer that was kept first.
+            # Two threads can both compute it. Both then use the value that was stored first.
             answer = view.memos.setdefault(self, self._function(view))
         return answer
 
@@ -51,7 +51,7 @@ class PerViewAndKey(Generic[K, T]):
         """The value of the function for this view and key."""
         answer: T
         try:
-            # What is asked a million times: `self._answers(view)` without the call.
+            # Inlined `self._answers(view)`, because this is called a million times.
             answer = view.memos[self._answers][key]
             return answer
         except KeyError:

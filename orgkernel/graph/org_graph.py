@@ -14,9 +14,7 @@ from orgkernel.graph.schema import SCHEMA, Edge, EdgeKind
 
 
 class OrgGraph(OrgView):
-    """Answers questions with networkx. The graph itself is not public, because even a frozen one has mutable
-    attributes.
-    """
+    """Answers questions with networkx. The graph itself is not public, because even a frozen one has mutable attributes."""
 
     def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)

@@ -24,7 +24,7 @@ class _Asked(dict[EdgeKind, T]):
         self._make = make
 
     def __missing__(self, kind: EdgeKind) -> T:
-        # Two threads may both make it; either is kept.
+        # Two threads can both build it; either result is kept.
         table = self[kind] = self._make(kind)
         return table
 

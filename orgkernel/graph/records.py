@@ -144,12 +144,10 @@ def _build_row(
 def _find_candidate_rows(
     tool: Definition[Tool], named: str | None, organization: Organization, matrices: Matrices
 ) -> Iterator[tuple[MatrixRow, Place, str]]:
-    """The candidate rows for a tool, the deciding one first: a row with that name, else the first matching row of a
-    matrix.
-    """
+    """The candidate rows for a tool, the deciding one first: a row with that name, else the first matching row of a matrix."""
     preferred = organization.rank_matrix
     if named is not None:
-        # The organization's matrix first: two matrices may have rows of one name.
+        # The organization's matrix comes first, because two matrices can have rows with one name.
         order = sorted(matrices.values(), key=lambda matrix: matrix.id != preferred)
         for matrix in order:
             for number, row in enumerate(matrix.record):
@@ -170,7 +168,7 @@ def does_match_tool(row: MatrixRow, tool: Tool) -> bool:
     )
 
 
-# How far down an override replaces: `pace_plan/contingent` and `doctrine/salute_interval_turns`, or `department`.
+# The depth at which an override replaces values: `pace_plan/contingent` has two levels, `department` one.
 _REPLACED_AT = 2
 
 
@@ -284,7 +282,7 @@ class RolePost:
             return self.governed.document, self.governed.route
         if not self.is_overridden:
             return self.document.part(route), route
-        # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
+        # A value that an override replaces as a whole, such as a tier, is written there or nowhere.
         override = ("overrides", self.role_id, *route)
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
             return self.organization, override
@@ -348,13 +346,10 @@ class OrgRecords(msgspec.Struct, frozen=True):
     )
     """Standing orders by recipient, farthest first: `("role", "co")`, `("federation", "")`."""
     governance: SourceDocument | None = None
-    """The nearest governance document. Its layers, edges and limits replace the organization's own in `organization`.
-    """
+    """The nearest governance document. Its layers, edges and limits replace the organization's own in `organization`."""
 
     def get_declaring_document(self, section: str, *route: RouteStep) -> SourceDocument:
-        """The document whose `layers`, `dispatch_edges` or `limits` apply: the governance document or the
-        organization's.
-        """
+        """The document whose `layers`, `dispatch_edges` or `limits` apply: the governance document or the organization's."""
         return get_declaring_document(self.document, self.governance, section, *route)
 
     @property

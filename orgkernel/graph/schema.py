@@ -75,7 +75,7 @@ class EdgeKind(Enum):
     PERFORMS = "performs"
     CALLS = "calls"
 
-    # A kind is equal to itself only, and looked up in tables a million times a load: without this, by its name.
+    # A kind equals only itself. Without this, a million table lookups in a load would each hash its name.
     __hash__ = object.__hash__
 
 
@@ -139,14 +139,14 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
 }
 
 
-# The verbs that are not those of a whole sentence.
+# The verbs whose sentence form differs from the value.
 _VERBS = {
     EdgeKind.EQUIPPED_WITH: "is equipped with",
     EdgeKind.NARROWER_THAN: "is narrower than",
     EdgeKind.SERVES_INTENT: "serves",
     EdgeKind.NEEDS_QUALIFICATION: "needs",
 }
-# What stands before the source and between source and target; put together once, since answers are full of them.
+# The text before the source, and between source and target. Precomputed, because answers contain many edges.
 _SENTENCES = {
     kind: (
         f"{row.source.value} ",

@@ -37,7 +37,7 @@ def find_shortest_circle(pairs: Pairs, group: Collection[str]) -> tuple[str, ...
     start = next(iter(group))
     graph: networkx.DiGraph[str] = networkx.DiGraph(pairs)
     inside = graph.subgraph(group)
-    # Nearest first; the first of them that leads to the start ends a shortest way.
+    # Breadth-first: the first node with an edge to the start closes a shortest cycle.
     ways = networkx.single_source_shortest_path(inside, start)
     return next(tuple(way) for end, way in ways.items() if inside.has_edge(end, start))
 

@@ -47,16 +47,16 @@ CATALOGS = frozenset(
         "directory", "access_policies", "crew_roster", "procedure_catalog", "bill", "governance",
     }
 ) | MARKDOWN_KINDS  # fmt: skip
-# A section of a catalog to what one entry of it is.
+# The record type of the entries of each catalog section.
 _ENTRY_OF = {
     "matrices": "matrix",
     "people": "person",
     "policies": "policy",
     "system_origins": "origin",
 }
-# Of what kind a file may be that could not be read and is missed by the organizations that would see it. What another
-# organization's file, a report or a case says about a role does not declare the role.
-# An organization does without a skill that cannot be read: nobody has what nobody can read. It does not do without orders.
+# The kinds of unreadable files that organizations lack if they would see them. Another
+# organization's file, a report or a case does not declare a role.
+# An unreadable skill is left out, because then no subject has it. Unreadable orders are not left out.
 _MISSED = CATALOGS - {"cognitive_skill"} | {"role_profile", None}
 
 
@@ -76,7 +76,7 @@ class Group:
         self, documents: Iterable[SourceDocument], broken: Iterable[BrokenDocument] = (), *, own: bool = False
     ) -> None:
         seen = (each for each in documents if each.kind == "role_profile" or each.kind in CATALOGS)
-        # By name, so that of two entries of one id the same one is seen in whatever order the files were read.
+        # Sorted by name, so of two entries with one id the same one is visible, whatever order the files were read in.
         self.documents = sorted(seen, key=lambda document: document.name)
         self.broken = [each for each in broken if each.kind in _MISSED]
         self.own = own
@@ -158,7 +158,7 @@ class Group:
         for document in self.catalogs:
             if not isinstance(record := document.record, StandingOrder):
                 continue
-            # Nobody orders for a federation from inside one organization, nor for one organization from outside.
+            # Orders inside one organization cannot be for the federation, and outside orders cannot be for one organization.
             if record.audience in ("unknown", "federation" if self.own else "organization"):
                 continue
             definition = Definition(record.target or record.audience, record, document, "", self.own)
@@ -178,7 +178,7 @@ class Group:
                 for entry_id, record in getattr(document.record, section).items():
                     definition = Definition(entry_id, record, document, section, self.own)
                     first = entries.setdefault(entry_id, definition)
-                    # Two sources may use one server, which neither of them declares anything else about.
+                    # Two sources can use one server without declaring anything else about it.
                     is_same = document.home and first.document.home and record == first.record
                     if first is not definition and not is_same:
                         self.find_duplicates.append(
@@ -250,9 +250,7 @@ class VisibleDocuments:
     def _find_ladder(
         self,
     ) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
-        """The nearest ladder that lists ranks. Promotions are taken from it too, because those of another use other
-        ranks.
-        """
+        """The nearest ladder that lists ranks. Promotions are taken from it too, because those of another use other ranks."""
         for group in self.groups:
             if (document := group.ladder) is not None and isinstance(document.record, RankLadder):
                 promotions = {
@@ -332,7 +330,7 @@ class Visibility:
         unread_ones = {os.path.dirname(each.path) for each in tree.broken if each.kind == "organization"}
         self._org_folders = readable | unread_ones
         self._homes: dict[str, str | None] = {}
-        # Those in the format of others see their own and its catalog, and nobody else's.
+        # Organizations in another format see only their own documents and the catalog of the format.
         self._formats = {
             os.path.dirname(each.path): each.format
             for each in tree.documents

@@ -70,8 +70,10 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         return who_can(self.view, action, resource, context=request.context, state=self.state, kinds=wanted)
 
     def open_to_calls(self, row: AccessRow, request: AccessRequest) -> tuple[str, ...]:
-        """The actions of a row that a call could perform now. For a denied row, these are the actions that lack only a lock or
-        a path, because a call takes the lock and states the path. `request` has the circumstances of the list.
+        """The actions of a row that a call could perform now.
+
+        For a denied row, these are the actions that lack only a lock or a path, because a call takes the lock and
+        states the path. `request` has the circumstances of the list.
         """
         if row.outcome in ("allow", "ask"):
             return row.actions
@@ -98,7 +100,7 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
 def _is_open(codes: Collection[str]) -> bool:
     """Whether a call could be allowed although a list shows these codes."""
     missing = {*codes} - _WITH_A_CALL
-    # Whether somebody has to be asked may depend on the path as well.
+    # Whether an approval is needed can depend on the path too.
     return not missing or (missing == {ASK_APPROVAL.name} and PART_NOT_STATED.name in codes)
 
 

@@ -57,7 +57,7 @@ class AnswerVersions:
             return last
         from orgkernel.kernel.clock import (
             read_clock,
-        )  # not needed by a command that asks nothing about access
+        )  # not needed by commands without access decisions
 
         stored = None if source is None else source.read_view()
         version = 0 if stored is None else stored.version
@@ -65,10 +65,11 @@ class AnswerVersions:
         if last is not None and last.holds(state, version, now):
             return last
         ends = () if stored is None else self._list_ends_of(state, stored)
+        # Nothing expires between two neighboring ends, so the version lasts from the last one to the next one.
         place = bisect_right(ends, now)
         since = ends[place - 1] if place else -_NEVER
         until = ends[place] if place < len(ends) else _NEVER
-        has_skills = stored is not None and bool(stored.skills)  # which decay
+        has_skills = stored is not None and bool(stored.skills)  # whose levels decay
         if has_skills or any(_iterate_time_dependence(state)):
             since, until = max(since, now - now % _MINUTE), min(until, now - now % _MINUTE + _MINUTE)
         self._last = AnswerVersion(state, version, since, until)

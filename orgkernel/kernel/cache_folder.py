@@ -39,7 +39,7 @@ def open_cache(
         is_missing = not create and not os.path.lexists(os.path.join(own, _SECRET))
         secret = b"" if is_missing else _read_secret(own)
     except OSError as error:
-        # A folder of the user's own that cannot be written is reported by the cache itself.
+        # If the user's own folder cannot be written, the cache reports it.
         if folder == own:
             return Cache(folder), ""
         reason = (error.strerror or str(error)).lower()
@@ -61,7 +61,7 @@ def find_cache_folder(project: Project, environment: Mapping[str, str]) -> str |
 
 def _find_own_folder(environment: Mapping[str, str]) -> str | None:
     home = environment.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(home):  # the specification of base directories: ignore it then
+    if not os.path.isabs(home):  # the XDG specification requires ignoring a relative path
         home = os.path.join(environment.get("HOME", ""), ".cache")
     return os.path.join(home, _NAME) if os.path.isabs(home) else None
 

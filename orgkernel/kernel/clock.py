@@ -14,7 +14,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessRequest
 
-# Seconds since 1970-01-01 UTC, and by how many seconds local time is ahead.
+# Returns the seconds since 1970-01-01 UTC, and the seconds by which local time is ahead.
 Clock = Callable[[], tuple[float, int]]
 
 

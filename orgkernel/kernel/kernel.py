@@ -25,7 +25,7 @@ from orgkernel.snapshots.snapshot import require_declared_agent
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
 
-    # What only some questions need is imported where they are asked: a command asks one.
+    # Modules that only some questions need are imported there, because a command asks only one question.
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
@@ -515,8 +515,9 @@ class Kernel(Registry):
         return list_bills(self.access(org).view)
 
     def bill(self, org: str, bill: str) -> BillPage:
-        """A bill: its bill roles, its steps, and the roles that may start it. Raises `UnknownBill`, and the errors of
-        `dispatch`.
+        """A bill: its bill roles, its steps, and the roles that may start it.
+
+        Raises `UnknownBill`, and the errors of `dispatch`.
         """
         from orgkernel.manifest.bills import show_bill
 

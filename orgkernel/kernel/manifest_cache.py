@@ -6,7 +6,7 @@ import threading
 from collections.abc import Hashable
 
 MAX_BYTES = 32 * 1024 * 1024
-# Of the objects around the bytes.
+# The size of the objects around the bytes.
 _OVERHEAD = 300
 
 
@@ -28,9 +28,7 @@ class ManifestCache:
         return answers.get(question) if held_state is state else None
 
     def put(self, state: object, question: Hashable, answer: bytes) -> None:
-        """Cache an answer and drop those of another state. An answer that would fill a quarter of the cache is not
-        kept.
-        """
+        """Cache an answer and drop those of another state. An answer that would fill a quarter of the cache is not kept."""
         if len(answer) > self._max_bytes // 4:
             return
         with self._putting:

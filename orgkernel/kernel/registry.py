@@ -51,7 +51,7 @@ class Registry:
         for root in (*self._request.roots, *sources.roots):
             if root.areas:
                 paths += _list_watched(root)
-            elif root.only:  # a folder above: not all that lies below it is read
+            elif root.only:  # a folder above, of which only some files are read
                 paths += [
                     path for path in (*root.only, *list_documents_in(root.path)) if os.path.exists(path)
                 ]
@@ -84,9 +84,7 @@ class Registry:
         return self._state.latest.diagnostics
 
     def organization(self, org: str) -> ServedOrganization:
-        """The answering version of an organization. `active` is the only served organization, or the one opened as
-        active.
-        """
+        """The answering version of an organization. `active` is the only served organization, or the one opened as active."""
         state = self._state
         org_id = self._resolve(org, state)
         if org_id in state.served:
@@ -156,7 +154,7 @@ class Registry:
     def save(self) -> None:
         """Write the latest snapshot to the cache, if there is one. A failure is stored in `problem` of the cache."""
         if not self._reloading.acquire(timeout=_SAVE_WAIT):
-            return  # a reload that does not end keeps nobody waiting, and the cache only costs time
+            return  # a reload is still running: skip the cache, because a missing entry only costs time
         try:
             self._loader.save()
         finally:

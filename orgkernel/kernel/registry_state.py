@@ -48,9 +48,7 @@ class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
 def compute_next_state(
     latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
 ) -> tuple[RegistryState, Reload]:
-    """The state after a load: good versions replace the old ones; organizations with errors keep the last good one as
-    stale.
-    """
+    """The state after a load: good versions replace the old ones; organizations with errors keep the last good one as stale."""
     now: dict[str, ServedOrganization] = {}
     refused: dict[str, tuple[Diagnostic, ...]] = {}
     blamed: set[str] = set()
@@ -61,6 +59,7 @@ def compute_next_state(
         refused[org_id] = organization.diagnostics
         if org_id in served:
             now[org_id] = ServedOrganization(served[org_id].snapshot, stale=True)
+    # An organization that answered before and is missing now could have a broken file. Then its last version stays.
     for org_id, answering in served.items():
         if org_id in now:
             continue
@@ -77,6 +76,7 @@ def compute_next_state(
             refused[org_id] = tuple(
                 diagnostic for diagnostic in latest.diagnostics if diagnostic.place.file in names
             )
+    # An organization without a good version is refused if its own file cannot be read.
     for org_id, name in _find_unreadable_organizations(latest):
         if org_id not in now and name not in blamed:
             found_there = tuple(

@@ -50,9 +50,7 @@ class Project(msgspec.Struct, frozen=True):
     toolbox: dict[str, Any] = msgspec.field(default_factory=dict)
     """The settings of each tool as written; `toolbox.settings` parses them."""
     oidc: dict[str, Any] | None = None
-    """The identity provider whose tokens the HTTP API accepts in addition to keys; `manifest_api.guards.tokens` reads
-    it.
-    """
+    """The identity provider whose tokens the HTTP API accepts in addition to keys; `manifest_api.guards.tokens` reads it."""
     checkpoints: str | None = None
     """The folder of the audit keys and checkpoints, relative to `folder`; by default next to the store."""
     links: tuple[str, ...] = ()
@@ -87,7 +85,7 @@ def find_project(folder: str) -> Project:
         for name, section in ((FILE, ()), ("pyproject.toml", ("tool", "orgkernel"))):
             where = os.path.join(here, name)
             if here != folder and _is_of_others(where):
-                continue  # nobody makes this folder a part of a project by putting a file above it
+                continue  # another user's file above this folder must not make it part of a project
             settings = _read(where, section)
             if settings is not None:
                 project = _build_project(here, name, settings)
@@ -146,7 +144,7 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
         raise BadProject(f"`{path}` is not a regular file", "put a file there, or remove it") from None
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         if section:
-            return None  # not our file: its own tools will say what is wrong with it
+            return None  # not an orgkernel file; other tools report its errors
         raise BadProject(f"`{path}` cannot be read: {error}") from None
     for step in section:
         settings = settings.get(step) if isinstance(settings, dict) else None

@@ -33,7 +33,7 @@ from orgkernel.runtime.utc import as_utc
 NOWHERE = AccessContext()
 """A context without any stated circumstances."""
 
-# Tools times the ways to have them: an organization has hundreds of the one and a dozen of the others.
+# The size of the cache: hundreds of tools times a dozen ways of having each.
 _ITEMS_KEPT = 10_000
 
 
@@ -54,11 +54,9 @@ def build_role_abilities(
     state: StateView,
     context: AccessContext,
 ) -> Abilities:
-    """The plans and tools of a role, with the effective level of each tool. A plan is runnable if its tools can be
-    used.
-    """
+    """The plans and tools of a role, with the effective level of each tool. A plan is runnable if its tools can be used."""
     holder = get_access_tables(view).find_subject(f"role:{role_id}")
-    # An undeclared tool is an error for the role, and gives it nothing.
+    # An undeclared tool is an error for the role, and has no effect.
     bound = [build_tool_item(view, edge) for edge in tools if edge.target in view.records.tools]
     always = list(build_essential_items(view, essential, tools))
     if holder is not None:
@@ -118,7 +116,7 @@ def _build_item(
 ) -> v1.ToolItem:
     """A tool at a level. Only its `why` differs between roles, so the rest is cached."""
     item = _get_shared_item(view, (tool_id, preference, level, decided_by))
-    # Callers may change mappings, so each item has its own.
+    # Callers can change mappings, so each item gets its own.
     return replace(item, why=(why,), actions=dict(item.actions), names=dict(item.names))
 
 

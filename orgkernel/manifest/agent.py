@@ -61,7 +61,7 @@ def build_agent_manifest(
     definition = view.records.agents[agent_id]
     member: RosterMember = definition.record
     holder = get_access_tables(view).find_subject(f"agent:{agent_id}")
-    assert holder is not None  # the roster declares it
+    assert holder is not None  # raises if the roster does not declare it
     request = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=request, state=state, kinds=("credential", "data", "role"))
     tools = tuple(_build_tools(view, holder, state, context))

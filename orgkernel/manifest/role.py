@@ -27,7 +27,7 @@ from orgkernel.manifest.work import build_depth_limit, list_blockers_of, list_cl
 from orgkernel.runtime.tiers import TIERS
 
 _Command = tuple[Edge, tuple[Why, ...]]
-# An organization of 100,000 roles has about as many superiors; reading a profile costs as much as their item.
+# An organization of 100,000 roles has about this many superiors. Reading a profile costs as much as building the item.
 _SUPERIORS_KEPT = 20_000
 _IDENTITY = tuple(fields_shown_in("identity", "setting"))
 _LISTS = tuple(field for field in ROLE_FIELDS if field.shown in ("ids", "texts"))

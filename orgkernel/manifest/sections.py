@@ -32,12 +32,12 @@ class SectionRow(NamedTuple):
 Sections = dict[str, list[SectionRow]]
 Profile = v1.RoleManifest | v1.AgentManifest
 
-# What a heading or the last line says, and what names the manifest itself.
+# Fields that are in the heading or the last line, or that identify the manifest itself.
 _BESIDE = frozenset(
     {
         "schema", "version", "manifest_of", "role_id", "role_name", "role_type", "agent_id", "callsign", "lifecycle",
         "org_id", "org_name", "description", "why", "snapshot", "state_version",
-        # `trust_distribution` begins with it.
+        # `trust_distribution` starts with it.
         "trust",
     }
 )  # fmt: skip
@@ -266,7 +266,7 @@ def _(finding: v1.FindingItem) -> Iterable[SectionRow]:
     return [SectionRow(finding.id, finding.message, finding.why[:1])]
 
 
-# -- parts of agents alone ---------------------------------------------------------------------------------------------
+# -- parts of agents only ----------------------------------------------------------------------------------------------
 
 
 @build_rows.register(v1.Post)

@@ -148,8 +148,7 @@ class ToolItem(Named, frozen=True, kw_only=True):
     ask_actions: tuple[str, ...] = ()
     """Actions that need an approval first."""
     conditional_actions: tuple[str, ...] = ()
-    """Actions that are not allowed with the known circumstances, but could be at another time, channel, path or lock.
-    """
+    """Actions that are not allowed with the known circumstances, but could be at another time, channel, path or lock."""
     declared: bool = True
     wired: bool | None = None
     """Whether the role's runtime has registered the tool. Null if unknown."""
@@ -262,9 +261,7 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     match: dict[str, Any]
     """The subjects and circumstances that it applies to."""
     allows: tuple[str, ...]
-    """The resources that it allows, as `KIND:ID`; an id can end in `*`. For a ceiling: the highest levels that it
-    allows.
-    """
+    """The resources that it allows, as `KIND:ID`; an id can end in `*`. For a ceiling: the highest levels that it allows."""
     asks: tuple[str, ...]
     """The resources that need an approval."""
     denies: tuple[str, ...]

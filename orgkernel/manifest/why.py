@@ -20,9 +20,7 @@ Source = RolePost | SourceDocument
 LocatedSetting = tuple[str, int, bool]
 """The file and line of a setting, and whether it is written there."""
 Places = Callable[[str, str, str], tuple[Why, ...]]
-"""A function from kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets
-it.
-"""
+"""A function from kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""
 
 
 def build_cited_item(item_id: str, text: str, place: Place) -> Item:

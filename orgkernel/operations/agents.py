@@ -242,9 +242,7 @@ class ListedAgent(AgentState, frozen=True):
 
 
 def list_agents(context: Context) -> tuple[tuple[ListedAgent, ...], tuple[Diagnostic, ...]]:
-    """All agents by id and organization, and the differences between roster and store. Stored values override declared
-    ones.
-    """
+    """All agents by id and organization, and the differences between roster and store. Stored values override declared ones."""
     known: dict[tuple[str, str], AgentState] = {
         (each.agent_id, each.org_id): each for each in list_declared_agents(context.kernel)
     }

@@ -97,7 +97,7 @@ def file_request_for_call(
     try:
         return _find_same(context.store, draft) or ask(context, draft)
     except TooManyRequests:
-        # Another process may have asked between the look and the write.
+        # Another process could have filed the request between the check and the write.
         same = _find_same(context.store, draft)
         if same is None:
             raise

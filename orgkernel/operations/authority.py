@@ -132,9 +132,7 @@ def find_grantable_tools(view: OrgView, member: ActingSubject) -> dict[str, Edge
 def _find_superior_right(
     kernel: Kernel, member: ActingSubject, subject: str, org_id: str | None
 ) -> Right | None:
-    """The right as a superior: of an agent in an organization, or of a role or agent name in every organization of the
-    act.
-    """
+    """The right as a superior: of an agent in an organization, or of a role or agent name in every organization of the act."""
     chains: list[tuple[Edge, ...]] = []
     for view in _list_reached_organizations(kernel, org_id):
         roles = _get_roles(view, subject)

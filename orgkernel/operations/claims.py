@@ -32,7 +32,7 @@ def claim_files(
     Raises `Conflict` (`CLAIM_CONFLICT`), and `Refused`.
     """
     org_id = _get_org_id(context, org)
-    find_member(context.kernel, context.actor)  # it is declared and at work
+    find_member(context.kernel, context.actor)  # raises if it is undeclared or not at work
     holder = choose_subject(context, holder, "holder", org_id)
     for each in (holder, planner):
         _require_declared(context, org_id, each)

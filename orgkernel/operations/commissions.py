@@ -107,7 +107,7 @@ def commission_agents(
         )
         for agent in dict.fromkeys(order.agent for order in orders)
     }  # fmt: skip
-    context.store.read_view(org_id)  # a server decides with the state that it read last
+    context.store.read_view(org_id)  # a server decides with the latest state that it read
     desk, decisions = _decide(kernel, org_id, orders)
     if dry_run:
         return _preview(desk, decisions)

@@ -184,7 +184,7 @@ def observe_personality(
     open_noted_store(context, right).crew.observe(
         org_id, agent_id, observed, actor=context.actor.name, reason=reason
     )
-    context.store.read_view(org_id)  # a server answers from the state that it read last
+    context.store.read_view(org_id)  # a server decides with the latest state that it read
     return find_drift_of(context, agent_id, org=org_id)
 
 

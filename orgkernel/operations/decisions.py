@@ -44,7 +44,7 @@ _OF_ANOTHER = Reason(
     "can use up",
 )
 _CONSUME = "consume_grant:"
-# What a caller wrote is cut in the audit, so that a question cannot fill the store.
+# Texts of callers are truncated in the audit, so a request cannot fill the store.
 _LONGEST = 500
 
 Answered = tuple[AccessDecision, tuple[Reason, ...], str]
@@ -106,7 +106,7 @@ def decide_and_wait(kernel: Kernel, store: Store, org: str, request: AccessReque
         try:
             return decided.answer(decided.ticket.result())
         except Conflict:
-            store.read_view()  # somebody else used the grant up: what is true now is another answer
+            store.read_view()  # another caller used up the grant, so the answer has changed
     return decided.answer_used_up()
 
 
@@ -214,9 +214,7 @@ def _decide_row(
 def _find_withheld_reason(
     kernel: Kernel, desk: OrganizationAccess, decision: AccessDecision, actor: Actor
 ) -> Reason | None:
-    """The reason why a caller cannot use up the grants that a decision depends on; None if it can, or if there are
-    none.
-    """
+    """The reason why a caller cannot use up the grants that a decision depends on; None if it can, or if there are none."""
     if not decision.grants:
         return None
     used = {each.removeprefix(_CONSUME) for each in decision.obligations if each.startswith(_CONSUME)}

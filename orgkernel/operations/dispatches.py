@@ -82,7 +82,7 @@ def record_dispatch(
     Raises `Refused` (`DISPATCH_REFUSED`, `DISPATCH_INCOMPLETE`) and `Conflict` (`CLAIM_CONFLICT`, `DISPATCH_DUPLICATE`).
     """
     org_id = choose_contract_organization(context, org)
-    find_member(context.kernel, context.actor)  # it is declared and at work
+    find_member(context.kernel, context.actor)  # raises if it is undeclared or not at work
     sender = choose_subject(context, order.sender, "sender", org_id)
     for what, name in (("the session", order.session), ("the session", order.from_session)):
         if name is not None:
@@ -202,8 +202,8 @@ def _build_question(
     above = None if came is None or came.depth is None else came.depth + 1
     depth = max((each for each in (stated.depth, above) if each is not None), default=None)
     if depth is None and came is None and not sender.is_crew:
-        depth = 0  # nothing dispatches people and systems
-    # A session that the log does not know would begin to count anew.
+        depth = 0  # people and systems are not dispatched
+    # Count only sessions in the log, because an unknown one would start at zero.
     running = rows.count_running(sender.subject, None if came is None else came.session)
     principal = stated.on_behalf_of
     if came is not None and came.on_behalf_of is not None:
@@ -215,7 +215,7 @@ def _build_question(
             )
         principal = came.on_behalf_of
     return msgspec.structs.replace(
-        stated, context=msgspec.structs.replace(stated.context, now=0.0),  # the time is that of now
+        stated, context=msgspec.structs.replace(stated.context, now=0.0),  # 0.0 stands for the current time
         sender=sender.subject, receiver=f"role:{receiver}", depth=depth,
         children=max(stated.children or 0, running), concurrent=max(stated.concurrent or 0, running),
         on_behalf_of=principal,
@@ -242,7 +242,7 @@ def _require_complete(verdict: DispatchVerdict, origin: _Origin) -> None:
     """Raise `Refused` unless all obligations that must be met before are met."""
     left = [each for each in verdict.obligations if each.startswith(_OPEN)]
     if origin.record is not None and origin.record.brief is None:
-        left = [each for each in left if each != "state:parent_brief"]  # it came to its work without one
+        left = [each for each in left if each != "state:parent_brief"]  # the sender's own work has no brief
     if left:
         raise Refused(
             f"the dispatch of {quote(verdict.receiver)} by {quote(verdict.sender)} still needs {listing(left)}",

@@ -28,16 +28,14 @@ _MOST = 20
 
 
 def find_grantors(kernel: Kernel, wanted: Grant) -> tuple[str, ...]:
-    """The subjects that could issue a grant now, the nearest superior first. Declared approvers and the owner come
-    last.
-    """
+    """The subjects that could issue a grant now, the nearest superior first. Declared approvers and the owner come last."""
     views = list_views(kernel.state, wanted.org_id)
     candidates = list(dict.fromkeys(each for view in views for each in _find_candidates(view, wanted)))
     return tuple(each for each in candidates[:_MOST] if _may_give(kernel, each, wanted))
 
 
 def _may_give(kernel: Kernel, candidate: str, wanted: Grant) -> bool:
-    # Only the rights of people who own nothing depend on keys, and none of them is a candidate.
+    # Only the rights of people who own no organization depend on keys, and such people are not candidates.
     context = Context(kernel, cast("Store", None), Actor(candidate, candidate))
     try:
         require_may_give(context, wanted)

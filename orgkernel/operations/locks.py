@@ -110,9 +110,7 @@ def _get_org_id(context: Context, org: str) -> str:
 
 
 def _require_exclusive(kernel: Kernel, org: str, tool: str) -> tuple[str, float | None]:
-    """The organization, and the longest time for which the tool can be held. Raises `Refused` for a tool that needs no
-    lock.
-    """
+    """The organization, and the longest time for which the tool can be held. Raises `Refused` for a tool that needs no lock."""
     snapshot = kernel.organization(org).snapshot
     tools = snapshot.index.records.tools
     exclusive = [each for each in tools if tools[each].record.concurrency == "exclusive"]

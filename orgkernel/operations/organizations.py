@@ -46,7 +46,7 @@ def is_valid_in(record: Grant | Restriction | PermissionRequest, org_id: str | N
     """
     if org_id in (None, ALL_ORGANIZATIONS):
         return True
-    # A request from before requests belonged to organizations has none.
+    # A request from a version without organizations in requests has none.
     return record.org_id in (org_id, ALL_ORGANIZATIONS, None)
 
 

@@ -144,7 +144,9 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
     whole, part = split_part(resource)
     target, _ = tables.find(whole)
     shown = quote(resource)
-    if giver is None or target.unknown:  # a pattern such as `tool:name*`, or a giver of another organization
+    if (
+        giver is None or target.unknown
+    ):  # a pattern such as `tool:name*`, or a grantor of another organization
         raise Refused(
             f"{quote(member.subject)} may not grant {shown} in {quote(desk.view.org_id)}",
             "name every tool and the organization, or let the owner or an operator grant it",
@@ -235,7 +237,7 @@ def _does_ask_anywhere(evaluation: Evaluation) -> bool:
     return bool(evaluate(evaluation).failing & order.asking)
 
 
-# -- what somebody holds to give ---------------------------------------------------------------------------------------
+# -- permissions of the grantor ----------------------------------------------------------------------------------------
 
 
 def _select_held(
@@ -296,7 +298,9 @@ def _explain_shortfall(grant: Grant, wanted: Grant) -> str:
         return "is only for one input"
     if grant.snapshot is not None and grant.snapshot != wanted.snapshot:
         return "is only for one version of the documents"
-    for field in grant.__struct_fields__:  # INVARIANT: a bond that nobody compares here is not passed on.
+    for field in (
+        grant.__struct_fields__
+    ):  # INVARIANT: a grant with a bond that is not compared here is not passed on.
         if field not in _COMPARED and getattr(grant, field) != getattr(_PLAIN, field):
             return f"is bound by its {quote(field)}"
     return ""

@@ -86,8 +86,9 @@ class Permits:
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        """Create the permits of a kernel. With `has_state`, the kernel already decides with the state of the store, so
-        it is not read again.
+        """Create the permits of a kernel.
+
+        With `has_state`, the kernel already decides with the state of the store, so it is not read again.
         """
         self._opened = kernel
         self._has_state = has_state
@@ -121,7 +122,7 @@ class Permits:
         try:
             return self._write(call)
         except Conflict:
-            # Somebody used up a grant since. The state has changed, so it is decided anew; if that fails, it fails.
+            # Another caller has used up a grant. The state has changed, so decide again; an error of that is final.
             return self._write(call)
 
     async def decide_soon(
@@ -190,7 +191,7 @@ class Permits:
                 stale = self._book.get(number)
                 if stale is not None and stale[1].until <= now:
                     del self._book[number]
-            # INVARIANT: the book holds the permit, so its id names no other object while the line stands.
+            # INVARIANT: the table keeps the permit alive, so no other object can have its id while the entry exists.
             self._book[id(permit)] = permit, terms
             self._order.append((until, id(permit)))
         return permit
@@ -269,8 +270,9 @@ def record_use(
 
 
 def note_found_expired(store: Store) -> None:
-    """Record expired grants, if the latest read found any. After that, setting the clock back does not make them valid
-    again.
+    """Record expired grants, if the latest read found any.
+
+    After that, setting the clock back does not make them valid again.
     """
     now = store.context.clock()
     given = store.get_last_view().grants.values()
@@ -281,9 +283,7 @@ def note_found_expired(store: Store) -> None:
 def record_gap(
     store: Store, org_id: str, subject: str, tool_id: str, action: str, *, top: str, code: str, text: str
 ) -> str:
-    """Record that no subject could do something that needs a tool. Returns the name of the audit row. Raises
-    `StoreError`.
-    """
+    """Record that no subject could do something that needs a tool. Returns the name of the audit row. Raises `StoreError`."""
     return store.audit.write(
         AuditEntry(
             "usage", time.time(), "reported", subject=subject, actor=top, action=action, resource=f"tool:{tool_id}",

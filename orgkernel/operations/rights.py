@@ -117,9 +117,7 @@ def _find_inactive_lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIde
 
 
 def _list_same_subjects(view: OrgView, subject: str) -> set[str]:
-    """The names by which grants and requests can refer to a subject, because a permission of a role applies to its
-    holders.
-    """
+    """The names by which grants and requests can refer to a subject, because a permission of a role applies to its holders."""
     known = identify(view, subject)
     if known is None:
         return {subject}
@@ -268,6 +266,6 @@ def _list_subjects(view: OrgView) -> Iterable[str]:
 
 
 def _describe_way_out(state: RegistryState) -> str:
-    if state.refused:  # it may be declared by documents that cannot be used
+    if state.refused:  # it could be declared in documents that cannot be read
         return f"{_SHOW_CHECK}: {listing(state.refused)} cannot be served"
     return "declare it first"

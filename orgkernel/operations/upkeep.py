@@ -88,8 +88,9 @@ def prune(store: Store, decision_days: float, history_days: float) -> tuple[int,
 
 
 def upgrade(location: StoreLocation) -> tuple[str | None, str]:
-    """Upgrade a store to the version of this program, or create one. Returns the versions before and after. Raises
-    `StoreError`.
+    """Upgrade a store to the version of this program, or create one.
+
+    Returns the versions before and after. Raises `StoreError`.
     """
     return upgrade_store(location)
 

@@ -32,7 +32,7 @@ async def await_ticket(ticket: Ticket) -> Any:
                 done.set_result(None)
 
         def wake(_: Ticket) -> None:
-            with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop was closed, so no caller waits any more
                 loop.call_soon_threadsafe(end)
 
         ticket.call_when_done(wake)
@@ -54,9 +54,7 @@ async def await_in_time(work: Awaitable[T]) -> T:
 
 
 async def run_in_store_thread(work: Callable[..., T], *arguments: Any) -> T:
-    """Run work that waits for the store in a thread. These threads are separate, so others continue while a database
-    hangs.
-    """
+    """Run work that waits for the store in a thread. These threads are separate, so others continue while a database hangs."""
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(_get_threads(), copy_context().run, work, *arguments)
 

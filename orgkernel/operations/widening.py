@@ -62,7 +62,7 @@ def find_resources(view: OrgView, written: str) -> tuple[Resource, ...]:
 def _find_changes(
     desk: OrganizationAccess, grant: Grant, resource: Resource, path: str
 ) -> Iterator[Widening]:
-    # The input that a grant is bound to is known by its digest alone.
+    # Only the digest of the input that a grant is bound to is known.
     given = replace(grant, input_digest=None)
     state = add_grant(desk.state, given)
     now = desk.build_current_context()

@@ -95,7 +95,7 @@ def _build_snapshot(
         *chain.from_iterable(in_documents.values()),
         *check_tree(tree, assembly, _build_loose_view(assembly), in_profiles),
     ]
-    # Organizations that share a profile each find the same in it: once is enough, and kept by file.
+    # Findings about a shared profile are equal for all its organizations, so they are kept once, by file.
     kept = list(dict.fromkeys(apply_severities(suppress(everything, tree), severities)))
     kept_set = set(kept)
     by_file: dict[str, list[Diagnostic]] = {}

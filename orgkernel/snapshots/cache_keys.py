@@ -17,7 +17,7 @@ from orgkernel.snapshots.roots import Request
 from orgkernel.version import __version__
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What turns documents into a snapshot; surfaces only show it.
+# The packages that turn documents into a snapshot. Surfaces only display it.
 _PARTS = (
     "decisions", "diagnostics", "documents", "graph", "loading", "rules", "runtime", "shell", "snapshots",
 )  # fmt: skip

@@ -98,7 +98,7 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
             for document in by_file.get(diagnostic.place.file, ())
             for number in _find_suppressions(document, diagnostic)
         ]
-        # What an overlay accepts about its role is accepted in the file of the role, too.
+        # Suppressions in an overlay also apply to the file of its role.
         matches += (
             (part, number)
             for part in laid_over.get(diagnostic.place.file, ())

@@ -36,7 +36,7 @@ from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
 from orgkernel.snapshots.sources import NO_SOURCES, DeclaredSource, find_declared_sources, find_sources
 
-# Times of files may be this coarse (FAT: two seconds), in ns.
+# The coarsest resolution of file times (FAT: two seconds), in ns.
 _TICK = 2 * 10**9
 
 
@@ -126,7 +126,7 @@ class Loader:
             ]
         snapshot = self._find_same(located, digests)
         if snapshot is None:
-            # Reading needs pydantic and yaml, checking every rule: a snapshot that is restored needs neither.
+            # Imported here, because a restored snapshot needs neither pydantic, yaml nor the rules.
             from orgkernel.snapshots.build import build_snapshot
 
             snapshot = build_snapshot(
@@ -138,7 +138,7 @@ class Loader:
                 known=self._get_known_files(located, digests),
                 found_before=self._last.snapshot.found_before if self._last else NOTHING_FOUND,
             )
-            # Of what was read, which may have changed since the contents were compared.
+            # The key is of the content that was read, which could have changed since the comparison.
             digests = [file.digest for file in snapshot.tree.files]
         files = tuple(
             SignedFile(
@@ -147,7 +147,7 @@ class Loader:
             for each, signature, digest in zip(located, signatures, digests, strict=True)
         )
         self._last = _Last(SignedTree("", begun, files, sources.key), located, snapshot)
-        # What could not be read may be readable the next time, and nothing would show it.
+        # Do not cache an unreadable file: it could become readable without a visible change.
         self._is_unsaved = self.cache is not None and all(digests)
         return snapshot
 
@@ -168,7 +168,7 @@ class Loader:
         if self._compute_last_key() != key:
             self.cache.put(self._compute_request_key("last"), key.encode())
 
-    # -- what is the same as before -----------------------------------------------------------------------------------
+    # -- unchanged files ----------------------------------------------------------------------------------------------
 
     def _find_same(self, located: tuple[Located, ...], digests: list[str | None]) -> Snapshot | None:
         """The snapshot with the same contents from this process, an earlier one, or another machine."""

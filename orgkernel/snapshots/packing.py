@@ -107,7 +107,7 @@ class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
 
 
 _SNAPSHOT = msgspec.msgpack.Decoder(prepared(PackedSnapshot))
-# Sets have no order of their own: the same content makes the same bytes.
+# Sorted, because sets have no fixed order and equal content must give equal bytes.
 _ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 
 

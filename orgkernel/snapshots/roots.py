@@ -28,7 +28,7 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.snapshots.shipped import get_shipped_folder
 
 _LEVELS_UP = 4
-# Folders that belong to the organization, or to the organizations, in whose folder they lie.
+# Folders that belong to the organizations of their parent folder.
 _LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
 _WORD = lazy_pattern(rb"[\w.-]+")
 _ROLE_ID = lazy_pattern(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
@@ -101,7 +101,7 @@ def resolve_paths(
             selection.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
             continue
         home = _find_home(full, real, top if top is not None and _is_in(full, top) else None)
-        # A file is shown below the folder it was found in, and that folder is shown in full if it lies above the reader.
+        # File names are shown below their root folder, which is shown in full if it is above the reader's folder.
         selection.add(
             name
             if home is None
@@ -111,7 +111,7 @@ def resolve_paths(
         )
         alone = not full.endswith(MARKDOWN) and does_mention(full, ORGANIZATION)
         if home in (None, full) or alone:
-            # An organization named by its file is read alone: its neighbors in a flat folder are not asked about.
+            # An organization that is named by its file is read alone, without its neighbors in a flat folder.
             roots.append(Root(full, name, links=real))
         if home is not None and home != full:
             only = () if alone else _list_seen_folders(full, home, real)
@@ -244,6 +244,7 @@ def _find_home(path: str, links: tuple[str, ...], top: str | None = None) -> str
         return None
     roles = {role for file in files for role in find_words(file, _ROLE_ID)}
     is_ours = any(does_mention(file, PREFIX) for file in files)
+    # Nearest organization first. A path belongs to it by its place in the layout, or because it includes a role declared there.
     for home in above:
         place = os.path.relpath(path, home).split(os.sep)
         is_laid_out = bool(files) and (place[0] in _LAID_OUT or (not is_folder and folder == home))

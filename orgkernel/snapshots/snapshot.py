@@ -134,10 +134,10 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
         return any(not document.context for document in self.tree.documents) or bool(self.diagnostics)
 
 
-# An unknown domain, plan, tool or skill gives a role nothing. In a policy, a catalog or an organization it may mean that
+# An unknown domain, plan, tool or skill has no effect in a role. In a policy, a catalog or an organization it could mean that
 # something is not denied.
 _UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304", "ORG626", "ORG628"})
-# A skill with one of these is shut for everybody, and a procedure without its fallback goes on to the next tier.
+# A skill with one of these errors is withheld from every subject; a procedure without its fallback falls to the next tier.
 _SHUT = frozenset({"ORG621", "ORG622", "ORG623", "ORG627", "ORG628"})
 
 
@@ -176,7 +176,7 @@ def list_files_to_report(
         if records.document.name in reported:
             reported |= {post.document.name for post in records.posts.values()}
             homes.add(os.path.dirname(records.document.path))
-    # Whoever asks for an organization asks for its sources.
+    # A request for an organization includes its sources.
     for file in tree.files:
         if not homes.isdisjoint(file.located.root.homes):
             reported.add(file.located.name)

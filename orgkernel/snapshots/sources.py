@@ -69,7 +69,7 @@ def find_declared_sources(located: Located) -> tuple[DeclaredSource, ...]:
         return ()
     from orgkernel.loading.documents import (
         parse_source,
-    )  # which only organizations with sources need so early
+    )  # needed this early only by organizations with sources
 
     sources = []
     for document in parse_source(read_text(path, located.name)).documents:
@@ -122,7 +122,7 @@ def _resolve_source_root(
     name = quote(source.path)
     if source.format not in FORMATS:
         return f"the source {name} has a format that this version does not read: {quote(source.format)}", ""
-    # Whether something is there is not said about places that may not be looked at.
+    # Do not reveal whether a path outside of the allowed folders exists.
     if not _is_allowed(full, allowed):
         return _refuse_outside(name)
     if not os.path.exists(full):

@@ -248,7 +248,7 @@ def _commission(
     snapshot: str,
     reason: str,
 ) -> tuple[CommissionedAgent, ...]:
-    """Few statements for many agents: rows are looked up and inserted together."""
+    """Commission agents within a transaction. Rows are read and inserted in bulk, so many agents need few statements."""
     names = list(dict.fromkeys(draft.agent_id for draft in drafts))
     now, actor, note = transaction.now, clean_text(actor), clean_text(reason)
     stored = {
@@ -282,10 +282,11 @@ def _commission(
         new = tuple(skill for skill in dict.fromkeys(draft.skills) if skill not in held[agent_id])
         if added:
             stored[agent_id] = draft.lifecycle
-            # Rank and trust stay those of the roster until somebody records others.
+            # Rank and trust are those of the roster until others are recorded.
             state = AgentState(agent_id, lifecycle=draft.lifecycle, org_id=org_id)
             rows[agents].append(encode_row(state))
         if born:
+            # A key identifies one agent, within these drafts as well.
             owner = owners.setdefault(draft.identity.did, agent_id)
             if owner != agent_id:
                 raise Conflict(

@@ -18,7 +18,7 @@ from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
-# Roles of a subject's own that are passed over among those that could help it.
+# The number of a subject's own roles that are skipped among the roles that could help it.
 _MOST_OWN = 50
 
 
@@ -149,7 +149,7 @@ def find_helpful_roles(tables: AccessTables, resource: Resource, most: int) -> t
     """Roles that have a resource, can see it, or are listed in its `restricted_to`, in the order of the hierarchy."""
     view = tables.view
     if len(view.roles) <= most:
-        # A role can help in ways of its own, as when a tool is essential for it: where they are few, try all.
+        # A role can help in other ways too, for example if a tool is essential for it. If there are few roles, try all.
         return view.roles
     known = tables.helpful.get(resource.resource)
     if known is None:

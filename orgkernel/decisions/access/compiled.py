@@ -32,7 +32,7 @@ class AccessTables:
     """The subjects and resources of one organization, compiled on first use, with the values cached for them."""
 
     def __init__(self, view: OrgView, policies: PolicyTable, order: LayerOrder) -> None:
-        # INVARIANT: nothing here keeps the view alive, which keeps these tables: a version that is replaced is freed at once.
+        # INVARIANT: these tables do not keep the view alive. The view owns them, so a replaced version is freed at once.
         self._view = ref(view)
         self.org_id = view.org_id
         self.snapshot = view.digest

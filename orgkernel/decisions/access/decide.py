@@ -33,15 +33,16 @@ def decide_access(view: OrgView, request: AccessRequest, state: StateView = EMPT
     try:
         return decide(evaluate(ask(get_access_tables(view), request, state)))
     except Exception:
-        # INVARIANT: fails closed. Whatever goes wrong on the way, nothing is allowed by it.
+        # INVARIANT: fails closed. No error can allow a request.
         return deny_by_fault(view, state)
 
 
 def decide_with_reasons(
     view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE
 ) -> tuple[AccessDecision, tuple[Reason, ...]]:
-    """The decision, a reason for each of its codes, and expired grants that would have helped. Never raises: an
-    internal error denies and is reported.
+    """The decision, a reason for each of its codes, and expired grants that would have helped.
+
+    Never raises: an internal error denies and is reported.
     """
     try:
         evaluation = evaluate(ask(get_access_tables(view), request, state))
@@ -49,7 +50,7 @@ def decide_with_reasons(
         reasons = _get_reasons(evaluation, decision)
         return decision, reasons + tell_beside(evaluation)
     except Exception:
-        # INVARIANT: fails closed, also where only the reasons could not be put together.
+        # INVARIANT: fails closed, even if only the reasons could not be built.
         decision = decide_access(view, request, state)
         return decision if decision.outcome == "deny" else deny_by_fault(view, state), (FAULT,)
 
@@ -143,7 +144,7 @@ def _get_reasons(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reas
     return reasons
 
 
-# -- what an allowance rests on and obliges to -----------------------------------
+# -- grants and obligations of an allowance --------------------------------------
 
 
 def _find_needed_grants(evaluation: Evaluation) -> NeededGrants:
@@ -160,6 +161,7 @@ def _find_needed_grants(evaluation: Evaluation) -> NeededGrants:
 def _choose(needs: list[dict[str, Grant]]) -> NeededGrants:
     """Choose a small set of grants that satisfies every need, dropping grants with few uses first."""
     grants_by_id = {name: grant for grants in needs for name, grant in grants.items()}
+    # Grants with a limited number of uses come first, so they are dropped whenever another grant is enough.
     for grant in sorted(grants_by_id.values(), key=_get_sparing_order):
         if all(len(grants) > (grant.grant_id in grants) for grants in needs):
             for grants in needs:

@@ -9,8 +9,7 @@ import msgspec
 from orgkernel.decisions.reasons import Reason, Why
 
 Outcome = Literal["allow", "deny", "ask", "conditional"]
-"""The outcome of a decision. `conditional` means allowed, unless a circumstance that the caller did not state applies.
-"""
+"""The outcome of a decision. `conditional` means allowed, unless a circumstance that the caller did not state applies."""
 ChangeKind = Literal[
     "state",
     "path",
@@ -52,9 +51,7 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
     level_effective: str
     """The level that the subject has in these circumstances."""
     obligations: tuple[str, ...]
-    """The obligations of the caller, each as `WORD:ID`: `approval`, `state`, `consume_grant`, `hold_lock`,
-    `credential`.
-    """
+    """The obligations of the caller, each as `WORD:ID`: `approval`, `state`, `consume_grant`, `hold_lock`, `credential`."""
     snapshot: str
     """The digest of the organization that was used."""
     state_version: int
@@ -79,9 +76,7 @@ class RemedyChange(msgspec.Struct, frozen=True, order=True):
 
     kind: ChangeKind
     value: str
-    """The subject of the change: circumstances, a tool, agent, restriction, qualification, resource, rank, role or
-    policy.
-    """
+    """The subject of the change: circumstances, a tool, agent, restriction, qualification, resource, rank, role or policy."""
     waives: tuple[str, ...] = ()
     """The ceilings that the grant has to waive."""
     level: str = ""

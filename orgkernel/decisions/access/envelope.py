@@ -21,7 +21,7 @@ from orgkernel.documents.records import DATA_TIERS
 from orgkernel.graph.questions import OrgView
 
 _VARIABLE = re.compile(r"\{([a-z_.]+)\}")
-# What stands in a session key for what nobody told.
+# The value of a session key variable that the caller did not state.
 _UNTOLD = "unknown"
 
 

@@ -39,7 +39,7 @@ from orgkernel.decisions.reasons import Reason
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 
-# -- the question ------------------------------------------------------------------------------------------------------
+# -- the evaluation ----------------------------------------------------------------------------------------------------
 
 
 class Assumed(NamedTuple):
@@ -101,9 +101,7 @@ class Evaluation(Struct, eq=False):
     missing: int = 0
     """Bits of the codes that are missing if nothing grants enough."""
     spared: int = 0
-    """Bits of the codes that would fail without stored grants, including `GRANTED` if only grants give the required
-    level.
-    """
+    """Bits of the codes that would fail without stored grants, including `GRANTED` if only grants give the required level."""
     parents: tuple[Evaluation, ...] = ()
     """The evaluations of the principals that the subject acts for, if they limit the subject."""
     trace: list[TraceNote] | None = None
@@ -184,8 +182,9 @@ class Evaluation(Struct, eq=False):
         return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
 
     def lower(self, waiver: str, bit: int) -> None:
-        """Lower the ceiling to the level up to which grants waive it. `bit` fails if that is below the required level;
-        otherwise it is recorded as spared by grants.
+        """Lower the ceiling to the level up to which grants waive it.
+
+        `bit` fails if that is below the required level; otherwise it is recorded as spared by grants.
         """
         lifted = self.given.waives.get(waiver, 0)
         self.ceiling = min(self.ceiling, lifted)
@@ -250,7 +249,7 @@ def evaluate_subject(evaluation: Evaluation) -> Moves:
         evaluation.essential = resource.resource in subject.essential
     assumed, steps = evaluation.assumed, moves.plain
     if assumed is not None or ((state.grants or state.restrictions) and is_stored_for(state, subject.keys)):
-        # Grants are looked up first, because of what they waive, and told last.
+        # Grants are looked up first, because other layers apply their waivers. Explanations list them last.
         steps = moves.stored
         evaluation.has_stored = True
         evaluation.given = find_given(

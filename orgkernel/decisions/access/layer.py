@@ -32,9 +32,7 @@ class ReasonCode(msgspec.Struct, frozen=True, eq=False):
     say: Callable[[Any], Sentence]
     """Write the reason of this code for a decision."""
     value: Value | Literal[""] = "ceiling"
-    """The value that the code changes. The source of an allowance is `granted`; a code for something missing changes
-    none.
-    """
+    """The value that the code changes. The source of an allowance is `granted`; a code for something missing changes none."""
     remedies: tuple[ChangeKind, ...] = ()
     """The kinds of changes that could remove it."""
     waiver: Waiver | None = None
@@ -221,7 +219,7 @@ class LayerOrder:
         if moves is None:
             required = resource.required.get(action, FULL)
             moves = self._compile(Target(resource, action, required, group))
-            if action in resource.required:  # whoever asks for made-up actions fills no memory
+            if action in resource.required:  # invented actions must not fill the memory
                 resource.moves[group][action] = moves
         return moves
 
@@ -230,6 +228,7 @@ class LayerOrder:
             (layer, layer.compile(target) if target.group != "undeclared" or layer.of_names else None)
             for layer in self.layers
         )
+        # Compiled once for each target. Layers that do not apply are dropped, so a decision runs only the remaining moves.
         saying = [(layer, move) for layer, move in every if move is not None]
         own = [(layer, move) for layer, move in saying if not layer.of_run]
         return Moves(

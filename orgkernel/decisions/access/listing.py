@@ -58,9 +58,7 @@ def who_can(
 
 
 def find_allowed_crew(tables: AccessTables, request: AccessRequest, state: StateView) -> tuple[str, ...]:
-    """Roles and agents that may do this without asking, computed as in `who_can`. The subject of the request is
-    ignored.
-    """
+    """Roles and agents that may do this without asking, computed as in `who_can`. The subject of the request is ignored."""
     plain = AccessRequest("", request.action, request.resource, request.context)
     rows = _list_subjects(tables, plain, state, ("role", "agent"), _build_outcome_row)
     return tuple([row.subject for row in rows if row.outcome == "allow"])
@@ -78,6 +76,7 @@ def _list_subjects(
         )
     if roles is None:
         return _ask_all(tables, state, resource, path, request, kinds, tell)
+    # The cached rows depend only on documents. Roles with stored rows are evaluated one by one and merged in order.
     apart = find_roles_with_rows_about(tables, state, resource)
     if apart:
         place = tables.view.order
@@ -233,6 +232,7 @@ def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...
     first = next(words, None)
     if first is None:
         return ()
+    # Two evaluations are enough: no circumstances are more favorable than the first or less favorable than the second.
     for kindly in (True, False):
         supposed = evaluation.copy_with()
         for layer in evaluation.tables.order.depending:

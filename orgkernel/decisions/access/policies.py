@@ -57,7 +57,7 @@ class AccessPolicy:
         self.tools = None if named is None else Names(named)
         self.spared = Names(record.spared_tools)
         self.denied = Names(record.denied_tools)
-        # Without tools they would be about everything: such a policy is about all of it.
+        # Paths or commands without tools would apply to everything, so such a policy covers whole tools.
         self.paths = () if named is None else permissions.paths
         self.commands = () if named is None else permissions.commands
         self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
@@ -97,7 +97,7 @@ class AccessPolicy:
         if kind == "credential":
             return None if self.credentials is None else name in self.credentials
         if kind == "data" and self.data is not None:
-            # The lowest tier shows nothing: to be let into it takes as much as the next.
+            # The lowest tier contains no data, so access to it requires the level of the next one.
             return max(level, LEAST) <= self.data if self.effect == "allow" else level >= self.data
         return None
 
@@ -125,8 +125,9 @@ class AccessPolicy:
         return bool(self.paths and stated.paths is None) or bool(self.commands and stated.commands is None)
 
     def get_granted_level(self, kind: str, name: str, level: int) -> int:
-        """The level that it grants: the full level, or for data the tier that it names. A policy meant for a part of a
-        tool grants nothing.
+        """The level that it grants: the full level, or for data the tier that it names.
+
+        A policy meant for a part of a tool grants nothing.
         """
         if (self.paths or self.commands) and kind == "tool":
             return 0
@@ -153,7 +154,7 @@ class PolicySet:
         effect = self.effects.get(resource.resource)
         if effect is None:
             effect = self._join(resource.kind, resource.id, resource.tier)
-            if not resource.unknown:  # whoever asks for made-up names fills no memory
+            if not resource.unknown:  # invented names must not fill the memory
                 self.effects[resource.resource] = effect
         return effect
 
@@ -181,7 +182,7 @@ class PolicySet:
             if policy.ceiling and covers is not None:
                 ceiling = min(ceiling, policy.get_granted_level(kind, name, level))
             if policy.has_part_of(kind, name):
-                continue  # `evaluate_parts` says it, by what the request states
+                continue  # `evaluate_parts` handles it, from the paths and commands of the request
             denies = denies or policy.does_deny(kind, name, level)
             asks = asks or (policy.effect == "ask" and bool(covers))
         return granted, ceiling, denies, asks
@@ -248,7 +249,7 @@ class PolicyTable:
             policies += (policy for policy in self._about.get(key, ()) if _does_match(policy, identity))
         policies.sort(key=lambda policy: policy.number)
         matched = tuple(policies)
-        # One for all whom the same policies match.
+        # All subjects with the same matching policies share one set.
         return self._matched.setdefault(matched, matched)
 
     def set_of(
@@ -316,7 +317,7 @@ def _does_match(policy: AccessPolicy, identity: SubjectIdentity) -> bool:
 
 def _is_named(kind: str, named: str, identity: SubjectIdentity) -> bool:
     if named == STAR:
-        # A role stands for any agent that fills it.
+        # A role matches like any agent that fills it.
         return (
             bool(identity.roles)
             if kind == "role"

@@ -86,8 +86,7 @@ class Search:
         self._evaluation = evaluation
         self._failing: dict[Changes, int] = {}
         self._assumed: dict[tuple[frozenset[str], str, bool], tuple[AccessTables, Subject]] = {}
-        """Cached tables without some policies, and the subject in another role or with additional entries in its own.
-        """
+        """Cached tables without some policies, and the subject in another role or with additional entries in its own."""
         tool = evaluation.resource.tool
         self._may_become_essential = tool is not None and not isinstance(tool.essential, bool)
         """Whether the tool is essential depending on the other tools of a subject."""
@@ -109,12 +108,13 @@ class Search:
             failing = self._failing[changes] = tried.failing
             if failing & hopeless or not failing:
                 continue
+            # Every failing code must be removed, so branching on one is enough. The one with the fewest options is cheapest.
             options = min(
                 (tuple(self._find_options(changes, code, tried)) for code in order.list_codes(failing)),
                 key=len,
             )
             if self._may_become_essential:
-                # An essential tool is limited by little, so a role can take away any code.
+                # Few limits apply to an essential tool, so another role could remove any code.
                 options = (*options, *self._add_change(changes, "role", self._evaluation, NOT_BOUND_TO_ROLE))
             pending += (each for each in options if len(each) <= MOST_CHANGES)
 
@@ -151,7 +151,7 @@ class Search:
             return set(one.waives) <= set(other.waives)
         return one == other or one.kind in STATED
 
-    # -- what could help ---------------------------------------------------------------------------------------------
+    # -- candidate changes -------------------------------------------------------------------------------------------
 
     def _find_options(self, changes: Changes, code: ReasonCode, tried: Evaluation) -> Iterator[Changes]:
         """The sets that extend these changes by one that could remove a failing code."""
@@ -160,12 +160,12 @@ class Search:
                 about = self._evaluation if tried.action == self._evaluation.action else tried
                 yield from self._find_wider_grants(changes, code, about)
             elif kind in STATED:
-                # The scope, and the policies, are those of the roles that are filled by then.
+                # After a change of roles, the file scope and policies are those of the new roles.
                 if any(each.kind == kind for each in changes):
                     continue
                 yield from (changes | {each} for each in tried.tables.order.changes[kind](tried))
             else:
-                # What a role brings with it, such as a policy or a restriction, is there once the role is filled.
+                # A role brings its own policies and restrictions, which apply once it is filled.
                 about = self._evaluation if kind in _AT_MOST_ONE else tried
                 yield from self._add_change(changes, kind, about, code)
         if code is PARENT_CAP:
@@ -205,8 +205,9 @@ class Search:
             yield from (changes | {change} for change in self._find(kind, about) if change not in changes)
 
     def _can_equip(self, code: ReasonCode) -> bool:
-        """Whether an entry in the profile of a role could remove a code. A role that may not delegate is not given a
-        right to dispatch.
+        """Whether an entry in the profile of a role could remove a code.
+
+        A role that may not delegate is not given a right to dispatch.
         """
         if self._evaluation.resource.kind == "role":
             return self._evaluation.action == DISPATCH and code is TARGET_NOT_ALLOWED
@@ -232,7 +233,7 @@ class Search:
             resource = self._evaluation.resource
             required = self._evaluation.required
             level = LEVELS[required] if resource.kind == "tool" else ""
-            # The lowest tier shows nothing: who is to be let into it is given the next.
+            # The lowest tier contains no data, so the next one is granted.
             is_tier = resource.kind == "data" and resource.id in DATA_TIERS
             wanted = f"data:{resource.levels[required]}" if is_tier else resource.resource
             return (RemedyChange("equip", wanted, level=level, subject=subject.subject),)
@@ -252,7 +253,7 @@ class Search:
         others = [role for role in near if role not in evaluation.roles][:MOST_ROLES]
         return (RemedyChange("role", role, subject=evaluation.subject.subject) for role in others)
 
-    # -- trying ------------------------------------------------------------------------------------------------------
+    # -- trying changes ----------------------------------------------------------------------------------------------
 
     def apply(self, changes: Changes, *, is_complete: bool = True) -> Evaluation:
         """Evaluate the request again with the changes made."""
@@ -281,7 +282,7 @@ class Search:
             is_complete=is_complete,
         )
         evaluate(again)
-        # Which path or command would do depends on the roles and policies that there are by then.
+        # The permitted paths and commands depend on the roles and policies after the changes.
         find = again.tables.order.changes
         flags = (kind in values and values[kind][0] in find[kind](again) for kind in STATED)
         in_file_scope, off_paths, off_commands = flags
@@ -329,7 +330,7 @@ class Search:
         return known
 
 
-# -- what is assumed -------------------------------------------------------------------------------------------------
+# -- assumptions -----------------------------------------------------------------------------------------------------
 
 
 def _equip(evaluation: Evaluation, subject: Subject) -> Subject:

@@ -38,7 +38,7 @@ def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], ope
     )
 
 
-# -- in words ----------------------------------------------------------------------------------------------------------
+# -- texts -------------------------------------------------------------------------------------------------------------
 
 
 def _grant(evaluation: Evaluation, change: RemedyChange) -> str:
@@ -262,7 +262,7 @@ def _find_declaration_edits(evaluation: Evaluation, subject: str) -> Iterator[Re
     if kind == "role":
         place = records.document.place("hierarchy", key=True)
         yield _edit(place, f"{name}: {{}}", "hierarchy")
-        # A role in the hierarchy without a profile is an error, and an organization with errors answers nothing.
+        # A role in the hierarchy without a profile is an error, and an organization with errors is not served.
         folder, slash, _ = records.document.name.rpartition("/")
         for number, line in enumerate((f"_schema: {PREFIX}role_profile", f"role_id: {name}"), 1):
             yield RemedyEdit(f"{folder}{slash}roles/{name}.yaml", number, line)

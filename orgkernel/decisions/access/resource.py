@@ -140,7 +140,7 @@ class Resource:
 
         validator = validator_for(self.tool.input_schema)
         validator.check_schema(self.tool.input_schema)
-        # Whatever a schema refers to is never fetched: what is not in it fails.
+        # References out of a schema are never fetched; they fail.
         return validator(self.tool.input_schema, registry=REGISTRY)
 
 
@@ -182,7 +182,7 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
     resource.enabled = tool.enabled
     resource.exclusive = tool.concurrency == "exclusive"
     if resource.exclusive:
-        # Taking the lock needs the level of at least one thing that can then be done.
+        # Acquiring the lock requires the level of at least one action that it makes possible.
         resource.required.setdefault(LOCK, min(levels.values()))
         resource.actions = tuple(dict.fromkeys((*levels, LOCK)))
     resource.departments = frozenset(tool.departments) or None

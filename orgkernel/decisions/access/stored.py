@@ -78,7 +78,7 @@ def replace_stored(
     restrictions: Mapping[str, Sequence[Restriction]] | None = None,
 ) -> StateView:
     """A state with other grants and restrictions for some subjects. The rows of other subjects are shared, not copied."""
-    # The upper map of a chain is the only one that is ever written to, and nobody writes to it.
+    # A chain map writes only to its first map, and these maps are never written to.
     return replace(
         state,
         grants=ChainMap(grants or {}, state.grants),  # type: ignore[arg-type]
@@ -139,7 +139,7 @@ def _get_level_of_row(
         tier = DATA_TIERS.index(name)
         if isinstance(stored, Grant):
             return min(tier, level)
-        # What is withheld of a tier is withheld of the higher ones.
+        # A restriction of a data tier also applies to the higher tiers.
         return level if DATA_TIERS.index(resource.id) >= tier else None
     glob: str | None = None
     if kind == "tool":
@@ -314,7 +314,7 @@ def _find_left_levels(
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
     for group in groups:
         rows = group.select_at(now).active
-        if rows and group.is_for(org_id, ""):  # no restriction is for one version of the documents
+        if rows and group.is_for(org_id, ""):  # restrictions apply to all versions of the documents
             left = get_level_in(rows[0], resource, path)
             if left is not None:
                 yield left, rows

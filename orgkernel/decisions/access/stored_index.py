@@ -63,9 +63,7 @@ class GroupNow(NamedTuple, Generic[Row]):
     active: tuple[Row, ...]
     """The rows in effect, in the order of their ids."""
     one: tuple[Row, ...]
-    """One of the rows in effect that represents all, preferably without a limited number of uses; empty if there is
-    none.
-    """
+    """One of the rows in effect that represents all, preferably without a limited number of uses; empty if there is none."""
     lasting: Row | None
     """A row without an expiry, if any."""
     end: float | None
@@ -132,7 +130,7 @@ def _get_representative_key(row: Grant | Restriction) -> tuple[bool, str]:
     return isinstance(row, Grant) and row.uses_left is None, get_row_id(row)
 
 
-# -- what rows speak of ------------------------------------------------------------------------------------------------
+# -- resources of rows -------------------------------------------------------------------------------------------------
 
 
 def get_root_resource(word: str) -> str:
@@ -246,8 +244,9 @@ class About(Generic[Row]):
         self._parts: dict[tuple[_Terms, str | None], _Parts[Row]] = {}
 
     def find_kept(self, key: object, now: float) -> Any:
-        """The cached result for a key; None if there is none or a row has ended since. `key` names everything else the
-        result depends on.
+        """The cached result for a key; None if there is none or a row has ended since.
+
+        `key` names everything else the result depends on.
         """
         kept = self._kept.get(key)
         return kept[2] if kept is not None and kept[0] <= now < kept[1] else None
@@ -255,9 +254,10 @@ class About(Generic[Row]):
     def keep(self, key: object, now: float, answer: T) -> T:
         """Cache a result until one of the rows ends."""
         moments = [group.select_at(now) for group in self.groups]
+        # The result can change only when a row of some group ends, so it is valid between the last and the next such moment.
         since = max((each.since for each in moments), default=-_NEVER)
         until = min((each.until for each in moments), default=_NEVER)
-        if len(self._kept) >= _MOST_KEPT:  # whoever makes up circumstances fills no memory
+        if len(self._kept) >= _MOST_KEPT:  # invented circumstances must not fill the memory
             self._kept.clear()
         self._kept[key] = since, until, answer
         return answer
@@ -288,9 +288,7 @@ class About(Generic[Row]):
         return groups
 
     def find_outdated_rows(self, snapshot: str, now: float) -> tuple[Row, ...]:
-        """The rows in effect that are for another version of the documents. Of equal ones, the one that was issued
-        last.
-        """
+        """The rows in effect that are for another version of the documents. Of equal ones, the one that was issued last."""
         if not self.has_snapshots:
             return ()
         known: tuple[Row, ...] | None = self.find_kept(("outdated", snapshot), now)
@@ -397,7 +395,7 @@ class _Index(Generic[Row]):
             }
             rows = [self.rows[number] for number in sorted(numbers)]
             abouts = (About(rows, resource),) if rows else ()
-            if not resource.unknown:  # whoever asks for made-up names fills no memory
+            if not resource.unknown:  # invented names must not fill the memory
                 self._about[resource.resource] = abouts
         return abouts
 
@@ -450,7 +448,7 @@ class _Indexes:
             self._cost += len(rows) + _LEAST_COST
             if self._cost > _MOST_ROWS:
                 self._kept, self._cost = {}, len(rows) + _LEAST_COST
-            # INVARIANT: an index holds its rows, so that nothing else can have their identity.
+            # INVARIANT: an index keeps its rows alive, so no other object can get their id.
             index = self._kept[id(rows)] = _Index(rows)
         return index
 

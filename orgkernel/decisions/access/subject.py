@@ -79,9 +79,7 @@ class Subject:
     def add_roles(
         self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, other: Subject, resource: str
     ) -> Subject:
-        """The same subject with more roles, including the permissions of another subject with these roles for one
-        resource.
-        """
+        """The same subject with more roles, including the permissions of another subject with these roles for one resource."""
         joined = Subject.__new__(Subject)
         for name in ("subject", "is_crew", "is_agent", "group"):
             setattr(joined, name, getattr(self, name))
@@ -111,7 +109,7 @@ class Subject:
         )  # fmt: skip
         policy_set = self.sets.get(key)
         if policy_set is None:
-            if len(self.sets) >= _MOST_SETS:  # whoever makes up circumstances fills no memory
+            if len(self.sets) >= _MOST_SETS:  # invented circumstances must not fill the memory
                 self.sets.clear()
             policy_set = self.sets[key] = self._table.set_of(choose_deciding(self.find_matching(context)))
         return policy_set
@@ -128,7 +126,7 @@ def build_undeclared_subject(view: OrgView) -> Subject:
     return nobody
 
 
-# -- what its roles give -----------------------------------------------------------------------------------------------
+# -- permissions of its roles ------------------------------------------------------------------------------------------
 
 
 def find_essential_tools(view: OrgView, role_id: str, levels: Mapping[str, str]) -> frozenset[str]:
@@ -153,7 +151,7 @@ def _iterate_data(names: tuple[str, ...]) -> Iterable[tuple[str, int]]:
     yield from ((f"data:{name}", 1) for name in names if name not in DATA_TIERS)
 
 
-# -- steps on the ladder of ranks --------------------------------------------------------------------------------------
+# -- positions on the ladder of ranks ----------------------------------------------------------------------------------
 
 
 def get_rank_number(view: OrgView, rank_id: str) -> int:
@@ -168,9 +166,7 @@ def get_rank_of_trust(view: OrgView, trust: float) -> int:
 
 
 def get_entry_rank(view: OrgView, identity: SubjectIdentity) -> int:
-    """The rank that a subject starts at: an agent's own, the one for its trust, the entry rank of its role, or the
-    lowest.
-    """
+    """The rank that a subject starts at: an agent's own, the one for its trust, the entry rank of its role, or the lowest."""
     member = view.records.agents[identity.id].record if identity.kind == "agent" else None
     if member is not None and member.rank is not None:
         return get_rank_number(view, member.rank)

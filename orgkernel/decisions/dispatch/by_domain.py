@@ -32,7 +32,7 @@ from orgkernel.runtime.refusals import say_unhandled_domain, say_unknown_domain,
 SHOWN_CANDIDATES = 5
 MOST_REMEMBERED = 4096
 
-# Needed tool to the roles that have it, in the order of the question.
+# The roles that have each needed tool, in the order of the request.
 Needed = Mapping[str, Collection[str]]
 
 
@@ -68,8 +68,7 @@ class DispatchDecision(msgspec.Struct, frozen=True):
     asked: str
     """The domain, intent or sentence of the question."""
     domain: str | None
-    """The domain that the word in the question stands for. For a sentence: the role's domain that its words match best.
-    """
+    """The domain that the word in the question stands for. For a sentence: the role's domain that its words match best."""
     role_id: str | None
     role_name: str | None
     plans: tuple[str, ...]
@@ -124,9 +123,9 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
     if domain is None or not fitting:
         return _build_not_applicable(view, word, domain, ranked, needed, shown)
     chosen = fitting[0]
-    # The next best who could have taken it, then those that lack a tool.
+    # First the next best roles that could have taken it, then those that lack a tool.
     others = chain(fitting[1:], (each for each in ranked if _find_missing_needs(each, needed)))
-    # A role may name what nobody declares: that is an error for the role, and gives it nothing.
+    # A role can list an undeclared tool. That is an error for the role, and has no effect.
     declared = view.records.plans
     plans = tuple(edge.target for edge in view.list_plans(chosen.role_id) if edge.target in declared)
     tools = tuple(
@@ -151,9 +150,7 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
 
 
 def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> Collection[str]:
-    """The roles that are equipped with a tool, and the candidates for which it is essential; none if the tool is
-    undeclared.
-    """
+    """The roles that are equipped with a tool, and the candidates for which it is essential; none if the tool is undeclared."""
     if tool not in view.records.tools:
         return ()
     equipped = view.list_ends_to(EdgeKind.EQUIPPED_WITH, tool)
@@ -235,7 +232,7 @@ def _explain_no_role(
 ) -> Reason:
     records = view.records
     if candidates:
-        # Those that the best candidates lack first.
+        # Tools that the best candidates lack come first.
         lacking = dict.fromkeys(tool for each in candidates for tool in _find_missing_needs(each, needed))
         text = f"no role that handles {quote(domain)} is equipped with all of {listing(lacking)}"
         return Reason("NO_ROLE_EQUIPPED", text)

@@ -178,8 +178,9 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
 
 
 def _explain_learned(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
-    """The reason for learned evidence. Learned weights have no line, so the reason cites that the role handles the
-    domain, or leads.
+    """The reason for learned evidence.
+
+    Learned weights have no line, so the reason cites that the role handles the domain, or leads.
     """
     likely = f"{evidence.amount:.0%} likely to be"
     if evidence.stem in (LEAD, COMMAND):

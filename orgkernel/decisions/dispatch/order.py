@@ -36,15 +36,14 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     authority: int
     """The authority of its role type."""
     routing: int
-    """Its position in the organization's `domain_routing`. Roles that are not listed share the position after the last.
-    """
+    """Its position in the organization's `domain_routing`. Roles that are not listed share the position after the last."""
     domains: int
     """The number of domains that it handles."""
     declared: int
     """Its position in the hierarchy."""
 
 
-# What two candidates differ in, in words, and the lines that say so of both.
+# The difference between two candidates in words, and the lines for both.
 Explained = tuple[str, tuple[Why, ...]]
 
 
@@ -128,6 +127,7 @@ ORDER = (
 """The criteria, most important first. The last one is only a tie-breaker."""
 
 _rank: Callable[[Candidate], Any] = attrgetter(*(criterion.field for criterion in ORDER))
+# Without the tie-breaker: candidates with equal merits differ only in the order of the hierarchy.
 _merits: Callable[[Candidate], Any] = attrgetter(*(criterion.field for criterion in ORDER[:-1]))
 
 
@@ -135,6 +135,7 @@ _merits: Callable[[Candidate], Any] = attrgetter(*(criterion.field for criterion
 def rank_candidates(view: OrgView, domain: str) -> tuple[Candidate, ...]:
     """All candidates for a domain, best first, each with the nearest domain that it handles."""
     candidates_by_role: dict[str, Candidate] = {}
+    # Nearest domain first, so `setdefault` keeps the nearest domain that a role handles.
     for distance, near in enumerate(view.list_domain_and_broader(domain)):
         for candidate in _find_handlers(view, near, distance):
             candidates_by_role.setdefault(candidate.role_id, candidate)

@@ -98,7 +98,7 @@ def _place_skill(
     for needed, lowest in view.records.skills[skill].record.prerequisite_levels.items():
         if levels.get(needed, 0) >= lowest:
             continue
-        if needed in above or needed == skill:  # a cycle (ORG314): nobody can begin
+        if needed in above or needed == skill:  # a cycle (ORG314): no agent can begin with it
             lacking[skill] = needed
             return
         if needed in wanted:

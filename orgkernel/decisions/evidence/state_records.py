@@ -15,9 +15,7 @@ from orgkernel.decisions.evidence.state_view import Grant, SkillSource, Waiver
 from orgkernel.documents.records import ToolLevel
 
 RequestKind = Literal["access", "command", "action"]
-"""The kind of a request: a standing permission, one interactive command, or one single action. Each has its own
-timeout.
-"""
+"""The kind of a request: a standing permission, one interactive command, or one single action. Each has its own timeout."""
 RequestStatus = Literal["pending", "approved", "denied", "expired"]
 Approval = Literal["once", "day", "always"]
 KeyScope = Literal["read", "request", "grant", "approve", "rank", "lock", "report", "admin"]
@@ -48,9 +46,7 @@ AuditKind = Literal[
 AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored", "unproven"]
 AuditVerdict = Literal["whole", "unproven", "changed"]
 Stream = Literal["decision", "history"]
-"""The audit chains. Decisions and usage are kept for a shorter time than the history of grants, so each has its own
-chain.
-"""
+"""The audit chains. Decisions and usage are kept for a shorter time than the history of grants, so each has its own chain."""
 _SHORT: frozenset[AuditKind] = frozenset({"decision", "usage"})
 
 
@@ -292,9 +288,7 @@ class ContractRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DispatchRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A dispatch that was permitted and recorded. Rows are only added, and each contains the digest of the row before
-    it.
-    """
+    """A dispatch that was permitted and recorded. Rows are only added, and each contains the digest of the row before it."""
 
     org_id: str
     number: int

@@ -162,9 +162,7 @@ PaceTierName = Literal["primary", "alternate", "contingent", "emergency"]
 RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
 """The tiers that reduce what a role may do."""
 REPORT_COUNTS_FOR = 3_600.0
-"""The number of seconds for which the tier in a report is used, so a role that stops reporting is not held in it
-forever.
-"""
+"""The number of seconds for which the tier in a report is used, so a role that stops reporting is not held in it forever."""
 
 
 class StoredReport(msgspec.Struct, frozen=True):

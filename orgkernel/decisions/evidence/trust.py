@@ -89,10 +89,8 @@ def compute_credible_interval(trust: Trust) -> tuple[float, float]:
 
 @lru_cache(maxsize=1_024)
 def _compute_quantile(alpha: float, beta: float, share: float) -> float:
-    """The value below which a share of a Beta distribution lies, found by tangents, and by bisection if a tangent
-    fails.
-    """
-    if alpha <= 0 or beta <= 0:  # all of it lies at one end
+    """The value below which a share of a Beta distribution lies, found by tangents, and by bisection if a tangent fails."""
+    if alpha <= 0 or beta <= 0:  # all of the distribution is at one end
         return 0.0 if alpha <= 0 else 1.0
     low, high, value = 0.0, 1.0, alpha / (alpha + beta)
     for _ in range(_MOST_STEPS):
@@ -113,7 +111,7 @@ def _compute_share_below(alpha: float, beta: float, value: float) -> tuple[float
         lgamma(alpha + beta) - lgamma(alpha) - lgamma(beta) + alpha * log(value) + beta * log(1 - value)
     )
     density = front / (value * (1 - value))
-    # The fraction converges fast on the side of the mean it is made for.
+    # The fraction converges fast only on one side of the mean.
     if value < (alpha + 1) / (alpha + beta + 2):
         return front * _compute_continued_fraction(alpha, beta, value) / alpha, density
     return 1 - front * _compute_continued_fraction(beta, alpha, 1 - value) / beta, density

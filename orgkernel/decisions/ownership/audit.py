@@ -195,9 +195,7 @@ class _Audit:
             )
 
     def _find_link(self, change: FileChange) -> Iterator[OwnershipFinding]:
-        """Findings for a link out of the project, or to a sacred file, because a write through the link changes its
-        target.
-        """
+        """Findings for a link out of the project, or to a sacred file, because a write through the link changes its target."""
         target = change.link_target()
         if target is None:
             return

@@ -62,9 +62,7 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class RangeCommit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A commit and its changes. A merge changes content that comes from no parent, and changes of a parent that it
-    drops.
-    """
+    """A commit and its changes. A merge changes content that comes from no parent, and changes of a parent that it drops."""
 
     id: str
     paths: tuple[str, ...] = ()

@@ -26,8 +26,7 @@ class FileClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     org_id: str
     token: int
-    """The fencing token and number of the claim. Each claim of an organization has a higher one than those before it.
-    """
+    """The fencing token and number of the claim. Each claim of an organization has a higher one than those before it."""
     holder: str
     """The worker, such as `agent:ID`."""
     paths: tuple[str, ...]
@@ -65,9 +64,7 @@ class _Entry(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """Claimed paths, by the fixed names that they begin with and by each prefix of those. The lists in it are never
-    changed.
-    """
+    """Claimed paths, by the fixed names that they begin with and by each prefix of those. The lists in it are never changed."""
 
     at: dict[Key, list[_Entry]]
     below: dict[Key, list[_Entry]]
@@ -84,7 +81,7 @@ class ClaimIndex:
         for claim in self._claims.values():
             if claim.mission is not None:
                 self._missions.setdefault(claim.mission, []).append(claim)
-        # Whoever never asks about paths, or about a holder, does not pay for it.
+        # These tables are built only if a caller asks about paths or holders.
         self._tables: _Tables | None = None
         self._holders: dict[str, list[FileClaim]] | None = None
 
@@ -159,7 +156,7 @@ class ClaimIndex:
         conflicts: list[ClaimConflict] = []
         for path in paths:
             owned, start = _read_asked(path)
-            # What may be anywhere is compared with everything.
+            # A path that could match anywhere is compared with everything.
             near = [*below.get(start, ())] if start else [each for entries in at.values() for each in entries]
             for length in range(len(start) + 1) if start else ():
                 near += at.get(start[:length], ())
@@ -216,7 +213,7 @@ def _read(path: str) -> tuple[OwnedPath | BadPath, Key]:
     return owned, _get_fixed_start(owned)
 
 
-# An index is made anew from the same claims again and again, and a brief is asked about several times.
+# Cached, because indexes are rebuilt from the same claims often, and a brief is checked several times.
 _read_claimed = lru_cache(maxsize=32_768)(_read)
 _read_asked = lru_cache(maxsize=4_096)(_read)
 
@@ -234,7 +231,7 @@ def _get_fixed_start(owned: OwnedPath | BadPath) -> Key:
     if isinstance(owned, BadPath):
         return ()
     if owned.key is not None:
-        # What globs cannot be compared with is compared with paths by its names, and with every glob.
+        # A path that cannot be compared with globs is compared with paths by its names, and conflicts with every glob.
         is_plain = _PLAIN.fullmatch(owned.text) is not None
         return owned.key if is_plain or get_fixed_names(owned.text) is not None else ()
     fixed = get_fixed_names(owned.text) if "/" in owned.text else None

@@ -26,7 +26,7 @@ _CARGO_ROOT: Final = ("patch", "replace")
 _GO_BLOCKS: Final = frozenset(["require", "replace", "exclude", "toolchain", "tool"])
 _GO_OTHERS: Final = frozenset(["module", "go", "godebug", "retract", "ignore"])
 _GO_LINE: Final = lazy_pattern(r'(?P<word>[a-z]+)\s*(?P<rest>\(|[\s"`].*)')
-# A text in double quotes or backticks may hold `//`, which otherwise begins a comment.
+# A string in double quotes or backticks can contain `//`, which otherwise starts a comment.
 _GO_COMMENT: Final = lazy_pattern(r"""((?:[^"`/]|"[^"]*"|`[^`]*`|/(?!/))*)(?://.*)?""")
 
 
@@ -62,7 +62,7 @@ def _make_comparable(read: Callable[[str], Mapping[str, Any]], text: str | None)
     """A canonical text of a value, equal for equal values. `1` differs from `true`."""
     if text is None:
         return "{}"
-    text.encode()  # bytes that are no text cannot be read
+    text.encode()  # bytes that are not valid text cannot be parsed
     members = {name: value for name, value in read(text).items() if value not in ({}, [], None)}
     return json.dumps(members, sort_keys=True, default=str)
 

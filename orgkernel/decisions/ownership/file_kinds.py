@@ -55,7 +55,7 @@ MANIFESTS: Final = frozenset(
 """Names of files that list dependencies or pin their versions."""
 _MORE_MANIFESTS: Final = ("requirements*.txt", "constraints*.txt", "*.csproj", "*.gemspec")
 _MIGRATION_FOLDERS: Final = frozenset({"migrations", "migrate"})
-# What shows a form without values: `.env.example`.
+# Suffixes of files that show the form without values, such as `.env.example`.
 _ENV: Final = lazy_pattern(r"\.env(rc)?(\..+)?|.+\.env")
 _ENV_FORM: Final = lazy_pattern(r".*\.(example|sample|template|dist)")
 

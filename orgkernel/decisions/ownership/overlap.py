@@ -38,13 +38,13 @@ def read_owned_path(text: str) -> OwnedPath | BadPath:
     ('leaves the project', 'is negated')
     """
     path = text.replace("\\", "/")
-    # Every name is read like that of a file, with something harmless for what is wild.
+    # Every name is checked like a file name, with a harmless character in place of wildcards.
     plain = path.rstrip("/") if path.strip("/") else path
     read = read_file_path(plain.replace("*", "0").replace("?", "0"))
     if isinstance(read, BadPath):
         return read
     if ".." in plain.split("/") and not _WILD.isdisjoint(plain):
-        # `**/..` may lead anywhere.
+        # `**/..` could lead anywhere.
         return BadPath("cannot be compared")
     if _WILD.isdisjoint(plain):
         return OwnedPath(str(read), read.key, read.key)
@@ -77,7 +77,7 @@ def do_parsed_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadP
     if len(globs) > 1:
         return may_globs_meet(first.text, second.text)
     path = second if globs[0] is first else first
-    # A path may be that of a folder, and below it `**` matches at any depth.
+    # A path could be a folder, and `**` matches at any depth below it.
     depth = ANYWHERE in globs[0].text and may_globs_meet(path.text, globs[0].text)
     return depth or may_touch(path.text, globs[0].text)
 

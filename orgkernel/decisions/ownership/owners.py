@@ -15,7 +15,7 @@ from orgkernel.documents.records import Brief, BriefScope, BriefSpec
 from orgkernel.errors import UsageError
 from orgkernel.runtime.paths import are_names_inside, fold, may_names_be_inside
 
-# Folded: `.` and `..` are nothing. The last one is another name of the first on some file systems.
+# Compared in folded form. The last one is another name of the first on some file systems.
 _NEVER = frozenset(["", ".git", "git~1"])
 
 
@@ -33,7 +33,7 @@ class OwnedPaths:
 
     def __init__(self, owned: Sequence[str], root: str | None) -> None:
         self._root = root
-        # Also a path such as `app/[id].tsx` may be that of a file.
+        # A path such as `app/[id].tsx` could also be a file name.
         self._literal = {each.rstrip("/") for each in owned}
         self._plain: set[tuple[str, ...]] = set()
         self._folded: set[Key] = set()

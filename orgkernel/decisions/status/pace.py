@@ -21,7 +21,7 @@ from orgkernel.runtime.pace import PROGRESS, CompiledPacePlan, Obligation, PaceD
 from orgkernel.runtime.tiers import EMERGENCY, PRIMARY, TIERS
 from orgkernel.runtime.trigger_parser import parse_trigger
 
-# More than report in one watch; a plan takes a few kilobytes and a millisecond to compile.
+# More roles than report in one watch. A plan takes a few kilobytes, and a millisecond to compile.
 _PLANS_KEPT = 10_000
 
 

@@ -126,7 +126,7 @@ class Collector:
         self._done[file.name] = file.identity
         moved = None if why.code == "UNREADABLE" else set_aside(self._folder, file)
         if moved is not None and moved.identity != file.identity:
-            # The host replaced the file between the check and the move: it is another file and may be a report.
+            # The host replaced the file between the check and the move, so it is another file that could be a report.
             yield from self._take([moved])
             return
         yield Collected(file.name, "rejected", None, why.code, why.text, "" if moved is None else moved.name)

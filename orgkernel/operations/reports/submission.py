@@ -61,7 +61,7 @@ def _require_reporter(kernel: Kernel, actor: Actor, org: str, role_id: str) -> s
     """The organization of a report. Raises `Refused` if the actor may not report for its role."""
     org_id = resolve_org(kernel, org)
     if org_id in kernel.state.refused and not actor.agent_id:
-        return org_id  # nobody knows its roles at present; a report is not lost for that
+        return org_id  # its roles are not known at present, but the report must not be lost
     snapshot = kernel.organization(org_id).snapshot
     snapshot.require_role(role_id)
     if actor.agent_id:

@@ -127,7 +127,7 @@ def get_stored_level(
         asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.compute_effect(resource))[
             3
         ]
-        if asks:  # somebody has been asked about a part of the actions
+        if asks:  # an approval gave only some of the actions
             return None
     if not restrictions:
         return given, FULL

@@ -59,7 +59,7 @@ def _find_parent(evaluation: Evaluation, name: str, identified: Identified) -> S
     """A principal of the subject; None if it is not declared or is an agent that is not at work."""
     parent = evaluation.tables.find_subject(name)
     if parent is None:
-        # INVARIANT: a name that is given and not declared denies, also where it would not narrow anything.
+        # INVARIANT: an undeclared name denies, even if it would not narrow anything.
         evaluation.ceiling = 0
         evaluation.failing |= UNKNOWN_PRINCIPAL.bit
         return None
@@ -89,7 +89,7 @@ def _narrow(evaluation: Evaluation, name: str, parent: Subject, enveloped: bool)
     order, resource = evaluation.tables.order, evaluation.resource
     parent_evaluation = _ask(evaluation, name, parent)
     evaluate_subject(parent_evaluation)
-    # A resource or an action that nobody declares is no fault of theirs.
+    # An undeclared resource or action is not a failure of the principal.
     unknown = order.codes[resource.unknown].bit if resource.unknown else 0
     parent_evaluation.failing &= ~(ACTION_UNKNOWN.bit | unknown)
     if not enveloped:
@@ -133,7 +133,7 @@ def _compute_depth(evaluation: Evaluation) -> int:
     return max(evaluation.request.context.depth, len(evaluation.request.via))
 
 
-# -- what it says ------------------------------------------------------------------------------------------------------
+# -- explanations ------------------------------------------------------------------------------------------------------
 
 
 def find_capping_principals(evaluation: Evaluation) -> tuple[Evaluation, ...]:
@@ -259,7 +259,7 @@ def _explain_stop(evaluation: Evaluation) -> Sentence:
     )
 
 
-# -- what would change it ----------------------------------------------------------------------------------------------
+# -- remedies ----------------------------------------------------------------------------------------------------------
 
 
 def _propose_passing_on(evaluation: Evaluation) -> Iterator[RemedyChange]:
@@ -267,7 +267,7 @@ def _propose_passing_on(evaluation: Evaluation) -> Iterator[RemedyChange]:
     request, resource, required = evaluation.request, evaluation.resource, evaluation.required
     if request.envelope is None or resource.kind == "role" or _compute_passed_level(evaluation) >= required:
         return
-    # The lowest tier shows nothing: who is to be let into it is passed the next.
+    # The lowest tier contains no data, so the next one is passed on.
     is_tier = resource.kind == "data" and resource.id in DATA_TIERS
     wanted = f"data:{resource.levels[required]}" if is_tier else request.resource
     yield RemedyChange("envelope", wanted, level=LEVELS[required])

@@ -58,7 +58,7 @@ def _apply_stored(evaluation: Evaluation) -> None:
                 evaluation.spared |= GRANTED.bit
             evaluation.sources |= GRANTED.bit
             approval_bit = evaluation.failing & ASK_APPROVAL.bit
-            if approval_bit:  # somebody has been asked
+            if approval_bit:  # an approval was given
                 evaluation.spared |= approval_bit
                 evaluation.failing ^= approval_bit
     if evaluation.state.restrictions:
@@ -71,7 +71,7 @@ def _apply_stored(evaluation: Evaluation) -> None:
             evaluation.failing |= RESTRICTED.bit
 
 
-# -- what it says ------------------------------------------------------------------------------------------------------
+# -- explanations ------------------------------------------------------------------------------------------------------
 
 
 def _explain_granted(evaluation: Evaluation) -> Sentence:
@@ -208,7 +208,7 @@ def _may_miss(evaluation: Evaluation) -> bool:
 def _find_first_missed(evaluation: Evaluation, grants: Sequence[Grant], **lifted: None) -> Grant | None:
     """The first grant that would remove a failure if some of its limits were ignored."""
     for grant in grants[:_MOST_TRIED]:
-        # What has to be stated besides keeps nobody from hearing of the grant.
+        # Unstated circumstances must not hide the grant.
         revived = add_grant(evaluation.state, replace(grant, **lifted))
         again = evaluation.copy_with(state=revived, is_complete=True)
         then = evaluate(again).failing
@@ -263,7 +263,7 @@ def _would_give(evaluation: Evaluation, grant: Grant) -> bool:
     return bool(given.grants)
 
 
-# -- what depends on circumstances -------------------------------------------------------------------------------------
+# -- circumstances -----------------------------------------------------------------------------------------------------
 
 
 def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
@@ -365,8 +365,9 @@ def _suppose_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Ite
 
 
 def _propose_lifting(evaluation: Evaluation) -> Iterable[RemedyChange]:
-    """Propose lifting every restriction that allows too little. All must be lifted; nothing if they are more than a
-    remedy can have.
+    """Propose lifting every restriction that allows too little.
+
+    All must be lifted; nothing if they are more than a remedy can have.
     """
     restriction_groups = [
         rows for left, rows in _find_holding_restrictions(evaluation) if left < evaluation.required

@@ -74,7 +74,7 @@ def _compile(target: Target) -> Move | None:
     return speak
 
 
-# -- what it says ------------------------------------------------------------------------------------------------------
+# -- explanations ------------------------------------------------------------------------------------------------------
 
 
 def _describe_policies(evaluation: Evaluation, speaks: Callable[[AccessPolicy], bool]) -> Sentence:
@@ -209,7 +209,7 @@ def _explain_bounding_policies(evaluation: Evaluation) -> Sentence | None:
     return (f"{text} limit{'s' * _is_one(text)} {evaluation.what}", why) if why else None
 
 
-# -- what depends on circumstances -------------------------------------------------------------------------------------
+# -- circumstances -----------------------------------------------------------------------------------------------------
 
 
 def _find_conditional_policies(evaluation: Evaluation) -> list[AccessPolicy]:
@@ -308,7 +308,7 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         else:
             evaluation.path = None
     if resource.is_divided:
-        # What runs is never part of the question. A tool that declares no arguments for it cannot state it.
+        # Commands are never part of the resource name. A tool without `command_arguments` cannot state them.
         off = kindly and bool(resource.command_arguments)
         assumed = evaluation.assumed or Assumed()
         evaluation.assumed = assumed._replace(off_commands=off, no_commands=not off)
@@ -316,7 +316,7 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         return
     always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
     possible = [*always, *depending]
-    # At the best whatever could keep fallbacks from taking away does, and nothing that could keep them from giving.
+    # Favorable: all that could keep fallbacks from denying matches, and nothing that could keep them from granting.
     spares = any(policy.gives and policy.silences for policy in (possible if kindly else always))
     silences = any(policy.silences for policy in (always if kindly else possible))
     deciding = (policy for policy in (always if kindly else possible) if not (policy.fallback and spares))
@@ -335,7 +335,7 @@ def _sort_by_number(policies: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...
     return tuple(sorted(policies, key=lambda policy: policy.number))
 
 
-# -- what would change it ----------------------------------------------------------------------------------------------
+# -- remedies ----------------------------------------------------------------------------------------------------------
 
 
 def _propose_removals(evaluation: Evaluation) -> Iterable[RemedyChange]:

@@ -20,9 +20,7 @@ from orgkernel.graph.questions import OrgView
 def get_current_rank(
     view: OrgView, state: StateView, subject: Subject, assumed: Assumed | None = None
 ) -> int:
-    """The position of a subject's rank on the ladder: as assumed, stored, or reached by stored trust; else the initial
-    one.
-    """
+    """The position of a subject's rank on the ladder: as assumed, stored, or reached by stored trust; else the initial one."""
     if assumed is not None and assumed.rank is not None:
         return assumed.rank
     stored = state.agents.get(subject.identity.id) if subject.is_agent else None

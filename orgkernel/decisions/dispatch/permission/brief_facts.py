@@ -47,7 +47,7 @@ def compute_brief_facts(view: OrgView, pair: DispatchPair, briefs: DispatchBrief
     if briefs.brief is None and briefs.parent is None:
         return BriefFacts(NO_BRIEFS, (), pair.needs)
     known = _get_known(view)
-    # What is kept holds on to the briefs, so that no other ones get their ids; pairs are held on to by their view.
+    # The cache keeps the briefs alive, so no other object can get their ids. The view keeps the pairs alive.
     key = id(briefs.brief), id(briefs.parent), id(pair)
     facts = known.get(key)
     if facts is None or facts.briefs.brief is not briefs.brief or facts.briefs.parent is not briefs.parent:

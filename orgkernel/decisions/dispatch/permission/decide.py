@@ -160,7 +160,7 @@ def _weigh_pair(
     decision, reasons = access(view, request, state)
     if decision.outcome != "allow":
         failure_codes = {each.code for each in failures}
-        # What the documents forbid, no remedy of access changes.
+        # Remedies of access cannot change a refusal by the documents.
         remedies = _return_no_remedies if failure_codes else _find_remedies(view, request, state)
         for reason in reasons or (Reason(decision.code, decision.code),):
             if reason.code not in failure_codes and not (

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from orgkernel.decisions.dispatch.permission.permission import STEPS, DispatchFinding, DispatchStep
 
 UNDECIDED = frozenset({"CONTEXT_MISSING", "BRIEF_UNREADABLE", "BRIEF_PARENT_UNSTATED"})
-"""Codes of facts that are not known and would decide. They never permit; if nothing else fails, the answer is
-`cannot_tell`.
-"""
+"""Codes of facts that are not known and would decide. They never permit; if nothing else fails, the answer is `cannot_tell`."""
 _ORDER = {step: number for number, step in enumerate(STEPS)}
 
 

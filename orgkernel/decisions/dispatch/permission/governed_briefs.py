@@ -97,7 +97,7 @@ def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[Dispatc
     if not any(scope_ids_by_file):
         return
     for scope_id, scope in governance.sacred_scopes.items():
-        # Who adds a new file owns it before it is there.
+        # A worker owns a new file before the file exists.
         if scope.new_files_only or is_unlocked(scope, brief):
             continue
         for number, owned in enumerate(brief.files_owned):

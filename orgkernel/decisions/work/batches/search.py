@@ -155,6 +155,7 @@ class BatchSearch:
         """A shortest plan; None if the limit was reached first."""
         is_small = self._count <= ALWAYS_EXACT
         everything = (1 << self._count) - 1
+        # The keys are also the visited states: batches in another order can lead to the same set of finished subtasks.
         came_from: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
         level = [0]
         for _ in range(most):
@@ -182,7 +183,7 @@ class BatchSearch:
             batch: tuple[int, ...], candidates: list[int], others: list[int]
         ) -> Iterator[tuple[int, ...]]:
             if len(batch) == size or not candidates:
-                # What was left out earlier, and still fits, would have been taken in another branch.
+                # If a skipped subtask still fits, the larger batch is found in another branch.
                 if len(batch) == size or not any(self._fits(each, batch) for each in others):
                     yield batch
                 return

@@ -36,6 +36,7 @@ def fill_bill_roles(
         for bill_role, each in misfits.items()
     }
     counts = {bill_role: read_count(wanted.count) or (0, 0) for bill_role, wanted in bill.roles.items()}
+    # A maximum matching instead of a greedy choice: an agent that fits two bill roles must not leave one of them vacant.
     chosen = match_seats({bill_role: least for bill_role, (least, _) in counts.items()}, able)
     taken_by = {agent: bill_role for bill_role, each in chosen.items() for agent in each}
     bill_roles, vacancies = [], []

@@ -163,7 +163,7 @@ def find_obstacles(
     who = f"agent {quote(agent_id)}"
     member = find_member(view, state, f"agent:{agent_id}", context)
     if isinstance(member, Reason):
-        # Who is not at work or not declared does not fit the bill role, and is told so there.
+        # An undeclared agent, or one not at work, does not meet the bill role, which reports it.
         reasons += [member] if member.code == "PACE_CAP" else []
     elif step.skill in (gated := get_skills(view)):
         reasons += find_withheld_reasons(view, member, gated[step.skill])

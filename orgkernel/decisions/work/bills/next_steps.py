@@ -373,7 +373,7 @@ class _Situation:
         if step.gateway == "xor":
             first = next((number for number, each in enumerate(taken) if each is not False), None)
             if first is not None:
-                # Whether a later branch is taken is open as long as that of an earlier one is.
+                # A later branch is undecided while an earlier one is.
                 rest = None if taken[first] is None else False
                 taken = [*taken[: first + 1], *(rest for _ in taken[first + 1 :])]
         elif step.branches and self._is_else(ways[-1]):
@@ -402,7 +402,7 @@ class _Situation:
     def _is_else(self, way: Way) -> bool:
         return way.condition is None
 
-    # -- a step that is its turn --------------------------------------------------------------------------------------
+    # -- a step that could start --------------------------------------------------------------------------------------
 
     def _consider(self, step_id: str) -> None:
         step = self.flow.steps[step_id]

@@ -43,7 +43,7 @@ CapabilityTier = Literal["executable_skill", "cognitive_skill", "tool", "reasoni
 TIERS: tuple[CapabilityTier, ...] = ("executable_skill", "cognitive_skill", "tool", "reasoning", "decline")
 """The capability tiers in the order in which they are tried."""
 FAILABLE = ("executable_skill", "cognitive_skill", "tool", "reasoning")
-# What an episode calls them.
+# The names of the capability tiers in episodes.
 _EPISODES: Mapping[str, str] = {
     "executable_skill": "procedure",
     "cognitive_skill": "cognitive_skill",
@@ -51,7 +51,7 @@ _EPISODES: Mapping[str, str] = {
 }
 _NAMED = 5
 _WORD = re.compile(r"\w+")
-# An approval is less than a permission, and a circumstance that nobody stated is in between.
+# Sort order: allowed first, then an unstated circumstance, then an approval.
 _CERTAINTY = {"allow": 0, "conditional": 1, "ask": 2}
 
 
@@ -372,7 +372,7 @@ def _find_serving_edge(view: OrgView, role: str, intent: str) -> Edge:
     return next(edge for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role) if edge.target == intent)
 
 
-# -- what comes next ---------------------------------------------------------------------------------------------------
+# -- fallbacks ---------------------------------------------------------------------------------------------------------
 
 
 def _list_fallbacks(view: OrgView, holder: CrewMember, others: list[_Way]) -> Iterator[NextWay]:

@@ -71,9 +71,7 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
 
 
 def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reason | None:
-    """The reason why a run is invalid, because one of its principals is undeclared or not at work; None if there is
-    none.
-    """
+    """The reason why a run is invalid, because one of its principals is undeclared or not at work; None if there is none."""
     for each in subjects:
         subject = get_access_tables(view).find_subject(each)
         if subject is None:

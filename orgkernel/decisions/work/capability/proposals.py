@@ -77,7 +77,7 @@ def _find_proposals(view: OrgView, counted: dict[str, list[OutcomesOfAgent]]) ->
             sum(each.successes for each in agents),
             sum(each.failures for each in agents),
         )
-        # Compared without a division: 9 of 10 are nine tenths, whatever a float makes of them.
+        # Compared without a division, because 9 / 10 is not exact as a float.
         total = successes + failures
         if successes >= terms.min_successes and successes >= terms.min_success_rate * total - 1e-9:
             yield _build_proposal(skill, agents, successes, failures)

@@ -31,8 +31,9 @@ def find_nothing_blocked(blocker: Blocker) -> Iterator[ContractFinding]:
 
 
 def find_authorized_block(blocker: Blocker, brief: Brief) -> Iterator[ContractFinding]:
-    """BLOCK_NOT_GENUINE, with the brief: the blocker asks for an operation that the brief authorizes. For another
-    brief, a mismatch.
+    """BLOCK_NOT_GENUINE, with the brief: the blocker asks for an operation that the brief authorizes.
+
+    For another brief, a mismatch.
     """
     yield from find_mismatch("blocker", blocker.brief, brief.id)
     if blocker.human_required_for != "destructive op":
@@ -72,8 +73,9 @@ def find_not_resumable(blocker: Blocker) -> Iterator[ContractFinding]:
 
 
 def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
-    """BLOCK_IS_PREFERENCE: the blocker asks for a preference. Fixed phrases always match; other words only if no human
-    is required.
+    """BLOCK_IS_PREFERENCE: the blocker asks for a preference.
+
+    Fixed phrases always match; other words only if no human is required.
     """
     question = blocker.question or ""
     words = find_phrase(question) or ("" if blocker.human_required_for else find_preference(question))
@@ -82,8 +84,9 @@ def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
 
 
 def find_blocker_of_done(blocker: Blocker, report: SessionReport) -> Iterator[ContractFinding]:
-    """ILLEGAL_TERMINAL_STATE, with the result: a session that is done cannot have an open blocker. For another session,
-    a mismatch.
+    """ILLEGAL_TERMINAL_STATE, with the result: a session that is done cannot have an open blocker.
+
+    For another session, a mismatch.
     """
     if report.session is not None and report.session != blocker.session:
         message = f"the blocker is of session {quote(blocker.session)}, but the result is of session {quote(report.session)}"

@@ -116,9 +116,7 @@ def find_unknown_operation(preflight: Preflight) -> Iterator[ContractFinding]:
 
 
 def find_unlisted_operation(preflight: Preflight, brief: Brief) -> Iterator[ContractFinding]:
-    """DESTRUCTIVE_NOT_AUTHORISED, with the brief: it does not list the operation, or the authorization names another
-    brief.
-    """
+    """DESTRUCTIVE_NOT_AUTHORISED, with the brief: it does not list the operation, or the authorization names another brief."""
     done = preflight.authorization
     if done is not None and done.brief is not None and not is_same_id(done.brief, brief.id):
         message = f"the authorization names the brief {quote(done.brief)}, not {quote(brief.id or 'none')}"

@@ -219,8 +219,9 @@ def _find_other_shipping(report: SessionReport, brief: Brief) -> Iterator[Contra
 
 
 def find_blocked_end(report: SessionReport, blocker: Blocker) -> Iterator[ContractFinding]:
-    """ILLEGAL_TERMINAL_STATE, with the blocker: a session that is done cannot have an open blocker. For another
-    session, a mismatch.
+    """ILLEGAL_TERMINAL_STATE, with the blocker: a session that is done cannot have an open blocker.
+
+    For another session, a mismatch.
     """
     if report.session is not None and report.session != blocker.session:
         message = f"the result is of session {quote(report.session)}, but the blocker is of session {quote(blocker.session)}"

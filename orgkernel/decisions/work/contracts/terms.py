@@ -66,7 +66,7 @@ def get_contract_terms(view: OrgView) -> ContractTerms:
         own = [edge.target for edge in view.list_roles_filled_by(agent_id)]
         name = normalize_agent_name(agent_id)
         role_terms = [roles[each] for each in own if each in roles]
-        # A name that a role and an agent share means both.
+        # A name that a role and an agent share stands for both.
         leads[name] = _merge_strictest([*role_terms, *([leads[name]] if name in leads else [direct])])
     return ContractTerms(
         () if governance is None else governance.phrases,
