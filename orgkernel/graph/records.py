@@ -89,7 +89,7 @@ class RankRow(msgspec.Struct, frozen=True):
     """The entries as written."""
 
 
-def fill_upwards(declared: Mapping[str, ToolLevel], ranks: Iterable[Rank]) -> dict[str, ToolLevel]:
+def fill_upwards(entries: Mapping[str, ToolLevel], ranks: Iterable[Rank]) -> dict[str, ToolLevel]:
     """The level of every rank: an entry applies upward until the next one, and ranks below the first have none.
 
     >>> ranks = (Rank(id="ensign"), Rank(id="lieutenant"), Rank(id="commander"))
@@ -99,7 +99,7 @@ def fill_upwards(declared: Mapping[str, ToolLevel], ranks: Iterable[Rank]) -> di
     levels: dict[str, ToolLevel] = {}
     level: ToolLevel = "none"
     for rank in ranks:
-        level = declared.get(rank.id, level)
+        level = entries.get(rank.id, level)
         levels[rank.id] = level
     return levels
 
@@ -136,9 +136,9 @@ def is_matrix(name: str, matrices: Matrices) -> bool:
 
 
 def _build_row(
-    declared: Mapping[str, ToolLevel], place: Place, statement: str, ranks: tuple[Rank, ...]
+    entries: Mapping[str, ToolLevel], place: Place, statement: str, ranks: tuple[Rank, ...]
 ) -> RankRow:
-    return RankRow(fill_upwards(declared, ranks), place, statement, declared)
+    return RankRow(fill_upwards(entries, ranks), place, statement, entries)
 
 
 def _find_candidate_rows(

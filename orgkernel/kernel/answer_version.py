@@ -75,28 +75,28 @@ class AnswerVersions:
         self._last = AnswerVersion(state, version, since, until)
         return self._last
 
-    def _list_ends_of(self, state: RegistryState, stored: StateView) -> tuple[float, ...]:
+    def _list_ends_of(self, state: RegistryState, stored_state: StateView) -> tuple[float, ...]:
         """The expiries of stored rows, in order."""
         held, version, ends = self._ends
-        if held is not state or version != stored.version:
-            ends = tuple(sorted(set(_iterate_ends(state, stored))))
-            self._ends = (state, stored.version, ends)
+        if held is not state or version != stored_state.version:
+            ends = tuple(sorted(set(_iterate_ends(state, stored_state))))
+            self._ends = (state, stored_state.version, ends)
         return ends
 
 
-def _iterate_ends(state: RegistryState, stored: StateView) -> Iterator[float]:
+def _iterate_ends(state: RegistryState, stored_state: StateView) -> Iterator[float]:
     from orgkernel.decisions.evidence.state_view import REPORT_COUNTS_FOR
 
-    for grants in stored.grants.values():
+    for grants in stored_state.grants.values():
         yield from (grant.expires_at for grant in grants if grant.expires_at is not None)
-    for restrictions in stored.restrictions.values():
+    for restrictions in stored_state.restrictions.values():
         yield from (each.expires_at for each in restrictions if each.expires_at is not None)
-    yield from (lock.expires_at for lock in stored.locks.values() if lock.expires_at is not None)
-    for claims in stored.all_claims:
+    yield from (lock.expires_at for lock in stored_state.locks.values() if lock.expires_at is not None)
+    for claims in stored_state.all_claims:
         yield from claims.list_ends()
-    for reports in stored.reports.values():
+    for reports in stored_state.reports.values():
         yield from (report.at + REPORT_COUNTS_FOR for report in reports)
-    for results in stored.results.values():
+    for results in stored_state.results.values():
         for result in results:
             if result.expires_at is not None:
                 yield result.expires_at

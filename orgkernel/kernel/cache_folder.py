@@ -86,16 +86,16 @@ def _find_repository(folder: str) -> str | None:
     return folder
 
 
-def _read_secret(own: str) -> bytes:
+def _read_secret(own_folder: str) -> bytes:
     """The secret in the user's own folder, created at the first use. Raises OSError."""
-    path = os.path.join(own, _SECRET)
+    path = os.path.join(own_folder, _SECRET)
     for _ in range(2):
         with contextlib.suppress(FileNotFoundError), open_regular(path, follow=False) as file:
             secret = file.read(_SECRET_BYTES + 1)
-            is_safe = is_trusted(os.fstat(file.fileno())) and is_trusted(os.stat(own))
+            is_safe = is_trusted(os.fstat(file.fileno())) and is_trusted(os.stat(own_folder))
             if not is_safe or len(secret) != _SECRET_BYTES:
                 raise PermissionError(f"{path} is damaged, or other users can write to it")
             return secret
-        os.makedirs(own, mode=0o700, exist_ok=True)
+        os.makedirs(own_folder, mode=0o700, exist_ok=True)
         make_once(path, f"{path}.{os.urandom(8).hex()}.new", os.urandom(_SECRET_BYTES))
     raise FileNotFoundError(f"{path} cannot be created")

@@ -46,7 +46,7 @@ class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
 
 
 def compute_next_state(
-    latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
+    latest: Snapshot, served_organizations: Mapping[str, ServedOrganization], before: Snapshot | None = None
 ) -> tuple[RegistryState, Reload]:
     """The state after a load: good versions replace the old ones; organizations with errors keep the last good one as stale."""
     now: dict[str, ServedOrganization] = {}
@@ -57,10 +57,10 @@ def compute_next_state(
             now[org_id] = ServedOrganization(organization)
             continue
         refused[org_id] = organization.diagnostics
-        if org_id in served:
-            now[org_id] = ServedOrganization(served[org_id].snapshot, stale=True)
+        if org_id in served_organizations:
+            now[org_id] = ServedOrganization(served_organizations[org_id].snapshot, stale=True)
     # An organization that answered before and is missing now could have a broken file. Then its last version stays.
-    for org_id, answering in served.items():
+    for org_id, answering in served_organizations.items():
         if org_id in now:
             continue
         file = answering.snapshot.records.document.name
@@ -88,11 +88,14 @@ def compute_next_state(
             org_id
             for org_id, each in now.items()
             if not each.stale
-            and (org_id not in served or served[org_id].snapshot.digest != each.snapshot.digest)
+            and (
+                org_id not in served_organizations
+                or served_organizations[org_id].snapshot.digest != each.snapshot.digest
+            )
         ),
         tuple(org_id for org_id, each in now.items() if each.stale),
         tuple(org_id for org_id in refused if org_id not in now),
-        tuple(org_id for org_id in served if org_id not in now),
+        tuple(org_id for org_id in served_organizations if org_id not in now),
         before is None or before.digest != latest.digest or before.diagnostics != latest.diagnostics,
     )
     return RegistryState(latest, now, refused), report

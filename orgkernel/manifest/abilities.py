@@ -276,7 +276,7 @@ def _build_held_grants(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:
 
 
 def find_granted_tools(
-    view: OrgView, holder: Subject, state: StateView, context: AccessContext, listed: frozenset[str]
+    view: OrgView, holder: Subject, state: StateView, context: AccessContext, listed_tools: frozenset[str]
 ) -> tuple[str, ...]:
     """Tools that a holder has only through stored grants, now or in other circumstances."""
     if not any(key in state.grants for key in holder.keys):
@@ -284,18 +284,18 @@ def find_granted_tools(
     request = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=request, state=state)
     tools = (row.resource.partition(":")[2] for row in rows)
-    return tuple(tool for tool in dict.fromkeys(tools) if tool not in listed)
+    return tuple(tool for tool in dict.fromkeys(tools) if tool not in listed_tools)
 
 
 def find_requestable_tools(
-    view: OrgView, holder: Subject, state: StateView, context: AccessContext, wanted: Iterable[str]
+    view: OrgView, holder: Subject, state: StateView, context: AccessContext, tool_ids: Iterable[str]
 ) -> Iterator[v1.RequestableTool]:
     """The tools among these that a grant would allow, because only failures that a grant can remove stand against them."""
     tables = get_access_tables(view)
     order = tables.order
     missing = order.codes["NOT_BOUND_TO_ROLE"].bit
     liftable = sum(order.waivable.values()) | missing | order.asking
-    for tool_id in wanted:
+    for tool_id in tool_ids:
         evaluation = ask(tables, AccessRequest(holder.subject, "use", f"tool:{tool_id}", context), state)
         if evaluation.resource.unknown:
             continue

@@ -48,17 +48,22 @@ def _get_chart_superior(view: OrgView, role_id: str) -> str | None:
 
 
 def _render_branch(
-    view: OrgView, below: Mapping[str, Sequence[str]], root: str, last: bool, shown: set[str], width: int
+    view: OrgView,
+    below: Mapping[str, Sequence[str]],
+    root: str,
+    last: bool,
+    shown_roles: set[str],
+    width: int,
 ) -> Iterator[str]:
     """The role and all roles below it, without recursion, because a chain of command can be long."""
     pending = [(root, "", last)]
     while pending:
         role, indent, last = pending.pop()
         prefix = _indent(indent) + ("└── " if last else "├── ")
-        if role in shown:
+        if role in shown_roles:
             yield _cut(f"{prefix}{role} (again: its chain of command is a cycle)", width)
             continue
-        shown.add(role)
+        shown_roles.add(role)
         yield _render_line(view, role, prefix, width)
         deeper = indent + ("    " if last else "│   ")
         pending.extend((each, deeper, number == 0) for number, each in enumerate(reversed(below[role])))

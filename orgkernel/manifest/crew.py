@@ -135,59 +135,70 @@ def _build_members(view: OrgView) -> Iterator[_Member]:
         yield _Member(agent_id, record, roles, departments, view.list_watches(agent_id))
 
 
-def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: float) -> tuple[str, ...]:
+def select_agents(view: OrgView, state: StateView, agent_filter: AgentFilter, now: float) -> tuple[str, ...]:
     """The matching agents that fill roles, by id."""
     crew = _get_crew(view)
     members = crew.members
-    sets = list(_find_by_index(view, crew, state, wanted, now))
+    sets = list(_find_by_index(view, crew, state, agent_filter, now))
     chosen: Iterable[str] = members if not sets else sorted(frozenset.intersection(*sets))
-    if (wanted.watch, wanted.lifecycle, wanted.rank, wanted.qualification) == (None, None, None, None):
+    if (agent_filter.watch, agent_filter.lifecycle, agent_filter.rank, agent_filter.qualification) == (
+        None,
+        None,
+        None,
+        None,
+    ):
         return tuple(agent_id for agent_id in chosen if agent_id in members) if sets else crew.everybody
     return tuple(
         agent_id
         for agent_id in chosen
-        if agent_id in members and _does_match(view, state, members[agent_id], wanted, now)
+        if agent_id in members and _does_match(view, state, members[agent_id], agent_filter, now)
     )
 
 
 def _find_by_index(
-    view: OrgView, crew: _Crew, state: StateView, wanted: AgentFilter, now: float
+    view: OrgView, crew: _Crew, state: StateView, agent_filter: AgentFilter, now: float
 ) -> Iterator[frozenset[str]]:
     """The candidate agents from each condition that an index can answer."""
-    if wanted.role is not None:
-        yield crew.find_agents_in_roles((wanted.role,))
-    if wanted.tool is not None:
-        yield crew.find_agents_in_roles(edge.source for edge in view.list_holders(wanted.tool))
-    if wanted.intent is not None:
-        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.SERVES_INTENT, wanted.intent))
-    if wanted.department is not None:
-        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.BELONGS_TO, wanted.department))
-    if wanted.skill is None and wanted.min_level is not None:
+    if agent_filter.role is not None:
+        yield crew.find_agents_in_roles((agent_filter.role,))
+    if agent_filter.tool is not None:
+        yield crew.find_agents_in_roles(edge.source for edge in view.list_holders(agent_filter.tool))
+    if agent_filter.intent is not None:
+        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.SERVES_INTENT, agent_filter.intent))
+    if agent_filter.department is not None:
+        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.BELONGS_TO, agent_filter.department))
+    if agent_filter.skill is None and agent_filter.min_level is not None:
         levels = (
             (agent_id, compute_current_levels(view.records, records, now).values())
             for agent_id, records in state.skills.items()
         )
-        yield frozenset(agent_id for agent_id, held in levels if max(held, default=0) >= wanted.min_level)
-    if wanted.skill is not None:
-        lowest = wanted.min_level or ANY_LEVEL
-        declared = view.records.skills.get(wanted.skill)
+        yield frozenset(
+            agent_id for agent_id, held in levels if max(held, default=0) >= agent_filter.min_level
+        )
+    if agent_filter.skill is not None:
+        lowest = agent_filter.min_level or ANY_LEVEL
+        declared = view.records.skills.get(agent_filter.skill)
         yield frozenset(
             record.agent_id
-            for record in crew.find_skill_records(state, wanted.skill)
+            for record in crew.find_skill_records(state, agent_filter.skill)
             if declared is not None
             and not record.suspended
             and compute_current_level(record, declared.record.decay_rate_days, now) >= lowest
         )
 
 
-def _does_match(view: OrgView, state: StateView, member: _Member, wanted: AgentFilter, now: float) -> bool:
+def _does_match(
+    view: OrgView, state: StateView, member: _Member, agent_filter: AgentFilter, now: float
+) -> bool:
     return (
-        (wanted.watch is None or wanted.watch in member.watches)
-        and (wanted.lifecycle is None or wanted.lifecycle == state.get_lifecycle(member.agent_id))
-        and (wanted.rank is None or wanted.rank == _rank(view, state, member.agent_id))
+        (agent_filter.watch is None or agent_filter.watch in member.watches)
+        and (agent_filter.lifecycle is None or agent_filter.lifecycle == state.get_lifecycle(member.agent_id))
+        and (agent_filter.rank is None or agent_filter.rank == _rank(view, state, member.agent_id))
         and (
-            wanted.qualification is None
-            or has_passed(view.records, state.results.get(member.agent_id, ()), wanted.qualification, now)
+            agent_filter.qualification is None
+            or has_passed(
+                view.records, state.results.get(member.agent_id, ()), agent_filter.qualification, now
+            )
         )
     )
 

@@ -171,8 +171,8 @@ def _is_new(done: CommissionedAgent) -> bool:
     return done.added or done.born or done.assigned or bool(done.skills)
 
 
-def _list_new_skills(decision: CommissionDecision, held: Sequence[SkillRecord]) -> list[str]:
-    has = {each.skill for each in held}
+def _list_new_skills(decision: CommissionDecision, skill_records: Sequence[SkillRecord]) -> list[str]:
+    has = {each.skill for each in skill_records}
     return [skill for skill in decision.skills if skill not in has]
 
 
@@ -248,10 +248,10 @@ def _store(
         )
 
 
-def _require_same_key(known: AgentIdentity, order: CommissionOrder) -> None:
-    if order.public_key not in (None, known.did):
+def _require_same_key(identity: AgentIdentity, order: CommissionOrder) -> None:
+    if order.public_key not in (None, identity.did):
         raise Refused(
-            f"the agent {quote(order.agent)} has the key {quote(known.did)} already",
+            f"the agent {quote(order.agent)} has the key {quote(identity.did)} already",
             "leave the public key out; an agent keeps its first key",
             "IDENTITY_CONFLICT",
         )

@@ -14,13 +14,13 @@ from orgkernel.operations.context import Context
 NO_ORGANIZATION = "NO_ORGANIZATION"
 
 
-def choose_organization(context: Context, named: str | None) -> str:
+def choose_organization(context: Context, org_name: str | None) -> str:
     """The named organization, or `*`; without a name, the served or active one.
 
     The operation checks whether a named one exists. Raises `Refused` and `AmbiguousActive`.
     """
-    if named not in (None, ACTIVE):
-        return named
+    if org_name not in (None, ACTIVE):
+        return org_name
     if context.kernel is None:
         raise Refused(
             "no organization is named, and there are no documents that declare one",

@@ -64,7 +64,7 @@ _UNBOUND: dict[str, Any] = dict.fromkeys(("channel", "session", "expires_at", "a
 
 
 def require_may_give(
-    context: Context, wanted: Grant, itself: str = "give itself a permission"
+    context: Context, new_grant: Grant, itself: str = "give itself a permission"
 ) -> Right | None:
     """The right to issue a grant; None for an operator.
 
@@ -72,28 +72,30 @@ def require_may_give(
     `SELF_GRANT`, `NO_AUTHORITY`, and `MAY_NOT_GRANT` for a permission that the actor does not have.
     """
     if context.kernel is not None:
-        require_declared(context.kernel.state, wanted)
+        require_declared(context.kernel.state, new_grant)
     member = find_member(context.kernel, context.actor)
     if member is None:
         return None
-    if member.is_owner_of(wanted.org_id):
-        if wanted.subject == member.subject:
+    if member.is_owner_of(new_grant.org_id):
+        if new_grant.subject == member.subject:
             raise Refused(f"{quote(member.subject)} cannot {itself}", "an owner has everything", SELF_GRANT)
         return member.owner_right
-    refuse_itself(context, member, wanted.subject, itself)
+    refuse_itself(context, member, new_grant.subject, itself)
     assert context.kernel is not None
-    what = f"give {quote(wanted.subject)} a permission"
-    refuse_superior(context.kernel, member, wanted.subject, what, wanted.org_id)
-    if wanted.waives:
-        raise build_outside_refusal(member.subject, f"lift {listing(wanted.waives)}")
+    what = f"give {quote(new_grant.subject)} a permission"
+    refuse_superior(context.kernel, member, new_grant.subject, what, new_grant.org_id)
+    if new_grant.waives:
+        raise build_outside_refusal(member.subject, f"lift {listing(new_grant.waives)}")
     is_crew = any(identity.is_crew for _, identity in member.known)
-    for resource in wanted.resources:
-        for view in list_views(context.kernel.state, wanted.org_id):
+    for resource in new_grant.resources:
+        for view in list_views(context.kernel.state, new_grant.org_id):
             if does_know_resource(view, resource):
                 if is_crew:
-                    _require_may_grant(view, member, resource, wanted.level)
-                _require_held(context.kernel.access(view.org_id), member, wanted, resource)
-    return require_right(context.kernel, member, wanted.subject, what, wanted.org_id, wanted.resources)
+                    _require_may_grant(view, member, resource, new_grant.level)
+                _require_held(context.kernel.access(view.org_id), member, new_grant, resource)
+    return require_right(
+        context.kernel, member, new_grant.subject, what, new_grant.org_id, new_grant.resources
+    )
 
 
 def require_may_approve(context: Context, request: PermissionRequest, approval: Approval) -> Right | None:
@@ -137,7 +139,7 @@ def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, leve
         )
 
 
-def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant, resource: str) -> None:
+def _require_held(desk: OrganizationAccess, member: ActingSubject, new_grant: Grant, resource: str) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) if the grantor itself is not allowed what the grant gives."""
     tables = get_access_tables(desk.view)
     giver = tables.find_subject(member.subject)
@@ -152,17 +154,19 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
             "name every tool and the organization, or let the owner or an operator grant it",
             MAY_NOT_GRANT,
         )
-    held = _select_held(desk, giver, wanted, part, target)
-    context = replace(desk.build_current_context(), channel=wanted.channel, session=wanted.session)
+    held = _select_held(desk, giver, new_grant, part, target)
+    context = replace(desk.build_current_context(), channel=new_grant.channel, session=new_grant.session)
     needed = (
-        LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
+        LEVEL[new_grant.level]
+        if target.kind == "tool"
+        else min(LEVEL[new_grant.level], *target.required.values())
     )
-    for action in _list_actions_at(target, needed) if wanted.action is None else (wanted.action,):
+    for action in _list_actions_at(target, needed) if new_grant.action is None else (new_grant.action,):
         request = AccessRequest(member.subject, action, whole, context)
         evaluation = evaluate(_ask_part(tables, request, held, part))
         asks = evaluation.outcome == "ask" or _does_ask_anywhere(_ask_part(tables, request, held, part))
         where = _describe_escape(
-            evaluation, tables.find_subject(wanted.subject), replace(wanted, resources=(whole,))
+            evaluation, tables.find_subject(new_grant.subject), replace(new_grant, resources=(whole,))
         )
         holds = (
             evaluation.outcome in ("allow", "conditional")
@@ -171,8 +175,8 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
         if holds and not asks and not where:
             continue
         help = f"`orgkernel why {member.subject} {action} {whole}` shows what denies it"
-        has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
-        if short := _explain_short_grants(desk, giver, wanted, part, target):
+        has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(new_grant.level)}"
+        if short := _explain_short_grants(desk, giver, new_grant, part, target):
             text = f"{has} through {short}, {cannot} beyond that"
             help = "give no more than that grant, or let the owner or an operator grant it"
         elif asks:
@@ -184,9 +188,11 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
         raise Refused(text, help, MAY_NOT_GRANT)
 
 
-def _ask_part(tables: AccessTables, request: AccessRequest, held: StateView, part: str | None) -> Evaluation:
+def _ask_part(
+    tables: AccessTables, request: AccessRequest, held_state: StateView, part: str | None
+) -> Evaluation:
     """The evaluation for the grantor itself. A file scope that contains the part is not a failure."""
-    evaluation = ask(tables, request, held)
+    evaluation = ask(tables, request, held_state)
     evaluation.required = evaluation.resource.required.get(request.action, FULL)
     if part is not None and is_in_file_scope(evaluation, part):
         evaluation.assumed = Assumed(in_file_scope=True)
@@ -241,7 +247,7 @@ def _does_ask_anywhere(evaluation: Evaluation) -> bool:
 
 
 def _select_held(
-    desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
+    desk: OrganizationAccess, giver: Subject, new_grant: Grant, part: str | None, target: Resource
 ) -> StateView:
     """The state with the grantor's rows about the resource, without grants that do not cover the new one.
 
@@ -255,7 +261,7 @@ def _select_held(
             for about in find_about(state.grants, (key,), target)
             for each in about.rows
             if is_active(each, desk.view.org_id, now)
-            and not _explain_shortfall(each, wanted)
+            and not _explain_shortfall(each, new_grant)
             and (resources := _find_covering_resources(each, part, root))
         )
         for key in giver.keys
@@ -281,22 +287,22 @@ def _add_lock(state: StateView, org_id: str, target: Resource, giver: Subject) -
     )
 
 
-def _explain_shortfall(grant: Grant, wanted: Grant) -> str:
+def _explain_shortfall(grant: Grant, new_grant: Grant) -> str:
     """The respect in which a grant does not cover the new one, in words; empty if it does."""
     ends = grant.expires_at
     if grant.uses_left is not None:
         return "is for a number of uses"
-    if ends is not None and (wanted.expires_at is None or wanted.expires_at > ends):
+    if ends is not None and (new_grant.expires_at is None or new_grant.expires_at > ends):
         return f"ends at {as_utc(ends)}"
     for field in ("channel", "session"):
         only = getattr(grant, field)
-        if only is not None and only != getattr(wanted, field):
+        if only is not None and only != getattr(new_grant, field):
             return f"is valid only in the {field} {quote(only)}"
-    if grant.action is not None and grant.action != wanted.action:
+    if grant.action is not None and grant.action != new_grant.action:
         return f"is only for the action {quote(grant.action)}"
-    if grant.input_digest is not None and grant.input_digest != wanted.input_digest:
+    if grant.input_digest is not None and grant.input_digest != new_grant.input_digest:
         return "is only for one input"
-    if grant.snapshot is not None and grant.snapshot != wanted.snapshot:
+    if grant.snapshot is not None and grant.snapshot != new_grant.snapshot:
         return "is only for one version of the documents"
     for field in (
         grant.__struct_fields__
@@ -319,7 +325,7 @@ def _narrow_restriction(restriction: Restriction, part: str | None, root: str | 
 
 
 def _explain_short_grants(
-    desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
+    desk: OrganizationAccess, giver: Subject, new_grant: Grant, part: str | None, target: Resource
 ) -> str:
     """The grants of the grantor about the resource that do not cover the new one, in words."""
     shortfalls: list[str] = []
@@ -327,7 +333,7 @@ def _explain_short_grants(
     now, org_id = desk.build_current_context().now, desk.view.org_id
     for grant in (row for about in find_about(desk.state.grants, giver.keys, target) for row in about.rows):
         if is_active(grant, org_id, now) and target.resource in map(get_root_resource, grant.resources):
-            lacking = _explain_shortfall(grant, wanted) or (
+            lacking = _explain_shortfall(grant, new_grant) or (
                 "" if _find_covering_resources(grant, part, root) else "is for a part of it"
             )
             if lacking:

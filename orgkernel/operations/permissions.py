@@ -340,16 +340,16 @@ def require_current(context: Context, org_id: str, snapshot: str | None) -> None
             )
 
 
-def _list_required_levels(kernel: Kernel, org_id: str, written: str, action: str) -> list[int]:
+def _list_required_levels(kernel: Kernel, org_id: str, name: str, action: str) -> list[int]:
     """The levels that an action requires, for each resource that a word matches; level 0 for an undeclared one.
 
     Raises `Refused` for an action that the resource does not have.
     """
-    resources = [each for view in list_views(kernel.state, org_id) for each in find_resources(view, written)]
+    resources = [each for view in list_views(kernel.state, org_id) for each in find_resources(view, name)]
     required = [each.required[action] for each in resources if action in each.required]
     if resources and not required:
         raise Refused(
-            f"{quote(written)} has no action {quote(action)}",
+            f"{quote(name)} has no action {quote(action)}",
             "`orgkernel what-can SUBJECT` lists actions",
             UNKNOWN_NAME,
         )

@@ -173,13 +173,13 @@ def build_outside_refusal(subject: str, what: str) -> Refused:
     return Refused(f"{quote(subject)} may not {what}", ONLY_OUTSIDE, MAY_NOT_GRANT)
 
 
-def choose_subject(context: Context, named: str | None, field: str, org_id: str | None) -> str:
+def choose_subject(context: Context, named_subject: str | None, field: str, org_id: str | None) -> str:
     """The subject of a request: the actor itself, or for an owner or operator, the one in `field`.
 
     Raises `Refused`.
     """
     member = context.actor.member
-    if member and named in (None, member):
+    if member and named_subject in (None, member):
         return member
     if member and (context.actor.agent_id or not _is_owner(context, org_id)):
         raise Refused(
@@ -187,13 +187,13 @@ def choose_subject(context: Context, named: str | None, field: str, org_id: str 
             f"the {field} has to be {quote(member)}",
             OTHER_REQUESTER,
         )
-    if named is None:
+    if named_subject is None:
         raise Refused(
             f"the credential belongs to no agent, and no {field} is given",
             f"name the `{field}`",
             OTHER_REQUESTER,
         )
-    return named
+    return named_subject
 
 
 def _is_owner(context: Context, org_id: str | None) -> bool:

@@ -44,10 +44,10 @@ AuditCount = Literal["senders", "policies", "decisions"]
 
 
 def read_audit(
-    store: Store, wanted: AuditFilter, limit: int | None = None, after: str | None = None
+    store: Store, audit_filter: AuditFilter, limit: int | None = None, after: str | None = None
 ) -> Iterator[AuditRow]:
     """Rows that match every filter, newest first; `after` is the last row of the page before. Raises `UnknownRecord`."""
-    return read_rows(store.context, wanted, limit, after)
+    return read_rows(store.context, audit_filter, limit, after)
 
 
 def count_audit(

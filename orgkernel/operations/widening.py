@@ -47,10 +47,10 @@ def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
     )
 
 
-def find_resources(view: OrgView, written: str) -> tuple[Resource, ...]:
+def find_resources(view: OrgView, resource_name: str) -> tuple[Resource, ...]:
     """The resources that a name in a grant matches. The name can end in a star."""
     tables = get_access_tables(view)
-    kind, _, name = written.partition(":")
+    kind, _, name = resource_name.partition(":")
     if kind == "tool":
         name = name.partition(":")[0]
     known = {"tool": view.records.tools, "credential": tables.credentials, "data": DATA_TIERS}.get(kind, ())
@@ -79,8 +79,8 @@ def _find_changes(
             )  # fmt: skip
 
 
-def _get_path(written: str) -> str:
+def _get_path(resource_name: str) -> str:
     """The path in a tool name, with its colon; empty if there is none."""
-    kind, _, name = written.partition(":")
+    kind, _, name = resource_name.partition(":")
     _, colon, path = name.partition(":")
     return colon + path if kind == "tool" else ""

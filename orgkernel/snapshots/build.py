@@ -43,8 +43,8 @@ def build_snapshot(
     severities: Mapping[str, Severity | None] | None = None,
     selection: frozenset[str] | None = None,
     *,
-    located: Sequence[Located] | None = None,
-    known: Mapping[str, FileRead] | None = None,
+    located_files: Sequence[Located] | None = None,
+    known_files: Mapping[str, FileRead] | None = None,
     found_before: FoundBefore = NOTHING_FOUND,
     refused: Sequence[Diagnostic] = (),
 ) -> Snapshot:
@@ -52,12 +52,12 @@ def build_snapshot(
 
     `selection` limits the reported findings to these files and folders, by their shown names, and to the profiles that an
     organization among them includes; by default, all findings are reported except those in documents that are only read
-    as context. `located` are the files below the roots, if they are known already. Files that are `known` by their paths
+    as context. `located_files` are the files below the roots, if they are known already. Files in `known_files`
     are not read again, and the findings in `found_before` are reused for unchanged documents. Sources that were `refused`
     before reading are reported as well.
     """
     with _pause_garbage_collection():
-        tree = read_tree(roots, located=located, known=known)
+        tree = read_tree(roots, located=located_files, known=known_files)
         if refused:
             tree = replace(tree, diagnostics=(*tree.diagnostics, *refused))
         return _build_snapshot(tree, severities or {}, selection, found_before)

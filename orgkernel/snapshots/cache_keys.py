@@ -76,11 +76,13 @@ def digest_request(
     return _digest(program, msgspec.msgpack.encode(key_parts))
 
 
-def compute_contents_key(request_key: str, located: Sequence[Located], digests: Sequence[str | None]) -> str:
+def compute_contents_key(
+    request_key: str, located_files: Sequence[Located], digests: Sequence[str | None]
+) -> str:
     """A digest of a request, and of names and contents, independent of the location of the files."""
     files = [
         (each.number, each.name, _get_tail(each), each.root.shared, digest)
-        for each, digest in zip(located, digests, strict=True)
+        for each, digest in zip(located_files, digests, strict=True)
     ]
     return f"snapshot-{_digest(request_key.encode(), msgspec.msgpack.encode(files))}"
 
@@ -94,9 +96,9 @@ def _digest(*parts: bytes) -> str:
     return whole.hexdigest()
 
 
-def _get_tail(located: Located) -> str | bytes:
+def _get_tail(located_file: Located) -> str | bytes:
     """The path of a file below its root, as bytes, because it might not be valid text."""
-    tail = located.path.removeprefix(located.root.path)
+    tail = located_file.path.removeprefix(located_file.root.path)
     return tail if tail.isascii() else os.fsencode(tail)
 
 

@@ -18,25 +18,25 @@ from orgkernel.rules.rule import RuleTarget
 from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
-def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
+def check_documents(tree: Tree, known_findings: FoundInDocuments) -> FoundInDocuments:
     """Findings about single documents, before suppressions. Those of unchanged documents are reused."""
     rules = rules_of(RuleTarget.DOCUMENT)
     return {
-        document: known[document]
-        if document in known
+        document: known_findings[document]
+        if document in known_findings
         else tuple(diagnostic for rule in rules for diagnostic in rule.run(document))
         for document in tree.documents
     }
 
 
-def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocuments:
+def check_profiles(assembly: Assembly, known_findings: FoundInDocuments) -> FoundInDocuments:
     """Findings about single profiles without overrides, before suppressions. Those of unchanged profiles are reused."""
     posts = chain(
         *(organization.posts.values() for organization in assembly.organizations),
         map(build_stray_post, assembly.stray_profiles),
     )
     return {
-        post.document: known[post.document] if post.document in known else check_post(post)
+        post.document: known_findings[post.document] if post.document in known_findings else check_post(post)
         for post in posts
         if post.is_as_written
     }

@@ -42,21 +42,21 @@ def build_draft(
         roots,
         severities,
         selection,
-        located=located,
-        known=known,
+        located_files=located,
+        known_files=known,
         found_before=latest.found_before,
         refused=refused,
     )
 
 
-def _read(located: Located, text: str, *, among_ours: bool) -> FileRead:
+def _read(located_file: Located, text: str, *, among_ours: bool) -> FileRead:
     digest = hashlib.sha256(text.encode()).hexdigest()
-    source, root = SourceText(located.path, located.name, text, digest), located.root
-    named = located.path == root.path
+    source, root = SourceText(located_file.path, located_file.name, text, digest), located_file.root
+    named = located_file.path == root.path
     read = read_documents(
         source, named=named, among_ours=among_ours, shared=root.shared, context=root.context
     )
-    return FileRead(located, digest, is_orgkernel_document(source), among_ours, read)
+    return FileRead(located_file, digest, is_orgkernel_document(source), among_ours, read)
 
 
 def _locate_beside(path: str, latest: Snapshot) -> Located:

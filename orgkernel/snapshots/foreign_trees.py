@@ -17,12 +17,12 @@ class ForeignTree(NamedTuple):
     folder: str
 
 
-def find_foreign_trees(folder: str, known: Iterable[str] = ()) -> Iterator[ForeignTree]:
+def find_foreign_trees(folder: str, known_paths: Iterable[str] = ()) -> Iterator[ForeignTree]:
     """The trees in and below a folder, sorted. Hidden folders and links are not searched.
 
-    A tree has at least one file that is neither one of the `known` real paths nor a file of a tree before it.
+    A tree has at least one file that is neither one of the `known_paths` real paths nor a file of a tree before it.
     """
-    seen = set(known)
+    seen = set(known_paths)
     for path, folders, _ in os.walk(folder):
         folders[:] = sorted(each for each in folders if each[0] != "." and each not in SKIPPED_FOLDERS)
         if (recognized := find_layout(path)) is None:

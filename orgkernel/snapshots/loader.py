@@ -134,8 +134,8 @@ class Loader:
                 self._severities,
                 self.request.asked,
                 refused=sources.refused,
-                located=located,
-                known=self._get_known_files(located, digests),
+                located_files=located,
+                known_files=self._get_known_files(located, digests),
                 found_before=self._last.snapshot.found_before if self._last else NOTHING_FOUND,
             )
             # The key is of the content that was read, which could have changed since the comparison.
@@ -170,18 +170,24 @@ class Loader:
 
     # -- unchanged files ----------------------------------------------------------------------------------------------
 
-    def _find_same(self, located: tuple[Located, ...], digests: list[str | None]) -> Snapshot | None:
+    def _find_same(self, located_files: tuple[Located, ...], digests: list[str | None]) -> Snapshot | None:
         """The snapshot with the same contents from this process, an earlier one, or another machine."""
         if None in digests:
             return None
         last = self._last
         if not last or last.signed.refused != self.sources.key:
             return (
-                self._restore(self._compute_contents_key(located, digests), located) if self.cache else None
+                self._restore(self._compute_contents_key(located_files, digests), located_files)
+                if self.cache
+                else None
             )
-        if last.located == located and [each.digest for each in last.signed.files] == digests:
+        if last.located == located_files and [each.digest for each in last.signed.files] == digests:
             return self._get_last_snapshot()
-        return self._restore(self._compute_contents_key(located, digests), located) if self.cache else None
+        return (
+            self._restore(self._compute_contents_key(located_files, digests), located_files)
+            if self.cache
+            else None
+        )
 
     def _get_last_snapshot(self) -> Snapshot | None:
         """The snapshot of the last load in this process, if its references are unchanged."""
@@ -194,12 +200,12 @@ class Loader:
             return None
         return self._last.snapshot
 
-    def _restore(self, key: str, located: Sequence[Located]) -> Snapshot | None:
+    def _restore(self, key: str, located_files: Sequence[Located]) -> Snapshot | None:
         packed = self.cache.find(key) if self.cache else None
         if packed is None or self.cache is None:
             return None
         try:
-            return restore_snapshot(decode_snapshot(packed), located)
+            return restore_snapshot(decode_snapshot(packed), located_files)
         except DamagedEntry:
             self.cache.discard(key)
             return None
@@ -208,12 +214,12 @@ class Loader:
             return None
 
     def _get_known_files(
-        self, located: Sequence[Located], digests: Sequence[str | None]
+        self, located_files: Sequence[Located], digests: Sequence[str | None]
     ) -> dict[str, FileRead]:
         """The earlier results for files whose content is unchanged, by path."""
         wanted = {
             (each.number, each.name): (each, digest)
-            for each, digest in zip(located, digests, strict=True)
+            for each, digest in zip(located_files, digests, strict=True)
             if digest
         }
         if self._last is None:
@@ -226,12 +232,12 @@ class Loader:
         return known
 
     def _get_known_from_cache(
-        self, wanted: Mapping[tuple[int, str], tuple[Located, str]]
+        self, wanted_files: Mapping[tuple[int, str], tuple[Located, str]]
     ) -> dict[str, FileRead]:
-        key = self._compute_last_key() if wanted else ""
+        key = self._compute_last_key() if wanted_files else ""
         packed = self.cache.find(key) if self.cache and key else None
         try:
-            return pick_files(decode_snapshot(packed), wanted) if packed else {}
+            return pick_files(decode_snapshot(packed), wanted_files) if packed else {}
         except DamagedEntry:
             return {}
 
@@ -252,11 +258,11 @@ class Loader:
     def _compute_tree_key(self) -> str:
         return self._compute_request_key("tree", *(root.path for root in self.request.roots))
 
-    def _compute_contents_key(self, located: Sequence[Located], digests: Sequence[str | None]) -> str:
+    def _compute_contents_key(self, located_files: Sequence[Located], digests: Sequence[str | None]) -> str:
         roots = (*self.request.roots, *self.sources.roots)
         request = replace(self.request, roots=roots)
         return compute_contents_key(
-            self._compute_key("snapshot", request, self.sources.key), located, digests
+            self._compute_key("snapshot", request, self.sources.key), located_files, digests
         )
 
     def _compute_request_key(self, kind: str, *more: str) -> str:
@@ -272,26 +278,26 @@ class Loader:
 
 
 def _list_declared_sources(
-    signed: SignedTree | None, located: Sequence[Located], digests: Sequence[str | None]
+    signed: SignedTree | None, located_files: Sequence[Located], digests: Sequence[str | None]
 ) -> list[tuple[DeclaredSource, ...]]:
     """The sources that organizations in each file declare."""
     before = {} if signed is None else {(file.root, file.name): file for file in signed.files}
     return [
         find_declared_sources(each) if digest is None else before[each.number, each.name].sources
-        for each, digest in zip(located, digests, strict=True)
+        for each, digest in zip(located_files, digests, strict=True)
     ]
 
 
 def _find_unchanged(
-    signed: SignedTree | None, located: Sequence[Located], signatures: Sequence[Signature | None]
+    signed: SignedTree | None, located_files: Sequence[Located], signatures: Sequence[Signature | None]
 ) -> list[str | None]:
     """The digest of every file that is certainly unchanged; None for any other."""
     if signed is None:
-        return [None] * len(located)
+        return [None] * len(located_files)
     limit = signed.begun - _TICK
     before = {(file.root, file.name): file for file in signed.files}
     digests: list[str | None] = []
-    for each, signature in zip(located, signatures, strict=True):
+    for each, signature in zip(located_files, signatures, strict=True):
         file = before.get((each.number, each.name))
         is_same = (
             file is not None

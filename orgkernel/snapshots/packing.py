@@ -179,27 +179,27 @@ def decode(decoder: msgspec.msgpack.Decoder[T], packed: bytes | memoryview) -> T
 
 
 def pick_files(
-    packed: PackedSnapshot, wanted: Mapping[tuple[int, str], tuple[Located, str]]
+    packed: PackedSnapshot, wanted_files: Mapping[tuple[int, str], tuple[Located, str]]
 ) -> dict[str, FileRead]:
-    """The results of the files with the wanted content, by path. `wanted` maps root and name to location and digest.
+    """The results of the files with the wanted content, by path. `wanted_files` maps root and name to location and digest.
 
     Raises `DamagedEntry`.
     """
     picked = {}
     for file in packed.files:
-        located, digest = wanted.get((file.root, file.name), (None, ""))
+        located, digest = wanted_files.get((file.root, file.name), (None, ""))
         if located is not None and digest == file.digest:
             picked[located.path] = _restore_file(file, located)
     return picked
 
 
-def restore_snapshot(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
+def restore_snapshot(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapshot:
     """The restored snapshot, with the current locations of its files.
 
     Raises `DamagedEntry` for parts that do not match, and `OutdatedEntry`.
     """
     try:
-        return _restore(packed, located)
+        return _restore(packed, located_files)
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as error:
         raise DamagedEntry(f"its parts do not match: {type(error).__name__}") from None
 
@@ -235,10 +235,12 @@ def _verify_marks(marks: Any) -> None:
             raise DamagedEntry("places of an unexpected form")
 
 
-def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
-    if [(each.root, each.name) for each in packed.files] != [(each.number, each.name) for each in located]:
+def _restore(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapshot:
+    if [(each.root, each.name) for each in packed.files] != [
+        (each.number, each.name) for each in located_files
+    ]:
         raise DamagedEntry("it is for other files")
-    files = list(map(_restore_file, packed.files, located))
+    files = list(map(_restore_file, packed.files, located_files))
     tree = build_tree(files, complete(files))
     if tree.looked_up != dict(packed.looked_up):
         raise OutdatedEntry
@@ -262,8 +264,8 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
     return Snapshot(organizations, reported, tree, packed.digest)
 
 
-def _restore_file(file: PackedFile, located: Located) -> FileRead:
-    name, path, root = located.name, located.path, located.root
+def _restore_file(file: PackedFile, located_file: Located) -> FileRead:
+    name, path, root = located_file.name, located_file.path, located_file.root
     documents = []
     for each in file.documents:
         if each.kind not in RECORDS:
@@ -274,7 +276,7 @@ def _restore_file(file: PackedFile, located: Located) -> FileRead:
         )
     broken = tuple(replace(each, name=name, path=path, shared=root.shared) for each in file.broken)
     read = ReadFile(tuple(documents), broken, file.diagnostics, file.skipped)
-    return FileRead(located, file.digest, file.says_ours, file.among_ours, read)
+    return FileRead(located_file, file.digest, file.says_ours, file.among_ours, read)
 
 
 def _get_document(tree: Tree, number: int) -> SourceDocument:

@@ -63,12 +63,18 @@ def _map_agent_positions(view: OrgView) -> Mapping[str, int]:
     return {agent_id: number for number, agent_id in enumerate(view.records.agents)}
 
 
-def _may_be_given(tables: AccessTables, subject: str, granted: Collection[str], resource: Resource) -> bool:
+def _may_be_given(
+    tables: AccessTables, subject: str, granted_subjects: Collection[str], resource: Resource
+) -> bool:
     """Whether a policy, a grant or the chain of command could give the resource to a subject outside the crew."""
     outsider = tables.find_subject(subject)
     if outsider is None:
         return False
-    return bool(outsider.policies) or resource.kind == "role" or any(key in granted for key in outsider.keys)
+    return (
+        bool(outsider.policies)
+        or resource.kind == "role"
+        or any(key in granted_subjects for key in outsider.keys)
+    )
 
 
 def find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...]:

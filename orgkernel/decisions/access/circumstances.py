@@ -63,10 +63,12 @@ def read_circumstances(match: Match) -> tuple[Circumstance, ...]:
 
 
 def with_status(
-    context: AccessContext, state: StateView, declared: Mapping[str, Collection[str]]
+    context: AccessContext, state: StateView, declared_status: Mapping[str, Collection[str]]
 ) -> AccessContext:
     """The context with the recorded alert and watch in place of those that the caller states."""
-    recorded = {kind: status.value for kind, status in state.status.items() if status.value in declared[kind]}
+    recorded = {
+        kind: status.value for kind, status in state.status.items() if status.value in declared_status[kind]
+    }
     return replace(context, **recorded) if recorded else context
 
 

@@ -72,12 +72,12 @@ class AccessTables:
         return any(post.profile.file_scope for post in self.view.records.posts.values())
 
     def read_paths(
-        self, resource: Resource, named: str | None, given: Mapping[str, Any] | None
+        self, resource: Resource, named_path: str | None, tool_input: Mapping[str, Any] | None
     ) -> StatedPaths | None:
         """The paths that a request states; None if it states none."""
-        if named is None and (given is None or not resource.path_arguments):
+        if named_path is None and (tool_input is None or not resource.path_arguments):
             return None
-        return read_stated_paths(named, resource.path_arguments, given, self.root)
+        return read_stated_paths(named_path, resource.path_arguments, tool_input, self.root)
 
     def with_status(self, request: AccessRequest, state: StateView) -> AccessRequest:
         """A request with the recorded alert and watch, if a policy depends on them, so a caller cannot choose them.
@@ -110,16 +110,16 @@ class AccessTables:
         }
         return {kind: tuple(f"{kind}:{name}" for name in dict.fromkeys(names[kind])) for kind in names}
 
-    def find_subject(self, written: str) -> Subject | None:
+    def find_subject(self, subject_name: str) -> Subject | None:
         """The subject with this name; None if no document declares it."""
-        subject = self.subjects.get(written)
+        subject = self.subjects.get(subject_name)
         if subject is None:
-            identity = identify(self.view, written)
+            identity = identify(self.view, subject_name)
             if identity is None:
                 return None
             subject = Subject(self.view, self.policies, identity, self.tool_resources)
-            if written == subject.subject:
-                self.subjects[written] = subject
+            if subject_name == subject.subject:
+                self.subjects[subject_name] = subject
         return subject
 
     def add_role_to_subject(self, subject: Subject, role: str, resource: Resource) -> Subject:
@@ -129,12 +129,12 @@ class AccessTables:
         wider = add_role(self.view, subject.identity, role)
         return subject.add_roles(self.view, self.policies, wider, other, resource.resource)
 
-    def find(self, written: str) -> tuple[Resource, str | None]:
+    def find(self, resource_name: str) -> tuple[Resource, str | None]:
         """The resource with this name, and the requested path within it, if any."""
-        cached_resource = self.resources.get(written)
+        cached_resource = self.resources.get(resource_name)
         if cached_resource is not None:
             return cached_resource, None
-        resource, path = build_resource(self.view, written, lambda: self.credentials)
+        resource, path = build_resource(self.view, resource_name, lambda: self.credentials)
         if resource.unknown:
             return resource, path
         if resource.kind == "tool":

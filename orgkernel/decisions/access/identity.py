@@ -96,9 +96,9 @@ def _identify_person(records: OrgRecords, name: str) -> SubjectIdentity | None:
                            frozenset(person.tags), person.name or name)  # fmt: skip
 
 
-def _identify_sender(records: OrgRecords, written: str) -> SubjectIdentity | None:
+def _identify_sender(records: OrgRecords, name: str) -> SubjectIdentity | None:
     """The person with the identity `PLATFORM/SPACE/ID`. The space can be empty, or left out together with its slash."""
-    platform, _, rest = written.partition("/")
+    platform, _, rest = name.partition("/")
     space, slash, sender = rest.partition("/")
     if not slash:
         space, sender = "", space

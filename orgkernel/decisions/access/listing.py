@@ -176,7 +176,7 @@ def what_can(
     return tuple(rows)
 
 
-def _build_rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
+def _build_rows(template: Evaluation, name: str) -> Iterable[AccessRow]:
     """The rows of a resource, one for each outcome of its actions."""
     requested_action, required = template.request.action, template.resource.required
     rows: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
@@ -185,7 +185,7 @@ def _build_rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
         if not actions and requested_action in required and required[requested_action] == required[group[0]]:
             actions = (requested_action,)
         if actions:
-            row = _build_row(template.copy_with(action=actions[0]), written, actions)
+            row = _build_row(template.copy_with(action=actions[0]), name, actions)
             if row is not None:
                 earlier = rows.get((row.outcome, row.conditions))
                 if earlier is not None:
@@ -205,14 +205,14 @@ def _group_actions(template: Evaluation) -> Iterable[tuple[str, ...]]:
     return template.resource.action_groups
 
 
-def _build_outcome_row(evaluation: Evaluation, written: str) -> AccessRow | None:
+def _build_outcome_row(evaluation: Evaluation, name: str) -> AccessRow | None:
     """The row of an allowed resource, for callers that do not read its conditions."""
     if evaluate(evaluation).outcome != "allow":
         return None
-    return AccessRow(evaluation.subject.subject, written, "allow", (evaluation.action,), "", "", ())
+    return AccessRow(evaluation.subject.subject, name, "allow", (evaluation.action,), "", "", ())
 
 
-def _build_row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) -> AccessRow | None:
+def _build_row(evaluation: Evaluation, name: str, actions: tuple[str, ...] = ()) -> AccessRow | None:
     """The row of an evaluation; None if the subject cannot do anything in any circumstances."""
     evaluate(evaluation)
     outcome, order = evaluation.outcome, evaluation.tables.order
@@ -222,7 +222,7 @@ def _build_row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = 
     code = order.get_code_names(evaluation.failing or evaluation.sources)[0]
     level = evaluation.resource.levels[evaluation.left]
     return AccessRow(
-        evaluation.subject.subject, written, outcome, actions or (evaluation.action,), level, code, conditions
+        evaluation.subject.subject, name, outcome, actions or (evaluation.action,), level, code, conditions
     )
 
 

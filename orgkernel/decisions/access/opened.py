@@ -15,8 +15,8 @@ _MOST_QUESTIONS = 20_000
 """The highest number of answers that are compared."""
 
 
-def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[RemedyChange, ...]) -> str:
-    """The other requests that changes would allow, in words; empty if there are none. `tried` is the evaluation with
+def count_opened(evaluation: Evaluation, trial: Evaluation, changes: tuple[RemedyChange, ...]) -> str:
+    """The other requests that changes would allow, in words; empty if there are none. `trial` is the evaluation with
     the changes made.
 
     Compared are tools, credentials and data, in the circumstances of the request and outside of a run.
@@ -25,7 +25,7 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
     answers, subjects, questions = 0, 0, 0
     affected = tuple(dict.fromkeys(_find_affected_subjects(evaluation, changes)))
     for name in affected:
-        before, after = evaluation.tables.find_subject(name), tried.tables.find_subject(name)
+        before, after = evaluation.tables.find_subject(name), trial.tables.find_subject(name)
         if before is None or after is None:
             continue
         if questions > _MOST_QUESTIONS:
@@ -33,7 +33,7 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
         after = _widen_subject(evaluation, after, changes)
         had, has = (
             _compute_allowed_pairs(evaluation, evaluation, before),
-            _compute_allowed_pairs(evaluation, tried, after),
+            _compute_allowed_pairs(evaluation, trial, after),
         )
         questions += len(has)
         more = len({(name, *each) for each in has - had} - {own_question})

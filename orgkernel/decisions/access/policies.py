@@ -113,16 +113,18 @@ class AccessPolicy:
             return False
         return name in self.denied or bool(self.covers(kind, name, 0))
 
-    def touches(self, stated: StatedParts) -> bool:
+    def touches(self, stated_parts: StatedParts) -> bool:
         """Whether a request could match its part. A request that states nothing, or cannot be compared, could."""
-        paths, commands = stated
+        paths, commands = stated_parts
         if self.paths and (paths is None or any(map(paths.may_touch, self.paths))):
             return True
         return bool(self.commands) and (commands is None or any(map(commands.may_begin, self.commands)))
 
-    def is_open(self, stated: StatedParts) -> bool:
+    def is_open(self, stated_parts: StatedParts) -> bool:
         """Whether a request does not state enough to compare it with the part."""
-        return bool(self.paths and stated.paths is None) or bool(self.commands and stated.commands is None)
+        return bool(self.paths and stated_parts.paths is None) or bool(
+            self.commands and stated_parts.commands is None
+        )
 
     def get_granted_level(self, kind: str, name: str, level: int) -> int:
         """The level that it grants: the full level, or for data the tier that it names.
@@ -158,7 +160,7 @@ class PolicySet:
                 self.effects[resource.resource] = effect
         return effect
 
-    def evaluate_parts(self, resource: Resource, stated: StatedParts) -> tuple[bool, bool, bool]:
+    def evaluate_parts(self, resource: Resource, stated_parts: StatedParts) -> tuple[bool, bool, bool]:
         """The effect of policies about a part of a resource on the requested part.
 
         The values are whether they deny it, whether they deny it because the request leaves open whether it matches, and
@@ -166,9 +168,9 @@ class PolicySet:
         """
         denies = denies_open = asks = False
         for policy in self.policies:
-            if policy.has_part_of(resource.kind, resource.id) and policy.touches(stated):
+            if policy.has_part_of(resource.kind, resource.id) and policy.touches(stated_parts):
                 if policy.does_deny(resource.kind, resource.id, resource.tier):
-                    is_open = policy.is_open(stated)
+                    is_open = policy.is_open(stated_parts)
                     denies, denies_open = denies or not is_open, denies_open or is_open
                 covers = policy.covers(resource.kind, resource.id, resource.tier)
                 asks = asks or (policy.effect == "ask" and bool(covers))

@@ -153,28 +153,28 @@ class Search:
 
     # -- candidate changes -------------------------------------------------------------------------------------------
 
-    def _find_options(self, changes: Changes, code: ReasonCode, tried: Evaluation) -> Iterator[Changes]:
+    def _find_options(self, changes: Changes, code: ReasonCode, trial: Evaluation) -> Iterator[Changes]:
         """The sets that extend these changes by one that could remove a failing code."""
         for kind in code.remedies:
             if kind == "grant":
-                about = self._evaluation if tried.action == self._evaluation.action else tried
+                about = self._evaluation if trial.action == self._evaluation.action else trial
                 yield from self._find_wider_grants(changes, code, about)
             elif kind in STATED:
                 # After a change of roles, the file scope and policies are those of the new roles.
                 if any(each.kind == kind for each in changes):
                     continue
-                yield from (changes | {each} for each in tried.tables.order.changes[kind](tried))
+                yield from (changes | {each} for each in trial.tables.order.changes[kind](trial))
             else:
                 # A role brings its own policies and restrictions, which apply once it is filled.
-                about = self._evaluation if kind in _AT_MOST_ONE else tried
+                about = self._evaluation if kind in _AT_MOST_ONE else trial
                 yield from self._add_change(changes, kind, about, code)
         if code is PARENT_CAP:
-            yield from self._find_options_of_principals(changes, tried)
+            yield from self._find_options_of_principals(changes, trial)
 
-    def _find_options_of_principals(self, changes: Changes, tried: Evaluation) -> Iterable[Changes]:
+    def _find_options_of_principals(self, changes: Changes, trial: Evaluation) -> Iterable[Changes]:
         """Changes that could help one of the principals of the subject. Each principal needs help."""
-        order = tried.tables.order
-        for parent in tried.parents:
+        order = trial.tables.order
+        for parent in trial.parents:
             failing = parent.failing & ~(order.asking | order.unstated)
             if failing:
                 alternatives = (
@@ -194,15 +194,17 @@ class Search:
                 yield from self._add_change(changes, kind, parent, code)
 
     def _add_change(
-        self, changes: Changes, kind: ChangeKind, about: Evaluation, code: ReasonCode
+        self, changes: Changes, kind: ChangeKind, subject_evaluation: Evaluation, code: ReasonCode
     ) -> Iterator[Changes]:
-        if kind == "role" and about.subject.group == "role":
+        if kind == "role" and subject_evaluation.subject.group == "role":
             if not self._can_equip(code):
                 return
             kind = "equip"
         used = {(change.kind, change.subject) for change in changes}
-        if kind not in _AT_MOST_ONE or (kind, about.subject.subject) not in used:
-            yield from (changes | {change} for change in self._find(kind, about) if change not in changes)
+        if kind not in _AT_MOST_ONE or (kind, subject_evaluation.subject.subject) not in used:
+            yield from (
+                changes | {change} for change in self._find(kind, subject_evaluation) if change not in changes
+            )
 
     def _can_equip(self, code: ReasonCode) -> bool:
         """Whether an entry in the profile of a role could remove a code.
@@ -213,20 +215,22 @@ class Search:
             return self._evaluation.action == DISPATCH and code is TARGET_NOT_ALLOWED
         return code is NOT_BOUND_TO_ROLE
 
-    def _find_wider_grants(self, changes: Changes, code: ReasonCode, about: Evaluation) -> Iterator[Changes]:
-        if about.resource.kind == "role":
+    def _find_wider_grants(
+        self, changes: Changes, code: ReasonCode, subject_evaluation: Evaluation
+    ) -> Iterator[Changes]:
+        if subject_evaluation.resource.kind == "role":
             return
-        subject = about.subject.subject
+        subject = subject_evaluation.subject.subject
         grant = next((each for each in changes if each.kind == "grant" and each.subject == subject), None)
         waives = {*(() if grant is None else grant.waives), *(() if code.waiver is None else (code.waiver,))}
         level = LEVELS[self._evaluation.required]
-        resource = about.request.resource
+        resource = subject_evaluation.request.resource
         wider = RemedyChange("grant", resource, tuple(sorted(waives)), level, subject)
         if wider != grant:
             yield (changes - {grant} if grant is not None else changes) | {wider}
 
-    def _find(self, kind: ChangeKind, about: Evaluation) -> Iterable[RemedyChange]:
-        subject = about.subject
+    def _find(self, kind: ChangeKind, subject_evaluation: Evaluation) -> Iterable[RemedyChange]:
+        subject = subject_evaluation.subject
         if kind == "role":
             return self._find_other_roles()
         if kind == "equip":
@@ -239,7 +243,7 @@ class Search:
             return (RemedyChange("equip", wanted, level=level, subject=subject.subject),)
         if kind == "qualification" and not subject.is_agent:
             return ()
-        changes = about.tables.order.changes[kind](about)
+        changes = subject_evaluation.tables.order.changes[kind](subject_evaluation)
         if kind in ("rank", "qualification"):
             return (replace(change, subject=subject.subject) for change in changes)
         return changes
@@ -300,17 +304,17 @@ class Search:
     def _does_take_lock(self, changes: Changes) -> bool:
         return self._evaluation.action != LOCK and any(each.kind == "lock" for each in changes)
 
-    def _evaluate_taking_lock(self, tried: Evaluation) -> Evaluation:
+    def _evaluate_taking_lock(self, trial: Evaluation) -> Evaluation:
         """Evaluate taking the lock with the changes made. The lock is for the whole tool, and is taken before the run."""
-        resource, request, tables = tried.resource, tried.request, tried.tables
-        locks = {tool: lock for tool, lock in tried.state.locks.items() if tool != resource.id}
+        resource, request, tables = trial.resource, trial.request, trial.tables
+        locks = {tool: lock for tool, lock in trial.state.locks.items() if tool != resource.id}
         alone = replace(
             request, action=LOCK, resource=resource.resource, on_behalf_of=None, via=(), envelope=None
         )
         tool_input = request.context.input
         taking = Evaluation(
-            tables, replace(tried.state, locks=locks), alone, LOCK, tried.subject, resource,
-            None if tool_input is None else tables.read_paths(resource, None, tool_input), tried.assumed,
+            tables, replace(trial.state, locks=locks), alone, LOCK, trial.subject, resource,
+            None if tool_input is None else tables.read_paths(resource, None, tool_input), trial.assumed,
         )  # fmt: skip
         taking.is_complete = True
         return evaluate(taking)

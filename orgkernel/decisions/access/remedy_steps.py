@@ -244,9 +244,9 @@ def _build_profile_entry(evaluation: Evaluation, change: RemedyChange, role: str
     return _edit(locate_in_profile(post, field), f"- {name}", field)
 
 
-def _build_identity(written: str) -> str:
+def _build_identity(name: str) -> str:
     """A sender as an identity of a person, with placeholders for an unknown one."""
-    platform, *rest = written.split("/")
+    platform, *rest = name.split("/")
     if not rest:
         return "{platform: PLATFORM, id: ID}"
     space = f"space: {rest[0]}, " if len(rest) > 1 and rest[0] else ""

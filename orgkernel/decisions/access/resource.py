@@ -145,13 +145,13 @@ class Resource:
 
 
 def build_resource(
-    view: OrgView, written: str, credentials: Callable[[], Collection[str]]
+    view: OrgView, resource_name: str, credentials: Callable[[], Collection[str]]
 ) -> tuple[Resource, str | None]:
     """The resource with this name, and the requested path within it, if any. `credentials` are the declared ones.
 
     An undeclared name also gives a resource, which fails.
     """
-    kind, _, name = written.partition(":")
+    kind, _, name = resource_name.partition(":")
     if kind == "tool":
         tool_id, colon, path = name.partition(":")
         return _build_tool(view, tool_id), path if colon else None

@@ -61,27 +61,31 @@ NOTHING_RUN: Final = StatedCommands(())
 
 
 def read_stated_commands(
-    arguments: tuple[str, ...], given: Mapping[str, Any] | None
+    arguments: tuple[str, ...], tool_input: Mapping[str, Any] | None
 ) -> StatedCommands | None:
     """The commands in the input. If no declared argument is present, the command is unknown."""
-    if given is None or not arguments:
+    if tool_input is None or not arguments:
         return None
-    texts = [text for name in arguments if name in given for text in _iterate_texts(given[name])] or [None]
+    texts = [
+        text for name in arguments if name in tool_input for text in _iterate_texts(tool_input[name])
+    ] or [None]
     return StatedCommands(tuple(None if text is None else read_words(text) for text in dict.fromkeys(texts)))
 
 
 def read_stated_paths(
-    named: str | None, arguments: tuple[str, ...], given: Mapping[str, Any] | None, root: str | None
+    named_path: str | None, arguments: tuple[str, ...], tool_input: Mapping[str, Any] | None, root: str | None
 ) -> StatedPaths | None:
     """The paths in the resource and in the input; None if there are none.
 
     If no declared argument is present in the input, the path is unknown.
     """
-    texts: list[str | None] = [] if named is None else [named]
-    if arguments and given is not None:
-        input_texts = [text for name in arguments if name in given for text in _iterate_texts(given[name])]
+    texts: list[str | None] = [] if named_path is None else [named_path]
+    if arguments and tool_input is not None:
+        input_texts = [
+            text for name in arguments if name in tool_input for text in _iterate_texts(tool_input[name])
+        ]
         texts += input_texts or [None]
-    return StatedPaths(tuple(dict.fromkeys(texts)), root, named is not None) if texts else None
+    return StatedPaths(tuple(dict.fromkeys(texts)), root, named_path is not None) if texts else None
 
 
 def _iterate_texts(value: Any) -> Iterable[str | None]:

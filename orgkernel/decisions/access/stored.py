@@ -91,19 +91,21 @@ def add_grant(state: StateView, grant: Grant) -> StateView:
     return replace_stored(state, {grant.subject: Patched(state.grants.get(grant.subject, ()), (grant,))})
 
 
-def drop_restrictions(state: StateView, subjects: Iterable[str], lifted: Collection[str]) -> StateView:
+def drop_restrictions(
+    state: StateView, subjects: Iterable[str], restriction_ids: Collection[str]
+) -> StateView:
     """A state without some restrictions of some subjects."""
-    rest = {each: Patched(state.restrictions.get(each, ()), dropped=lifted) for each in subjects}
+    rest = {each: Patched(state.restrictions.get(each, ()), dropped=restriction_ids) for each in subjects}
     return replace_stored(state, None, rest) if rest else state
 
 
-def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
+def is_active(record: Grant | Restriction, org_id: str, now: float) -> bool:
     """Whether a row is in effect at a moment: not expired, not revoked and not used up."""
     return (
-        stored.org_id in (org_id, ALL_ORGANIZATIONS)
-        and (stored.expires_at is None or stored.expires_at > now)
-        and (stored.revoked_at is None or stored.revoked_at > now)
-        and (not isinstance(stored, Grant) or _can_be_used(stored))
+        record.org_id in (org_id, ALL_ORGANIZATIONS)
+        and (record.expires_at is None or record.expires_at > now)
+        and (record.revoked_at is None or record.revoked_at > now)
+        and (not isinstance(record, Grant) or _can_be_used(record))
     )
 
 
@@ -111,33 +113,33 @@ def _can_be_used(grant: Grant) -> bool:
     return grant.asleep_since is None and (grant.uses_left is None or grant.uses_left > 0)
 
 
-def get_level_in(stored: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
+def get_level_in(record: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
     """The level of a row for a resource; None if it does not apply to it.
 
     A restriction of a path also applies to a request without a path, and to a path that cannot be compared with it.
     """
     best: int | None = None
-    for written in stored.resources:
-        level = _get_level_of_row(stored, written, resource, path)
+    for written in record.resources:
+        level = _get_level_of_row(record, written, resource, path)
         if level is not None:
             best = level if best is None else max(best, level)
     return best
 
 
 def _get_level_of_row(
-    stored: Grant | Restriction, written: str, resource: Resource, path: StatedPaths | None
+    row: Grant | Restriction, word: str, resource: Resource, path: StatedPaths | None
 ) -> int | None:
-    kind, _, name = written.partition(":")
+    kind, _, name = word.partition(":")
     if kind != resource.kind:
         return None
-    level = LEVEL[stored.level]
+    level = LEVEL[row.level]
     if kind == "data" and resource.id in DATA_TIERS:
         if name == STAR:
             return level
         if name not in DATA_TIERS:
             return None
         tier = DATA_TIERS.index(name)
-        if isinstance(stored, Grant):
+        if isinstance(row, Grant):
             return min(tier, level)
         # A restriction of a data tier also applies to the higher tiers.
         return level if DATA_TIERS.index(resource.id) >= tier else None
@@ -150,13 +152,13 @@ def _get_level_of_row(
     if glob is None:
         return level
     if path is None:
-        return None if isinstance(stored, Grant) else level
-    speaks = path.are_inside((glob,)) if isinstance(stored, Grant) else path.may_touch(glob)
+        return None if isinstance(row, Grant) else level
+    speaks = path.are_inside((glob,)) if isinstance(row, Grant) else path.may_touch(glob)
     return level if speaks else None
 
 
 def find_given(
-    stored: Mapping[str, Sequence[Grant]],
+    grants_by_subject: Mapping[str, Sequence[Grant]],
     keys: Iterable[str],
     resource: Resource,
     path: StatedPaths | None,
@@ -164,16 +166,16 @@ def find_given(
     org_id: str,
     snapshot: str,
     context: AccessContext,
-    assumed: Sequence[Grant] = (),
+    assumed_grants: Sequence[Grant] = (),
 ) -> GrantedLevel:
     """The level and waivers for an action from the stored and assumed grants of a subject."""
     abouts: Sequence[About[Grant]] = ()
     for key in keys:
-        rows = stored.get(key)
+        rows = grants_by_subject.get(key)
         if rows:
             more = find_rows_about(rows, resource)
             abouts = (*abouts, *more) if abouts else more
-    if not assumed:
+    if not assumed_grants:
         if not abouts:
             return NOTHING_GRANTED
         if len(abouts) == 1 and abouts[0].is_plain:
@@ -184,26 +186,26 @@ def find_given(
         for group in about.find_giving(path, context, snapshot)
         for row in group.select_at(context.now).one
     ]
-    return gather_grants((*grants, *assumed), resource, path, action, org_id, snapshot, context)
+    return gather_grants((*grants, *assumed_grants), resource, path, action, org_id, snapshot, context)
 
 
 def compute_unconditional_level(
-    about: About[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
+    grant_rows: About[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
 ) -> GrantedLevel:
     """The level of grants that apply in all circumstances and to all actions. It stays the same until one of them ends.
 
     These grants apply to every version of the documents, so the result is cached for all versions.
     """
     now = context.now
-    known: GrantedLevel | None = about.find_kept(org_id, now)
+    known: GrantedLevel | None = grant_rows.find_kept(org_id, now)
     if known is not None:
         return known
-    first = [row for group in about.groups for row in group.select_at(now).one]
-    return about.keep(org_id, now, gather_grants(first, resource, None, "", org_id, snapshot, context))
+    first = [row for group in grant_rows.groups for row in group.select_at(now).one]
+    return grant_rows.keep(org_id, now, gather_grants(first, resource, None, "", org_id, snapshot, context))
 
 
 def find_giving_grants(
-    stored: Mapping[str, Sequence[Grant]],
+    grants_by_subject: Mapping[str, Sequence[Grant]],
     keys: Iterable[str],
     resource: Resource,
     path: StatedPaths | None,
@@ -211,10 +213,10 @@ def find_giving_grants(
     org_id: str,
     snapshot: str,
     context: AccessContext,
-    assumed: Iterable[Grant] = (),
+    assumed_grants: Iterable[Grant] = (),
 ) -> Iterator[tuple[int, GroupNow[Grant]]]:
     """All grants that give a level to an action, grouped if they are equal, each group with its level."""
-    abouts = [*find_about(stored, keys, resource), About(assumed, resource)]
+    abouts = [*find_about(grants_by_subject, keys, resource), About(assumed_grants, resource)]
     for group in (group for about in abouts for group in about.find_giving(path, context, snapshot)):
         rows = group.select_at(context.now)
         given = gather_grants(rows.active[:1], resource, path, action, org_id, snapshot, context)
@@ -257,7 +259,7 @@ def gather_grants(
 
 
 def compute_lowest_restriction(
-    stored: Mapping[str, Sequence[Restriction]],
+    restrictions_by_subject: Mapping[str, Sequence[Restriction]],
     keys: Iterable[str],
     resource: Resource,
     path: StatedPaths | None,
@@ -267,7 +269,7 @@ def compute_lowest_restriction(
     """The lowest level that the stored restrictions of a subject allow."""
     lowest = FULL
     for key in keys:
-        rows = stored.get(key)
+        rows = restrictions_by_subject.get(key)
         for about in find_rows_about(rows, resource) if rows else ():
             if about.is_plain:
                 known: int | None = about.find_kept(org_id, now)
@@ -293,7 +295,7 @@ def _compute_lowest(
 
 
 def find_leaving_restrictions(
-    stored: Mapping[str, Sequence[Restriction]],
+    restrictions_by_subject: Mapping[str, Sequence[Restriction]],
     keys: Iterable[str],
     resource: Resource,
     path: StatedPaths | None,
@@ -301,7 +303,7 @@ def find_leaving_restrictions(
     now: float,
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
     """All restrictions in effect, grouped if they are equal, with the level that each allows."""
-    for about in find_about(stored, keys, resource):
+    for about in find_about(restrictions_by_subject, keys, resource):
         yield from _find_left_levels(about.find_leaving(path), resource, path, org_id, now)
 
 

@@ -472,10 +472,10 @@ def find_rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[About[R
 
 
 def find_about(
-    stored: Mapping[str, Sequence[Row]], keys: Iterable[str], resource: Resource
+    rows_by_subject: Mapping[str, Sequence[Row]], keys: Iterable[str], resource: Resource
 ) -> list[About[Row]]:
     """The stored rows of a subject that are about a resource."""
-    return [about for key in keys for about in find_rows_about(stored.get(key, ()), resource)]
+    return [about for key in keys for about in find_rows_about(rows_by_subject.get(key, ()), resource)]
 
 
 def list_root_resources(rows: Sequence[Row]) -> Iterable[str]:
@@ -487,9 +487,9 @@ def list_root_resources(rows: Sequence[Row]) -> Iterable[str]:
     return index_of(rows).roots
 
 
-def find_limited_grants(stored: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
+def find_limited_grants(grants_by_subject: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
     """All grants with a limited number of uses."""
-    for rows in stored.values():
+    for rows in grants_by_subject.values():
         if is_few(rows):
             yield from (row for row in rows if row.uses_left is not None)
         else:

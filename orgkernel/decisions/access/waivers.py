@@ -26,13 +26,13 @@ def list_grant(grant: Grant) -> ListedGrant:
     return ListedGrant(**values, lifts=describe_waivers(grant))
 
 
-def describe_lift(lifted: Mapping[str, int], waiver: str) -> str:
+def describe_lift(waived_levels: Mapping[str, int], waiver: str) -> str:
     """How far grants waive a ceiling, as the end of a sentence about it; empty if none does.
 
     >>> describe_lift({"rank": 2}, "rank")
     '; a grant lifts this up to level `read`'
     """
-    level = lifted.get(waiver, 0)
+    level = waived_levels.get(waiver, 0)
     return f"; a grant lifts this up to level {quote(LEVELS[level])}" if level else ""
 
 

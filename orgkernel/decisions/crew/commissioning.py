@@ -164,17 +164,17 @@ def _plan_skills(
     agent_id: str,
     role_id: str,
     state: StateView,
-    given: tuple[str, ...],
+    given_skills: tuple[str, ...],
     lacking: Sequence[str],
 ) -> CommissionStep:
     held = {each.skill for each in state.skills.get(agent_id, ())}
-    new = [each for each in given if each not in held]
-    why = tuple(cite_edge(edge) for edge in view.list_skills(role_id) if edge.target in given)
-    if not given and not lacking:
+    new = [each for each in given_skills if each not in held]
+    why = tuple(cite_edge(edge) for edge in view.list_skills(role_id) if edge.target in given_skills)
+    if not given_skills and not lacking:
         return CommissionStep("skills", "found", "the role requires no skills, and none is universal")
     outcome: CommissionStepOutcome = "lacking" if lacking else "done" if new else "already"
-    text = f"has {_format_count(len(given), 'skill')}, {len(new)} of them new at level 1"
-    return CommissionStep("skills", outcome, text, given, tuple(lacking), why)
+    text = f"has {_format_count(len(given_skills), 'skill')}, {len(new)} of them new at level 1"
+    return CommissionStep("skills", outcome, text, given_skills, tuple(lacking), why)
 
 
 def _plan_tools(view: OrgView, agent_id: str, state: StateView, now: float) -> CommissionStep:

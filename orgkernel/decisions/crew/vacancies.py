@@ -126,11 +126,16 @@ def _find_candidates(
 
 
 def _find_missing(
-    agent_id: str, rank: int, least: int, entry: str | None, required: list[Edge], levels: Mapping[str, int]
+    agent_id: str,
+    rank: int,
+    least: int,
+    entry: str | None,
+    required_skills: list[Edge],
+    levels: Mapping[str, int],
 ) -> Iterator[str]:
     if rank < least:
         yield f"its rank is below the entry rank {quote(entry)}"
-    for edge in required:
+    for edge in required_skills:
         needed, held = int(edge.attribute.partition(":")[2] or 1), levels.get(edge.target)
         if held is None:
             yield f"it does not have skill {quote(edge.target)}"

@@ -113,7 +113,7 @@ def _decide_again(view: OrgView, question: tuple[str, tuple[str, ...]]) -> Dispa
     return _decide(view, *question, SHOWN_CANDIDATES)
 
 
-def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -> DispatchDecision:
+def _decide(view: OrgView, word: str, needs: Sequence[str], shown_count: int | None) -> DispatchDecision:
     domain = view.resolve_domain(word)
     ranked = () if domain is None else rank_candidates(view, domain)
     needed = {tool: find_holders(view, tool, ranked) for tool in needs}
@@ -121,7 +121,7 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
     for holders in needed.values():
         fitting = [each for each in fitting if each.role_id in holders]
     if domain is None or not fitting:
-        return _build_not_applicable(view, word, domain, ranked, needed, shown)
+        return _build_not_applicable(view, word, domain, ranked, needed, shown_count)
     chosen = fitting[0]
     # First the next best roles that could have taken it, then those that lack a tool.
     others = chain(fitting[1:], (each for each in ranked if _find_missing_needs(each, needed)))
@@ -143,7 +143,7 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
             *_explain_nearest(view, domain, chosen, ranked[0]),
             *_explain_choice(view, chosen, fitting[1] if len(fitting) > 1 else None),
         ),
-        tuple(_consider(view, chosen, each, needed) for each in islice(others, shown)),
+        tuple(_consider(view, chosen, each, needed) for each in islice(others, shown_count)),
         len(ranked) - 1,
         view.digest,
     )  # fmt: skip
@@ -160,8 +160,8 @@ def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> C
     return holders
 
 
-def _find_missing_needs(candidate: Candidate, needed: Needed) -> list[str]:
-    return [tool for tool, holders in needed.items() if candidate.role_id not in holders]
+def _find_missing_needs(candidate: Candidate, holders_by_tool: Needed) -> list[str]:
+    return [tool for tool, holders in holders_by_tool.items() if candidate.role_id not in holders]
 
 
 def _explain_resolution(view: OrgView, word: str, domain: str | None) -> tuple[Reason, ...]:
@@ -195,8 +195,10 @@ def _explain_choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -
     return handles, Reason(code, f"{role} is preferred to {quote(rival.role_id)}: {text}", why)
 
 
-def _consider(view: OrgView, chosen: Candidate | None, other: Candidate, needed: Needed) -> Considered:
-    lacks = _find_missing_needs(other, needed)
+def _consider(
+    view: OrgView, chosen: Candidate | None, other: Candidate, holders_by_tool: Needed
+) -> Considered:
+    lacks = _find_missing_needs(other, holders_by_tool)
     if lacks or chosen is None:
         text = say_unequipped(lacks)
         return Considered(other.role_id, "LACKS_TOOL", text, (cite_edge(get_handling_edge(view, other)),))
@@ -215,25 +217,27 @@ def _build_not_applicable(
     word: str,
     domain: str | None,
     candidates: Sequence[Candidate],
-    needed: Needed,
-    shown: int | None,
+    holders_by_tool: Needed,
+    shown_count: int | None,
 ) -> DispatchDecision:
     return DispatchDecision(
         "not_applicable", word, domain, None, None, (), (), (), (),
-        (*_explain_resolution(view, word, domain), _explain_no_role(view, word, domain, candidates, needed)),
-        tuple(_consider(view, None, each, needed) for each in candidates[:shown]),
+        (*_explain_resolution(view, word, domain), _explain_no_role(view, word, domain, candidates, holders_by_tool)),
+        tuple(_consider(view, None, each, holders_by_tool) for each in candidates[:shown_count]),
         len(candidates),
         view.digest,
     )  # fmt: skip
 
 
 def _explain_no_role(
-    view: OrgView, word: str, domain: str | None, candidates: Sequence[Candidate], needed: Needed
+    view: OrgView, word: str, domain: str | None, candidates: Sequence[Candidate], holders_by_tool: Needed
 ) -> Reason:
     records = view.records
     if candidates:
         # Tools that the best candidates lack come first.
-        lacking = dict.fromkeys(tool for each in candidates for tool in _find_missing_needs(each, needed))
+        lacking = dict.fromkeys(
+            tool for each in candidates for tool in _find_missing_needs(each, holders_by_tool)
+        )
         text = f"no role that handles {quote(domain)} is equipped with all of {listing(lacking)}"
         return Reason("NO_ROLE_EQUIPPED", text)
     if domain is not None and domain in records.domains:

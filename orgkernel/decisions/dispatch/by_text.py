@@ -276,11 +276,11 @@ def _explain_no_taker(
     index: TextIndex,
     ranking: Ranking,
     candidates: Sequence[RankedCandidate],
-    passed: Sequence[str],
+    unequipped_roles: Sequence[str],
     lacking: dict[str, list[str]],
 ) -> Reason:
-    if passed and ranking.outcome != "close":
-        return say_lacking("fits the text", {role_id: lacking[role_id] for role_id in passed})
+    if unequipped_roles and ranking.outcome != "close":
+        return say_lacking("fits the text", {role_id: lacking[role_id] for role_id in unequipped_roles})
     if ranking.outcome == "close":
         best = candidates[0].score
         near = [each.role_id for each in candidates if each.score >= best * 0.9]

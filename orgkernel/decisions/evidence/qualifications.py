@@ -133,9 +133,9 @@ def has_passed(
     return _get_standing_code(records, results, qualification, now) == "PASSED"
 
 
-def compute_end(declared: Qualification | None, result: QualificationResult) -> float | None:
+def compute_end(declaration: Qualification | None, result: QualificationResult) -> float | None:
     """The time when a result expires; None for never."""
-    days = None if declared is None else declared.expires_after_days
+    days = None if declaration is None else declaration.expires_after_days
     ends = [
         each
         for each in (result.expires_at, None if days is None else result.at + days * _DAY)

@@ -46,10 +46,12 @@ def get_skill_terms(records: OrgRecords, skill: str) -> SkillTerms:
     return SkillTerms(skill, declared.decay_rate_days, tuple(declared.prerequisite_levels.items()))
 
 
-def compute_current_levels(records: OrgRecords, held: Iterable[SkillRecord], now: float) -> dict[str, int]:
+def compute_current_levels(
+    records: OrgRecords, skill_records: Iterable[SkillRecord], now: float
+) -> dict[str, int]:
     """The current level of each declared skill that is not suspended."""
     return {
         each.skill: compute_current_level(each, records.skills[each.skill].record.decay_rate_days, now)
-        for each in held
+        for each in skill_records
         if each.skill in records.skills and not each.suspended
     }

@@ -90,7 +90,7 @@ class OwnershipAudit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def audit_changes(
-    changed: ChangedFiles,
+    changes: ChangedFiles,
     workers: Sequence[AuditedWorker],
     *,
     sacred: SacredFiles | None = None,
@@ -101,14 +101,14 @@ def audit_changes(
 
     `root` is the folder of the project, for absolute paths in briefs. With `is_union`, commits are not attributed to workers.
     """
-    case = _Audit(changed, workers, sacred or SacredFiles(), root, is_union)
+    case = _Audit(changes, workers, sacred or SacredFiles(), root, is_union)
     findings = sorted(case.find(), key=lambda each: not each.is_violation)
     violated = any(each.is_violation for each in findings)
     return OwnershipAudit(
         outcome="violations" if violated else "cannot_tell" if findings else "clean",
         code=findings[0].code if findings else None,
         findings=tuple(map(_truncate_finding, findings)),
-        files=tuple(map(case.build_file, changed.files)),
+        files=tuple(map(case.build_file, changes.files)),
         workers=tuple(map(case.build_work, workers)),
         unowned=tuple(format_path(each) for each in case.touched if not case.owners[each]),
         overlaps=find_ownership_overlaps(workers),
@@ -121,23 +121,23 @@ class _Audit:
 
     def __init__(
         self,
-        changed: ChangedFiles,
+        changes: ChangedFiles,
         workers: Sequence[AuditedWorker],
         sacred: SacredFiles,
         root: str | None,
         is_union: bool,
     ) -> None:
-        self.changed, self.workers, self.sacred, self.is_union = changed, workers, sacred, is_union
-        self.touched = tuple(dict.fromkeys(path for each in changed.files for path in each.touched))
+        self.changed, self.workers, self.sacred, self.is_union = changes, workers, sacred, is_union
+        self.touched = tuple(dict.fromkeys(path for each in changes.files for path in each.touched))
         self.owned = {each.name: OwnedPaths(each.brief.files_owned, root) for each in workers}
         self.owners = {
             path: [each for each in workers if self.owned[each.name].does_own(path)] for path in self.touched
         }
         self.lowest = {each.name for each in remove_parents(workers)}
         by_brief = {(each.brief.id or "").lower(): each for each in workers}
-        self.author = {each.id: find_author(each, workers, by_brief) for each in changed.commits}
+        self.author = {each.id: find_author(each, workers, by_brief) for each in changes.commits}
         self.commits_of: dict[str, list[RangeCommit]] = defaultdict(list)
-        for commit in changed.commits:
+        for commit in changes.commits:
             for path in commit.paths:
                 self.commits_of[path].append(commit)
 

@@ -58,12 +58,12 @@ def compute_static_row(
     subject: Subject,
     resource: Resource,
     action: str = "",
-    given: GrantedLevel = NOTHING_GRANTED,
+    granted_level: GrantedLevel = NOTHING_GRANTED,
     left: int = FULL,
 ) -> AccessRow | None:
     """The row of a tool for a role, for all its actions or for one; None if the role can do nothing with it.
 
-    `given` is the level from stored grants, and `left` the highest level that stored restrictions allow.
+    `granted_level` is the level from stored grants, and `left` the highest level that stored restrictions allow.
     """
     name = resource.resource
     top, asks = FULL, False
@@ -75,9 +75,9 @@ def compute_static_row(
     if name in subject.essential:
         level = FULL
     else:
-        level = max(bound, given.level)
+        level = max(bound, granted_level.level)
         level = min(level, top)
-        cap = _compute_cap(subject, resource, given.waives)
+        cap = _compute_cap(subject, resource, granted_level.waives)
         level = min(level, cap)
     level = min(level, left)
     actions = (action,) if action else resource.able[level]

@@ -58,8 +58,8 @@ def _explain_missing_context(evaluation: Evaluation) -> Sentence:
     return f"the request does not state {names}: {cases}", tuple(why)
 
 
-def _locate(needed: Mapping[str, str]) -> str:
-    return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in needed.items())
+def _locate(needed_values: Mapping[str, str]) -> str:
+    return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in needed_values.items())
 
 
 def _list_context_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:

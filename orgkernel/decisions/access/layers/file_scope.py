@@ -84,12 +84,12 @@ def _explain_out_of_file_scope(evaluation: Evaluation) -> Sentence:
     return text, (*why, *locate_tool_field(evaluation, "path_arguments"))
 
 
-def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
-    for path in stated.texts:
+def _say_outside(stated_paths: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
+    for path in stated_paths.texts:
         if path is None:
             yield UNREADABLE_PATH
-        elif not stated._replace(texts=(path,)).are_inside(globs):
-            known = read_path(path, stated.root) is not None
+        elif not stated_paths._replace(texts=(path,)).are_inside(globs):
+            known = read_path(path, stated_paths.root) is not None
             yield f"{quote(path)} {'is outside' if known else 'cannot be compared with it'}"
 
 

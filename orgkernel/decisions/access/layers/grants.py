@@ -294,11 +294,11 @@ def _list_stored_words(evaluation: Evaluation) -> Iterator[str]:
                         yield from _describe_end(left.select_at(now).end)
 
 
-def _list_grant_words(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
+def _list_grant_words(grant_rows: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
     """The circumstances in grants about a resource that match the action and could apply."""
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     words: dict[str, None] = {}
-    for group in about.groups:
+    for group in grant_rows.groups:
         terms = group.said
         if terms.action not in (None, evaluation.action) or (group.globs and not pathless):
             continue

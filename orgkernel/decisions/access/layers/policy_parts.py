@@ -52,15 +52,15 @@ def _say_beginning(evaluation: Evaluation) -> str:
     return "the tool declares no `command_arguments`"
 
 
-def _say_touching(stated: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
-    for path in stated.texts:
-        one = stated._replace(texts=(path,))
+def _say_touching(stated_paths: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
+    for path in stated_paths.texts:
+        one = stated_paths._replace(texts=(path,))
         if path is None:
             yield UNREADABLE_PATH
         elif any(map(one.may_touch, globs)):
             if one.are_inside(globs):
                 yield f"{quote(path)} matches"
-            elif read_path(path, stated.root) is None:
+            elif read_path(path, stated_paths.root) is None:
                 yield f"{quote(path)} cannot be compared with it"
             else:
                 yield f"{quote(path)} could match"

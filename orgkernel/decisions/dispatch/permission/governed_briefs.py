@@ -73,16 +73,18 @@ class _Reached(NamedTuple):
 
 
 @per_view_and_key(4096)
-def _find_sacred(view: OrgView, owned: str) -> _Reached:
+def _find_sacred(view: OrgView, owned_path: str) -> _Reached:
     governance, root = read_governance(view.records.governance), view.records.organization.workspace_root
     scopes = {} if governance is None else governance.sacred_scopes
     inside = (
         name
         for name, scope in scopes.items()
-        if any(is_glob_inside(owned, each, root) for each in scope.paths)
+        if any(is_glob_inside(owned_path, each, root) for each in scope.paths)
     )
     reached = (
-        name for name, scope in scopes.items() if any(_may_reach(owned, each, root) for each in scope.paths)
+        name
+        for name, scope in scopes.items()
+        if any(_may_reach(owned_path, each, root) for each in scope.paths)
     )
     return _Reached(tuple(inside), tuple(reached))
 
@@ -130,7 +132,7 @@ def list_sacred_obligations(view: OrgView, briefs: DispatchBriefs) -> Iterator[s
             yield f"spare:{scope_id}"
 
 
-def _may_reach(owned: str, sacred: str, root: str | None) -> bool:
+def _may_reach(owned_path: str, sacred: str, root: str | None) -> bool:
     """Whether a path or a glob could match a sacred file."""
-    is_glob = any(sign in owned for sign in "*?[")
-    return may_globs_meet(owned, sacred, root) if is_glob else may_touch(owned, sacred, root)
+    is_glob = any(sign in owned_path for sign in "*?[")
+    return may_globs_meet(owned_path, sacred, root) if is_glob else may_touch(owned_path, sacred, root)

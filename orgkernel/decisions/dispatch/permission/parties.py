@@ -28,16 +28,16 @@ def find_parties(view: OrgView, sender: str, receiver: str) -> Parties:
     return _find_parties(view, (sender, receiver))
 
 
-def _find_senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], DispatchFinding | None]:
+def _find_senders(view: OrgView, name: str) -> tuple[list[SubjectIdentity], DispatchFinding | None]:
     """The subjects that a word names: a role, the roles of a layer, or a subject with its kind."""
-    kind, colon, _ = written.partition(":")
+    kind, colon, _ = name.partition(":")
     if colon and kind not in ("role", "layer"):
-        identity = identify(view, written)
+        identity = identify(view, name)
         if identity is not None:
             return [identity], None
-        text = f"{quote(written)} is not declared"
+        text = f"{quote(name)} is not declared"
         return [], DispatchFinding("names", "UNKNOWN_PRINCIPAL", text)
-    roles, problem = _find_named_roles(view.records, written)
+    roles, problem = _find_named_roles(view.records, name)
     identities = (identify(view, f"role:{role_id}") for role_id in roles)
     return [each for each in identities if each is not None], problem
 

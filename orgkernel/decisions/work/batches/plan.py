@@ -73,14 +73,14 @@ Reported = Literal["done", "running"]
 
 
 def find_unknown(
-    plan: SubtaskPlan, done: Collection[str], running: Collection[str]
+    plan: SubtaskPlan, done_ids: Collection[str], running: Collection[str]
 ) -> tuple[str, str] | None:
     """An invalid reported id, after its problem."""
     known = {each.id for each in plan.subtasks}
-    for each in (*done, *running):
+    for each in (*done_ids, *running):
         if each not in known:
             return "is not a subtask of the plan", each
-    both = [each for each in running if each in done]
+    both = [each for each in running if each in done_ids]
     return ("cannot be both done and running", both[0]) if both else None
 
 
@@ -123,13 +123,13 @@ def plan_batches(plan: SubtaskPlan, done: Collection[str] = (), running: Collect
 
 
 def _start_beside(
-    left: Sequence[PlannedSubtask], at_work: Sequence[PlannedSubtask], size: int
+    remaining_subtasks: Sequence[PlannedSubtask], at_work: Sequence[PlannedSubtask], size: int
 ) -> list[PlannedSubtask]:
     """As many narrow subtasks as can run together with the running ones."""
     if any(each.kind != "narrow" for each in at_work):
         return []
-    unfinished = {each.id for each in (*left, *at_work)}
-    everything = [*(each for each in left if each.kind != "terminal"), *at_work]
+    unfinished = {each.id for each in (*remaining_subtasks, *at_work)}
+    everything = [*(each for each in remaining_subtasks if each.kind != "terminal"), *at_work]
     ready = [
         number
         for number, each in enumerate(everything)
@@ -141,19 +141,19 @@ def _start_beside(
 
 def _find_waits(
     subtask: PlannedSubtask,
-    left: Sequence[PlannedSubtask],
+    remaining_subtasks: Sequence[PlannedSubtask],
     at_work: Sequence[PlannedSubtask],
     start: Sequence[PlannedSubtask],
     size: int,
 ) -> Iterator[Wait]:
     """Every reason why a subtask has to wait."""
     busy = (*at_work, *start)
-    unfinished = {each.id for each in (*left, *at_work)}
+    unfinished = {each.id for each in (*remaining_subtasks, *at_work)}
     needed = tuple(each for each in dict.fromkeys(subtask.depends_on) if each in unfinished)
     if needed:
         yield Wait("DEPENDENCY_NOT_DONE", f"it depends on {listing(needed)}", needed)
     if subtask.kind == "terminal":
-        before = tuple(each.id for each in (*at_work, *left) if each.kind != "terminal")
+        before = tuple(each.id for each in (*at_work, *remaining_subtasks) if each.kind != "terminal")
         others = tuple(each.id for each in busy if each.kind == "terminal")
         if before or others:
             holders = (*before, *(each for each in others if each not in before))

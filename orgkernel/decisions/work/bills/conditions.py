@@ -257,11 +257,11 @@ def is_true(text: str | None, outputs: Outputs) -> bool | None:
 
 
 def select_known_outputs(
-    declared: Sequence[StepOutput], step: str, reported: Mapping[str, Any]
+    declared_outputs: Sequence[StepOutput], step: str, reported: Mapping[str, Any]
 ) -> dict[OutputName, Value]:
     """The reported outputs that the step declares and that are of the declared type."""
     return {
         (step, output.name): reported[output.name]
-        for output in declared
+        for output in declared_outputs
         if output.name in reported and does_fit_type(reported[output.name], output)
     }

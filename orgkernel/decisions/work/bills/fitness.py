@@ -87,13 +87,16 @@ def find_departments(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
     return frozenset(post.profile.department for post in posts if post and post.profile.department)
 
 
-def find_fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
+def find_fitting_roles(view: OrgView, bill_role: BillRole) -> tuple[str, ...]:
     """The roles whose holders could take a bill role, judged by the documents of roles."""
     return tuple(
         role_id
         for role_id in view.roles
-        if wanted.role in (None, role_id)
-        and (wanted.department is None or wanted.department == view.records.posts[role_id].profile.department)
+        if bill_role.role in (None, role_id)
+        and (
+            bill_role.department is None
+            or bill_role.department == view.records.posts[role_id].profile.department
+        )
     )
 
 

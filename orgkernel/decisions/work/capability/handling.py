@@ -164,7 +164,7 @@ def _answer(
     state: StateView,
     request: HandlingRequest,
     way: _Way,
-    passed: list[PassedOver],
+    skipped_ways: list[PassedOver],
     holder: CrewMember | None,
     fallbacks: tuple[NextWay, ...] = (),
 ) -> HandlingDecision:
@@ -179,7 +179,7 @@ def _answer(
     )
     loaded = tuple(f"load_skill:{name}" for name in more)
     return HandlingDecision(
-        way.tier, way.name, request.subject, request.intent, (way.reason,), tuple(passed), fallbacks,
+        way.tier, way.name, request.subject, request.intent, (way.reason,), tuple(skipped_ways), fallbacks,
         more, (*way.obligations, *loaded, *recorded), way.level, without, way.tools, view.digest, state.version,
     )  # fmt: skip
 
@@ -323,7 +323,7 @@ def _group_tools_by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
 
 
 def _try_reasoning(
-    view: OrgView, holder: CrewMember, request: HandlingRequest, passed: list[PassedOver]
+    view: OrgView, holder: CrewMember, request: HandlingRequest, skipped_ways: list[PassedOver]
 ) -> _Way | None:
     """Reasoning, if a profile lists the intent or a procedure of the subject could not run."""
     for role in holder.roles:
@@ -331,7 +331,7 @@ def _try_reasoning(
             if edge.target == request.intent and not edge.attribute:
                 text = f"role {quote(role)} serves {quote(request.intent)} through its standing orders"
                 return _Way("reasoning", "", Reason("ROLE_SERVES", text, (cite_edge(edge),)))
-    for each in passed:
+    for each in skipped_ways:
         if each.tier == "executable_skill" and each.reasons[0].code != "SKILL_SUSPENDED":
             text = f"procedure {quote(each.name)} serves {quote(request.intent)} and cannot run, so a model reasons"
             line = _locate_intent(view, holder, request.intent, f"procedure:{each.name}", text)
@@ -348,12 +348,12 @@ def _locate_intent(view: OrgView, holder: CrewMember, intent: str, by: str, text
 
 
 def _explain_decline(
-    view: OrgView, holder: CrewMember, request: HandlingRequest, passed: list[PassedOver]
+    view: OrgView, holder: CrewMember, request: HandlingRequest, skipped_ways: list[PassedOver]
 ) -> Reason:
     """The reason for a decline, with the roles that serve the intent."""
     who, intent = quote(holder.name), quote(request.intent)
     serving = dict.fromkeys(view.list_sources_to(EdgeKind.SERVES_INTENT, request.intent))
-    if not serving and not passed and request.intent not in _group_tools_by_intent(view):
+    if not serving and not skipped_ways and request.intent not in _group_tools_by_intent(view):
         help = did_you_mean(request.intent, view.list_targets_of_kind(EdgeKind.SERVES_INTENT))
         text = f"nothing serves the intent {intent}" + (f"; {help}" if help else "")
         return Reason("INTENT_UNKNOWN", text)
@@ -363,7 +363,7 @@ def _explain_decline(
         more += f" and {len(others) - _NAMED} more"
     edges = [_find_serving_edge(view, role, request.intent) for role in others[:_NAMED]]
     why = tuple(map(cite_edge, edges))
-    if passed:
+    if skipped_ways:
         return Reason("NOTHING_LEFT", f"{who} has nothing left that serves {intent}{more}", why)
     return Reason("INTENT_NOT_SERVED", f"{who} does not serve {intent}{more}", why)
 

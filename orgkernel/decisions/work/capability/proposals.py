@@ -67,12 +67,12 @@ def decide_proposals(view: OrgView, state: StateView) -> Proposals:
     )
 
 
-def _find_proposals(view: OrgView, counted: dict[str, list[OutcomesOfAgent]]) -> Iterator[Proposal]:
+def _find_proposals(view: OrgView, outcomes_by_skill: dict[str, list[OutcomesOfAgent]]) -> Iterator[Proposal]:
     terms = view.records.organization.procedure_proposals
     for name, skill in get_skills(view).items():
         if skill.problems or name in _find_skills_with_procedure(view):
             continue
-        agents = tuple(sorted(counted.get(name, ()), key=lambda each: each.agent))
+        agents = tuple(sorted(outcomes_by_skill.get(name, ()), key=lambda each: each.agent))
         successes, failures = (
             sum(each.successes for each in agents),
             sum(each.failures for each in agents),

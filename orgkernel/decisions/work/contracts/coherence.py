@@ -96,7 +96,7 @@ class _Mission:
         own = [each for each in self._ends.values() if _is_of(each.body, worker)]
         return own[0] if len(own) == 1 else None
 
-    def list_unfinished(self, listed: set[str | None] | None) -> Iterator[str]:
+    def list_unfinished(self, listed_workers: set[str | None] | None) -> Iterator[str]:
         """Reasons why the mission is not done."""
         for brief_id, is_replaced in self._briefs.items():
             if is_replaced:
@@ -107,7 +107,7 @@ class _Mission:
                 yield f"brief {quote(brief_id)} has no result"
             elif last.body["status"] != "done_clean":
                 yield f"the last report about brief {quote(brief_id)} is {quote(last.body['status'])}"
-            elif listed is not None and last.session not in listed:
+            elif listed_workers is not None and last.session not in listed_workers:
                 yield f"it leaves out session {quote(last.session or '')}"
         for blocker in self._open:
             yield f"blocker {quote(blocker.record_id)} of session {quote(blocker.session or '')} is open"

@@ -51,10 +51,10 @@ def is_same_id(one: str | None, other: str | None) -> bool:
     return one is not None and other is not None and one.lower() == other.lower()
 
 
-def find_mismatch(what: str, named: str | None, brief_id: str | None) -> Iterator[ContractFinding]:
+def find_mismatch(what: str, named_brief: str | None, brief_id: str | None) -> Iterator[ContractFinding]:
     """RESULT_BRIEF_MISMATCH: the contract belongs to another brief than the given one. `what` names the contract."""
-    if named is not None and brief_id is not None and not is_same_id(named, brief_id):
-        message = f"the {what} belongs to the brief {quote(named)}, not to {quote(brief_id)}"
+    if named_brief is not None and brief_id is not None and not is_same_id(named_brief, brief_id):
+        message = f"the {what} belongs to the brief {quote(named_brief)}, not to {quote(brief_id)}"
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("brief",), message, "", ("id",), "the brief")
 
 
