@@ -16,8 +16,8 @@ NO_RANK: Final = "no rank of the ladder"
 
 
 def say_worker(who: str) -> str:
-    """The refusal for a worker that tries to dispatch."""
-    return f"{who} has position `worker`, which executes work and does not dispatch it"
+    """The refusal for a worker that tries to hand work down."""
+    return f"{who} has position `worker`, which executes work and does not hand it down"
 
 
 def say_unequipped(tools: Iterable[str]) -> str:

@@ -354,7 +354,7 @@ class OrgRecords(msgspec.Struct, frozen=True):
 
     @property
     def locate_edges(self) -> Place:
-        """The place of the dispatch edges that apply."""
+        """The place of the hand-off edges that apply."""
         return locate_edges(self.document, self.governance)
 
     def get_rank_row(self, tool_id: str) -> RankRow | None:

@@ -130,7 +130,7 @@ def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
     document = view.records.get_declaring_document("dispatch_edges")
     is_written = document.has("dispatch_edges")
     for number, edge in enumerate(view.records.organization.dispatch_edges):
-        text = f"layer {edge.source} may dispatch to layer {edge.target}"
+        text = f"layer {edge.source} may hand work to layer {edge.target}"
         place = document.place("dispatch_edges", number) if is_written else view.records.locate_edges
         yield build_cited_item(f"{edge.source}>{edge.target}", text, place)
 

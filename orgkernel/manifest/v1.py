@@ -348,11 +348,11 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     """Superiors, nearest first."""
     subordinates: tuple[Member, ...]
     peers: tuple[Peer, ...]
-    dispatch_targets: tuple[Member, ...]
-    dispatch_sources: tuple[Member, ...]
+    handoff_targets: tuple[Member, ...]
+    handoff_sources: tuple[Member, ...]
     depth_left: Fact | None
-    """The number of consecutive dispatches below the role if a run starts with it. Within a run, a dispatch check returns the
-    remaining number. Null if the role cannot dispatch.
+    """The number of consecutive hand-offs below the role if a run starts with it. Within a run, a hand-off check returns the
+    remaining number. Null if the role cannot hand work down.
     """
     domains: tuple[DomainItem, ...]
     intents: tuple[Item, ...]
@@ -460,11 +460,11 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     requestable_tools: tuple[RequestableTool, ...]
     credentials: tuple[Item, ...]
     data: tuple[Item, ...]
-    dispatch_targets: tuple[Item, ...]
-    dispatch_sources: tuple[Item, ...]
-    """Roles that may dispatch to one of its roles."""
+    handoff_targets: tuple[Item, ...]
+    handoff_sources: tuple[Item, ...]
+    """Roles that may hand work to one of its roles."""
     depth_left: Fact | None
-    """The number of consecutive dispatches below its roles, as in the manifest of a role."""
+    """The number of consecutive hand-offs below its roles, as in the manifest of a role."""
     file_claims: tuple[ClaimItem, ...]
     """Files that it has claimed now."""
     open_blockers: tuple[BlockerItem, ...]
@@ -506,7 +506,7 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     departments: tuple[DepartmentItem, ...]
     layers: tuple[Item, ...]
     dispatch_edges: tuple[Item, ...]
-    """Permissions to dispatch between layers. Ids are `FROM>TO`."""
+    """Permissions to hand work from layer to layer. Ids are `FROM>TO`."""
     limits: tuple[Fact, ...]
     external: tuple[Item, ...]
     domains: tuple[Coverage, ...]

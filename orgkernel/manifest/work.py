@@ -1,4 +1,4 @@
-"""Parts of a manifest about current work: the dispatch depth, claimed files, open blockers."""
+"""Parts of a manifest about current work: the depth of hand-offs, claimed files, open blockers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from orgkernel.runtime.utc import as_utc
 _LIMIT = "max_spawn_depth"
 
 
-def build_depth_limit(view: OrgView, *, dispatches: bool) -> Fact | None:
-    """The depth limit of the organization, if the role can dispatch."""
-    if not dispatches:
+def build_depth_limit(view: OrgView, *, hands_off: bool) -> Fact | None:
+    """The depth limit of the organization, if the role can hand work down."""
+    if not hands_off:
         return None
     limit = view.records.organization.limits.max_spawn_depth
     (fact,) = build_facts(view.records.get_declaring_document("limits", _LIMIT), ("limits",), {_LIMIT: limit})

@@ -239,7 +239,7 @@ class _Call(NamedTuple):
 
 
 def _describe_chain(request: AccessRequest) -> dict[str, str]:
-    """The principal and the dispatchers of a run, for the audit."""
+    """The principal and the senders of a run, for the audit."""
     chain = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
     return {name: value[:_LONGEST] for name, value in chain.items() if value}
 

@@ -177,7 +177,7 @@ class Evaluation(Struct, eq=False):
         return any(each.spared for each in self.parents) if self.parents else False
 
     def list_principals(self) -> tuple[str, ...]:
-        """The principals that the subject acts for: the one that triggered the run, and each dispatcher."""
+        """The principals that the subject acts for: the one that triggered the run, and each sender that handed work down."""
         request = self.request
         return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
 

@@ -41,9 +41,9 @@ class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     input: Mapping[str, Any] | None = None
     """The arguments of the tool, which are checked against its input schema."""
     depth: int = 0
-    """The number of dispatches above the subject. The delegation path also counts."""
+    """The number of hand-offs above the subject. The delegation path also counts."""
     children: int = 0
-    """The number of agents that the subject has dispatched and that have not ended."""
+    """The number of agents that the subject has handed work to and that have not ended."""
     concurrent: int = 0
     """The number of these agents that are running now."""
 
@@ -52,7 +52,7 @@ class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     """A question: may this subject perform this action on this resource?
 
     Subjects: `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID`, or `sender:PLATFORM/SPACE/ID`, which the directory resolves to a person. Resources: `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER`, `role:ID`. A tool has the
-    actions it declares, and `use` for all of them; a role can be asked for `dispatch` and `escalate`.
+    actions it declares, and `use` for all of them; a role can be asked for `handoff` and `escalate`.
 
     >>> AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool").on_behalf_of is None
     True
@@ -65,9 +65,9 @@ class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     on_behalf_of: str | None = None
     """The principal that triggered the run. Its tools, credentials and data form the envelope."""
     via: tuple[str, ...] = ()
-    """The delegation path: the dispatchers, from the first to the one that dispatched the subject."""
+    """The delegation path: the senders that handed work down, from the first to the one that handed it to the subject."""
     envelope: Mapping[str, ToolLevel] | None = None
-    """The permissions that the dispatchers passed on: tools, parts of tools, credentials and data tiers, each with its
+    """The permissions that they passed on: tools, parts of tools, credentials and data tiers, each with its
     level.
 
     The words have the form of those in a grant, so a name can end in a star. Missing ones were not passed on.

@@ -33,7 +33,7 @@ class Subject:
         self.is_agent = identity.kind == "agent"
         self.group: SubjectGroup = "agent" if self.is_agent else "role" if self.is_crew else "outsider"
         self.chains_of_command: dict[tuple[str, str], tuple[int, int]] = {}
-        """Cached rights to dispatch and escalate, by action and role."""
+        """Cached rights to hand work to and escalate, by action and role."""
         self.bound: dict[str, int] = {}
         """The level that its roles give, by resource."""
         essential: frozenset[str] = frozenset()

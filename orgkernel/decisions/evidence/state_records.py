@@ -40,9 +40,11 @@ AuditKind = Literal[
     "report",
     "contract",
     "claim",
-    "dispatch",
+    "handoff",
     "audit",
+    "dispatch",
 ]
+"""`dispatch` is the former name of `handoff`, and is only read. Entries are chained, so older ones keep it."""
 AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored", "unproven"]
 AuditVerdict = Literal["whole", "unproven", "changed"]
 Stream = Literal["decision", "history"]
@@ -287,13 +289,13 @@ class ContractRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The contract."""
 
 
-class DispatchRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A dispatch that was permitted and recorded. Rows are only added, and each contains the digest of the row before it."""
+class HandoffRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A hand-off that was permitted and recorded. Rows are only added, and each contains the digest of the row before it."""
 
     org_id: str
     number: int
-    """The position among the dispatches of the organization, from 1."""
-    dispatch_id: str
+    """The position among the hand-offs of the organization, from 1."""
+    handoff_id: str
     at: float
     sender: str
     """The sender, such as `agent:ID` or `role:ID`."""
@@ -312,7 +314,7 @@ class DispatchRecord(msgspec.Struct, frozen=True, kw_only=True):
     token: int | None
     """The token of the claim of the brief's files; null if it owns none."""
     depth: int | None
-    """The number of dispatches above the sender."""
+    """The number of hand-offs above the sender."""
     on_behalf_of: str | None
     """The principal that triggered the run."""
     queue_mode: str

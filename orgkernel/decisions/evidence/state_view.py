@@ -25,7 +25,7 @@ from orgkernel.decisions.evidence.crew_records import (
 )
 from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.documents.records import ToolLevel
-from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
+from orgkernel.runtime.tiers import NO_NEW_HANDOFF, NO_NEW_WORK
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
 STOPPED: tuple[Lifecycle, ...] = ("suspended", "decommissioned")
@@ -159,7 +159,7 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
 
 
 PaceTierName = Literal["primary", "alternate", "contingent", "emergency"]
-RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
+RAISED = NO_NEW_HANDOFF | NO_NEW_WORK
 """The tiers that reduce what a role may do."""
 REPORT_COUNTS_FOR = 3_600.0
 """The number of seconds for which the tier in a report is used, so a role that stops reporting is not held in it forever."""

@@ -1,4 +1,4 @@
-"""A role or a dispatch edge names a layer that the organization does not have.
+"""A role or a hand-off edge names a layer that the organization does not have.
 
 ## What it checks
 
@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 place = records.get_declaring_document("dispatch_edges").place(
                     "dispatch_edges", number, field
                 )
-                message = f"a dispatch edge names layer {quote(layer)}, which {here} does not have"
+                message = f"a hand-off edge names layer {quote(layer)}, which {here} does not have"
                 yield Finding(
                     place, message, did_you_mean(layer, layers) or "declare it under `layers`", subject
                 )

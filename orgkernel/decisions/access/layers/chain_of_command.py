@@ -1,4 +1,4 @@
-"""Dispatching and escalating to roles: the chain of command, declared rights and organization layers.
+"""Handing work to roles and escalating to them: the chain of command, declared rights and organization layers.
 
 This is the part of the access layer `role binding` that binds roles to other roles.
 """
@@ -10,7 +10,7 @@ from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.layer import ReasonCode, Sentence
 from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
 from orgkernel.decisions.access.lines import locate_edges, locate_in_profile
-from orgkernel.decisions.access.resource import DISPATCH
+from orgkernel.decisions.access.resource import HANDOFF
 from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import USER
@@ -21,19 +21,19 @@ from orgkernel.graph.schema import Edge, EdgeKind
 def compute_chain_of_command_bits(
     view: OrgView, identity: SubjectIdentity, target: str, action: str
 ) -> tuple[int, int]:
-    """The bits of the codes that give a subject the right to dispatch or escalate to a role, and of those that are
+    """The bits of the codes that give a subject the right to hand work to or escalate to a role, and of those that are
     missing.
 
     One role with the right is enough. Missing codes are returned only if no role has it.
     """
     if not identity.is_crew:
-        has_chain = action == DISPATCH and find_chain_of_command(
+        has_chain = action == HANDOFF and find_chain_of_command(
             view, list_names_in_chain_of_command(identity), target
         )
         return (CHAIN_OF_COMMAND.bit, 0) if has_chain else (0, 0)
     sources = lacks = 0
     for role_id in identity.roles:
-        of_role = _compute_dispatch_bits if action == DISPATCH else _compute_escalation_bits
+        of_role = _compute_handoff_bits if action == HANDOFF else _compute_escalation_bits
         gives, missing = of_role(view, role_id, target)
         sources |= gives
         lacks |= missing
@@ -59,8 +59,8 @@ def find_chain_of_command(view: OrgView, superiors: tuple[str, ...], target: str
 
 
 def _find_right(view: OrgView, role_id: str, target: str) -> Edge | None:
-    """The declared right of a role to dispatch another."""
-    edges = view.list_edges_from(EdgeKind.MAY_DISPATCH, role_id)
+    """The declared right of a role to hand work to another."""
+    edges = view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, role_id)
     return next((edge for edge in edges if edge.target == target), None)
 
 
@@ -75,7 +75,7 @@ def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ..
 
 
 def _do_layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
-    """Whether both roles are in organization layers and no dispatch edge leads from one to the other."""
+    """Whether both roles are in organization layers and no hand-off edge leads from one to the other."""
     organization, posts = view.records.organization, view.records.posts
     source, destination = posts[role_id].profile.layer, posts[target].profile.layer
     if not organization.dispatch_edges or source is None or destination is None:
@@ -84,11 +84,11 @@ def _do_layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
     return not any(edge.source == source and edge.target == destination for edge in edges)
 
 
-def _compute_dispatch_bits(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+def _compute_handoff_bits(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
     sources = lacks = 0
     profile = view.records.posts[role_id].profile
     if _find_right(view, role_id, target) is not None:
-        sources |= MAY_DISPATCH.bit
+        sources |= MAY_HAND_OFF.bit
     if find_chain_of_command(view, (role_id,), target):
         if profile.can_delegate:
             sources |= CHAIN_OF_COMMAND.bit
@@ -123,10 +123,10 @@ def _explain_cannot_delegate(evaluation: Evaluation) -> Sentence:
 
 
 def _explain_target_not_allowed(evaluation: Evaluation) -> Sentence:
-    """Explain the chain of command that exists instead: above the target for a dispatch, else above the subject."""
+    """Explain the chain of command that exists instead: above the target for a hand-off, else above the subject."""
     who, what, view = evaluation.who, evaluation.what, evaluation.view
-    if evaluation.action == DISPATCH:
-        text = f"{who} does not command {what}, and no `dispatch` right names it"
+    if evaluation.action == HANDOFF:
+        text = f"{who} does not command {what}, and no `handoff` right names it"
         return text, locate_edges(view.list_chain_above(evaluation.resource.id)[:1])
     text = f"{what} is not a superior of {who}, and no escalation tier names it"
     return text, locate_edges(edge for role in evaluation.roles for edge in view.list_chain_above(role)[:1])
@@ -141,7 +141,7 @@ def _explain_edge_forbidden(evaluation: Evaluation) -> Sentence:
     )
     layer = quote(posts[target].profile.layer)
     text = (
-        f"no dispatch edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
+        f"no hand-off edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
     )
     return text, (cite_place("dispatch_edges", records.locate_edges),)
 
@@ -154,7 +154,7 @@ def _explain_chain_of_command(evaluation: Evaluation) -> Sentence:
     return text, locate_edges(edge for chain in chains for edge in chain)
 
 
-def _may_dispatch(evaluation: Evaluation) -> Sentence:
+def _may_hand_off(evaluation: Evaluation) -> Sentence:
     view, target = evaluation.view, evaluation.resource.id
     edges = (_find_right(view, role, target) for role in evaluation.roles)
     rights = [edge for edge in edges if edge is not None]
@@ -176,5 +176,5 @@ DISPATCH_EDGE_FORBIDDEN = ReasonCode(
     "DISPATCH_EDGE_FORBIDDEN", _explain_edge_forbidden, "", remedies=("grant", "role")
 )
 CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _explain_chain_of_command, "granted", static=True)
-MAY_DISPATCH = ReasonCode("MAY_DISPATCH", _may_dispatch, "granted", static=True)
+MAY_HAND_OFF = ReasonCode("MAY_HAND_OFF", _may_hand_off, "granted", static=True)
 REPORTS_TO = ReasonCode("REPORTS_TO", _explain_reports_to, "granted", static=True)

@@ -1,4 +1,4 @@
-"""Role binding: the permissions that members of the crew get from their roles, including dispatch and escalation."""
+"""Role binding: the permissions that members of the crew get from their roles, including hand work to and escalation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orgkernel.decisions.access.layers.chain_of_command import (
     CANNOT_DELEGATE,
     CHAIN_OF_COMMAND,
     DISPATCH_EDGE_FORBIDDEN,
-    MAY_DISPATCH,
+    MAY_HAND_OFF,
     REPORTS_TO,
     TARGET_NOT_ALLOWED,
     compute_chain_of_command_bits,
@@ -44,7 +44,7 @@ def _compile(target: Target) -> Move | None:
 
 
 def _apply_chain_of_command(evaluation: Evaluation) -> None:
-    """Apply the right to dispatch or escalate. The result for a subject, action and role is cached with the subject."""
+    """Apply the right to hand work to a role or escalate. The result for a subject, action and role is cached with the subject."""
     subject, resource, action = evaluation.subject, evaluation.resource, evaluation.action
     command = subject.chains_of_command.get((action, resource.resource))
     if command is None:
@@ -138,7 +138,7 @@ ROLE_BINDING = AccessLayer(
     "role binding",
     (
         NOT_BOUND_TO_ROLE, CANNOT_DELEGATE, TARGET_NOT_ALLOWED, DISPATCH_EDGE_FORBIDDEN,
-        ESSENTIAL_TOOL, BOUND_TO_ROLE, CHAIN_OF_COMMAND, MAY_DISPATCH, REPORTS_TO,
+        ESSENTIAL_TOOL, BOUND_TO_ROLE, CHAIN_OF_COMMAND, MAY_HAND_OFF, REPORTS_TO,
     ),
     _compile,
     explains={"granted": _explain_too_little},

@@ -1,4 +1,4 @@
-"""Draft the brief of the next task from stored records. The dispatcher completes it."""
+"""Draft the brief of the next task from stored records. The sender completes it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def draft_brief(
 ) -> Brief:
     """A brief derived from another one, with the results and decisions of its mission.
 
-    The task, the verify command and the files stay empty, so the brief is not valid until the dispatcher writes them.
+    The task, the verify command and the files stay empty, so the brief is not valid until the sender writes them.
     """
     reports, log = tuple(reports), tuple(log)
     context = parent.context or BriefContext()
