@@ -112,7 +112,7 @@ def _line(state: RegistryState, org_id: str) -> OrganizationLine:
 
 def _role(view: OrgView, role_id: str) -> RoleLine:
     profile = view.records.posts[role_id].profile
-    superior = view.superior_edge_of(role_id)
+    superior = view.get_superior_edge(role_id)
     return RoleLine(
         role_id=role_id,
         role_name=profile.name,

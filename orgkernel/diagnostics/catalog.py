@@ -15,11 +15,11 @@ class Row:
     name: str
     severity: Severity
     what: str
-    """What it reports about the file."""
+    """What the finding reports about the file."""
     why: str
-    """Why it is refused or reported."""
+    """Why the file is refused or reported."""
     instead: str
-    """What to write instead."""
+    """The correct form."""
 
     def at(self, place: Place, message: str, help: str = "", subject: str = "") -> Diagnostic:
         """The finding at a place."""

@@ -1,4 +1,4 @@
-"""What a store says otherwise than the documents: the findings that need both (docs/documents.md)."""
+"""Find differences between a store and the documents: the findings that need both (docs/documents.md)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from orgkernel.snapshots.snapshot import Snapshot
 def find_drift(
     snapshot: Snapshot, read_view: Callable[[str], StateView], severities: Mapping[str, Severity | None]
 ) -> tuple[Diagnostic, ...]:
-    """Findings of the rules about the state of each organization, in the order of their places.
+    """Findings of the rules about the state of each organization, sorted by place.
 
-    Those that documents suppress are left out.
+    Suppressed findings are left out.
     """
     states = {org_id: read_view(org_id) for org_id in snapshot.organizations}
     if not any(

@@ -48,7 +48,7 @@ class PostInChainOfCommand(NamedTuple):
 def say_transition(
     pace: PaceDecision, last_tier: str, post: PostInChainOfCommand, failing: Sequence[str], why: str = ""
 ) -> tuple[str, ...]:
-    """The sentences about the role's own tier. `told` is the tier that it was last told about."""
+    """The sentences about the role's own tier. `last_tier` is the tier that the agent was last told about."""
     because = "; ".join(tripped.text for tripped in pace.reasons) or (PROGRESS if pace.progressed else why)
     happened = f"{post.name_of(post.role_id)} went from PACE tier {last_tier} to {pace.tier}"
     sentences = [f"{happened}: {because}." if because else f"{happened}."]

@@ -207,6 +207,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     for fields, trade in zip(counts, strengths, strict=True):
         weighed: dict[str, float] = {}
         for name, words in fields.items():
+            # As in BM25F: counts are weighted by field and normalized by the usual length of the field.
             scale = FIELDS[name] / (1 - _LENGTH + _LENGTH * words.total() / usual[name])
             for word, count in words.items():
                 weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
@@ -218,6 +219,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     for role, weighed in enumerate(frequencies):
         senses = _find_senses(weighed)
         for word, frequency in weighed.items():
+            # Saturation: each further mention of a word adds less.
             value = frequency / (_SATURATION + frequency)
             for group in senses.get(word, ()):
                 held = groups.setdefault(group, {})

@@ -70,7 +70,7 @@ def _roles(view: OrgView, name: str, separation: Separation, kept_apart: Related
 
 
 def _two(view: OrgView, role_id: str, separation: Separation) -> list[Edge]:
-    return [edge for edge in view.tools_of(role_id) if edge.target in separation.tools][:2]
+    return [edge for edge in view.list_tools(role_id) if edge.target in separation.tools][:2]
 
 
 def _agents(view: OrgView, name: str, separation: Separation, kept_apart: Related) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def _agents(view: OrgView, name: str, separation: Separation, kept_apart: Relate
         tools = {
             tool.target: Edge(edge.kind, edge.source, tool.target, "", edge.place)
             for edge in filled
-            for tool in view.tools_of(edge.target)
+            for tool in view.list_tools(edge.target)
             if tool.target in separation.tools
         }
         one_role_has_two = any(len(_two(view, edge.target, separation)) > 1 for edge in filled)

@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from orgkernel.decisions.work.bills.flow import CHIEF, bill_roles_of
+from orgkernel.decisions.work.bills.flow import CHIEF, get_bill_roles
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
@@ -94,7 +94,7 @@ def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
             yield _Named("qualification", each, records.qualifications, "qualification_catalog", route)
     for number, step in enumerate(bill.steps):
         here = ("steps", number)
-        for bill_role in bill_roles_of(step):
+        for bill_role in get_bill_roles(step):
             field = ("role",) if bill_role == step.role else ("roles", step.roles.index(bill_role))
             yield _Named("bill role", bill_role, bill.roles, "", (*here, *field))
         skills = {**records.skills, **records.cognitive_skills}

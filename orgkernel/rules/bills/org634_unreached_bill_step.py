@@ -50,7 +50,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     if written is None:
         return
     flow = Flow(written.bill)
-    reached = flow.reached()
+    reached = flow.find_reached()
     for step_id, number in flow.numbers.items():
         # One cause, one finding: what follows an unreached step is unreached because of it.
         before = [way.source for way in flow.into[step_id]]

@@ -63,11 +63,11 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     if written is None:
         return
     flow = Flow(written.bill)
-    if flow.sorted() is None:
+    if flow.sort_steps() is None:
         return
     outputs = {(step.id, output.name): output for step in flow.steps.values() for output in step.outputs}
     for step_id, number in flow.numbers.items():
-        step, before = flow.steps[step_id], flow.before(step_id)
+        step, before = flow.steps[step_id], flow.find_before(step_id)
         known = {name: output for name, output in outputs.items() if name[0] in before}
         if step.condition is not None:
             yield from _condition(written, number, step.condition, known, "condition")

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.work.bills.flow import bill_roles_of
+from orgkernel.decisions.work.bills.flow import get_bill_roles
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import BillStep
@@ -63,7 +63,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     records = view.records
     for written in bills_of(view):
         for number, step in enumerate(written.bill.steps):
-            for bill_role in bill_roles_of(step):
+            for bill_role in get_bill_roles(step):
                 wanted = written.bill.roles.get(bill_role)
                 roles = () if wanted is None else roles_for(view, wanted)
                 if not roles:

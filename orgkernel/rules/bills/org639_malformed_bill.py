@@ -40,7 +40,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orgkernel.decisions.work.bills.flow import APPROVAL, bill_roles_of, read_count
+from orgkernel.decisions.work.bills.flow import APPROVAL, get_bill_roles, read_count
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.sources import SourceDocument
@@ -96,7 +96,7 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
             yield written.in_step(number, message, f"remove `{field}`, or change the action", field)
     if step.tool is None and step.tool_action != "use":
         yield written.in_step(number, "has a `tool_action` and no tool", "remove it", "tool_action")
-    if not bill_roles_of(step) and step.action != APPROVAL:
+    if not get_bill_roles(step) and step.action != APPROVAL:
         yield written.in_step(number, "has no bill role that does it", "add `role`")
     names: set[str] = set()
     for place, output in enumerate(step.outputs):

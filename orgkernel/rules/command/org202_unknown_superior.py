@@ -63,7 +63,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
     """Whether the hierarchy decides: the profile is shared, or ORG201 reports how the hierarchy spells the superior."""
-    edge = view.superior_edge_of(post.role_id)
+    edge = view.get_superior_edge(post.role_id)
     if edge is None or edge.attribute != "hierarchy":
         return False
     placed_under = edge.target

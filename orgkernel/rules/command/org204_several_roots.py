@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     own = view.records.document.parts[0]
     roots = [
         role
-        for role in view.roots()
+        for role in view.list_roots()
         if view.list_subordinates(role) and (not posts[role].document.format or own.has("hierarchy", role))
     ]
     if len(roots) < 2:
@@ -70,12 +70,12 @@ def check(view: OrgView) -> Iterator[Finding]:
     roots.sort(key=lambda role: -posts[role].profile.authority_level)
     leader, *others = roots
     yield Finding(
-        view.place_of(others[0]),
+        view.get_place(others[0]),
         f"organization {quote(view.org_id)} has {len(roots)} roots: {listing(roots)}",
         f"list {listing(others)} among the subordinates of the role {'they report' if others[1:] else 'it reports'} to",
         f"organization:{view.org_id}",
         tuple(
-            Related(view.place_of(role), f"{quote(role)} also has subordinates and no superior")
+            Related(view.get_place(role), f"{quote(role)} also has subordinates and no superior")
             for role in (leader, *others[1:])[:_SHOWN]
         ),
     )

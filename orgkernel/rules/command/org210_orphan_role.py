@@ -74,7 +74,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     for role_id in orphans:
         yield Finding(
-            view.place_of(role_id),
+            view.get_place(role_id),
             f"role {quote(role_id)} has neither a superior nor subordinates",
             f"list it among the subordinates of a role of organization {quote(view.org_id)}",
             f"role:{role_id}",

@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             Related(first.place, f"{quote(first.source)} reports to {quote(first.target)}"),
         )
     for role_id, place in view.records.without_profile.items():
-        if view.superior_edge_of(role_id) is None and not view.is_excused(role_id):
+        if view.get_superior_edge(role_id) is None and not view.is_excused(role_id):
             text = f"{quote(role_id)} has no profile"
             yield from _hanging(
                 view, [role_id], f"at {quote(role_id)}, which has no profile",
@@ -76,7 +76,7 @@ def _hanging(view: OrgView, ends: list[str], where: str, mended: str, related: R
     if not tops:
         return
     several = len(tops) > 1
-    beneath = sum(map(view.is_role, view.below(edge.source for edge in tops))) - len(tops)
+    beneath = sum(map(view.is_role, view.find_below(edge.source for edge in tops))) - len(tops)
     which = f"role{'s' if several else ''} {listing(edge.source for edge in tops)}"
     if beneath:
         which += f" and {beneath} below {'them' if several else 'it'}"

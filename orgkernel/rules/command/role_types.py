@@ -27,7 +27,7 @@ def place_of_authority(post: RolePost) -> Place:
 
 def is_placed(view: OrgView, role_id: str) -> bool:
     """Whether the role gets its superior from the hierarchy, not from its profile."""
-    superior = view.superior_edge_of(role_id)
+    superior = view.get_superior_edge(role_id)
     return superior is not None and superior.attribute == "hierarchy"
 
 

@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             continue
         if post.profile.crew_tier != "external":
             yield Finding(
-                view.place_of(role_id),
+                view.get_place(role_id),
                 f"role {quote(role_id)} of organization {quote(view.org_id)} has no agent",
                 "assign an agent to it in the roster",
                 f"role:{role_id}",

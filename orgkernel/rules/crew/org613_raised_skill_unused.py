@@ -59,7 +59,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     used = {
         *list_universal_skills(view),
-        *(edge.target for role in view.roles for edge in view.skills_of(role)),
+        *(edge.target for role in view.roles for edge in view.list_skills(role)),
     }
     used |= {each for skill in records.skills.values() for each in skill.record.prerequisite_levels}
     for name in own:

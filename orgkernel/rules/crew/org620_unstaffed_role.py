@@ -56,7 +56,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
         state, tables = states[view.org_id], get_access_tables(view)
         away = set()
         for agent_id in state.agents:
-            subject = tables.subject(f"agent:{agent_id}")
+            subject = tables.find_subject(f"agent:{agent_id}")
             if subject is not None and not is_at_work(subject, state):
                 away.add(agent_id)
         if not away:
@@ -68,7 +68,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             holders = [edge.source for edge in view.list_agents_in(role_id)]
             if away.issuperset(holders):
                 yield Finding(
-                    view.place_of(role_id),
+                    view.get_place(role_id),
                     f"no active agent fills role {quote(role_id)} of organization {quote(view.org_id)}: "
                     f"{listing(holders)} {'is' if len(holders) == 1 else 'are'} not at work",
                     "assign an agent that is at work; `orgkernel crew vacancies` names some",

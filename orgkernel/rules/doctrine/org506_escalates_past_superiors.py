@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             what = f"a role of organization {quote(others[0])}" if others else "which is not declared"
             help = did_you_mean(target, (*superiors, *view.roles))
             yield Finding(edge.place, f"{says}, {what}", help, f"role:{role_id}")
-        elif top in view.external or (view.is_role(top) and view.superior_edge_of(top) is None):
+        elif top in view.external or (view.is_role(top) and view.get_superior_edge(top) is None):
             if top not in view.external and target in view.external:
                 continue
             what = "itself" if target == role_id else f"{quote(target)}, which is not a superior of the role"

@@ -48,7 +48,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     routes = [("layers",), ("dispatch_edges",), *(("limits", name) for name in LIMITS)]
     for route in routes:
         section, *rest = route
-        if document.has(*route) and records.declaring(section, *rest) is not document:
+        if document.has(*route) and records.get_declaring_document(section, *rest) is not document:
             field_name = quote(".".join(route))
             yield Finding(
                 document.place(*route, key=True),

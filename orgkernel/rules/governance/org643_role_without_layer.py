@@ -52,7 +52,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for post in records.posts.values():
         if post.profile.layer is None:
             yield Finding(
-                view.place_of(post.role_id),
+                view.get_place(post.role_id),
                 f"role {quote(post.role_id)} is not in any layer, so no role can hand work to it",
                 "list it under `layers` of the governance document",
                 f"role:{post.role_id}",

@@ -56,9 +56,9 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     limit = records.organization.limits.max_spawn_depth
     if len(way) - 1 > limit:
-        document = records.declaring("limits", "max_spawn_depth")
+        document = records.get_declaring_document("limits", "max_spawn_depth")
         is_written = document.has("limits", "max_spawn_depth")
-        place = document.place("limits", "max_spawn_depth") if is_written else records.place_of_edges
+        place = document.place("limits", "max_spawn_depth") if is_written else records.locate_edges
         yield Finding(
             place,
             f"the path {quote(' > '.join(way))} takes {len(way) - 1} hand-offs, and `max_spawn_depth` is {limit}",

@@ -53,6 +53,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
 
 
 def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
+    """Build the role and the standing orders from the front matter and text of a subagent."""
     value, marks, refusals = front.value, front.marks, front.refusals
     for key in ("name", "description"):
         if not isinstance(value.get(key, ""), str):
