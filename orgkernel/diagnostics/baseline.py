@@ -44,7 +44,7 @@ class Comparison:
     """Entries that allow more findings than there are."""
 
 
-def entry_of(diagnostic: Diagnostic, name: FindingKey) -> Entry:
+def build_entry(diagnostic: Diagnostic, name: FindingKey) -> Entry:
     """The entry a finding belongs to."""
     return Entry(
         diagnostic.code,
@@ -56,7 +56,7 @@ def entry_of(diagnostic: Diagnostic, name: FindingKey) -> Entry:
 
 def build_baseline(diagnostics: Iterable[Diagnostic], name: FindingKey) -> dict[Entry, int]:
     """All findings, counted by entry."""
-    return dict(Counter(entry_of(diagnostic, name) for diagnostic in diagnostics))
+    return dict(Counter(build_entry(diagnostic, name) for diagnostic in diagnostics))
 
 
 def compare(
@@ -74,7 +74,7 @@ def compare(
     new: list[Diagnostic] = []
     known = 0
     for diagnostic in diagnostics:
-        entry = entry_of(diagnostic, name)
+        entry = build_entry(diagnostic, name)
         if left.get(entry, 0):
             left[entry] -= 1
             known += 1
@@ -98,7 +98,7 @@ def parse_baseline(text: str, path: str) -> dict[Entry, int]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadBaseline(f"{quote(path)} is not a baseline: {_reason(error)}", HELP) from None
+        raise BadBaseline(f"{quote(path)} is not a baseline: {_describe_error(error)}", HELP) from None
     if not isinstance(data, dict) or _MARK not in data:
         raise BadBaseline(f"{quote(path)} is not a baseline: it has no {quote(_MARK)}", HELP)
     if str(data[_MARK]) != VERSION:
@@ -130,7 +130,7 @@ def _read_entry(data: Any, number: int, path: str) -> tuple[Entry, int]:
     return Entry(*words), count
 
 
-def _reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"line {error.lineno} is not JSON"
     return "it is not JSON"

@@ -115,7 +115,7 @@ def fingerprint_finding(diagnostic: Diagnostic) -> str:
     )
 
 
-def fingerprint_each(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
+def fingerprint_findings(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
     """Each finding with a fingerprint of its own: equal findings are numbered in their order."""
     seen: Counter[str] = Counter()
     for diagnostic in diagnostics:

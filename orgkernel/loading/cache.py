@@ -40,12 +40,12 @@ Signature = tuple[int, int, int, int]
 def sign_file(path: str) -> Signature | None:
     """Values that show, without reading it, that a file is the same. None if the file is not accessible."""
     try:
-        return signature_of(os.stat(path))
+        return compute_signature(os.stat(path))
     except (OSError, ValueError):
         return None
 
 
-def signature_of(state: os.stat_result) -> Signature:
+def compute_signature(state: os.stat_result) -> Signature:
     """The values of a file that the system was asked about."""
     return state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
 
@@ -78,7 +78,7 @@ class Cache:
         if not self._is_safe():
             return None
         try:
-            with open_regular(self._path(key), follow=False) as file:
+            with open_regular(self._locate_entry(key), follow=False) as file:
                 state = os.fstat(file.fileno())
                 if not is_trusted(state) or state.st_size > self._max_bytes:
                     return None
@@ -91,14 +91,14 @@ class Cache:
             self.discard(key)
             return None
         with contextlib.suppress(OSError):
-            os.utime(self._path(key))  # used now: kept longer
+            os.utime(self._locate_entry(key))  # used now: kept longer
         self._found.append(key)
         return body
 
     def has(self, key: str) -> bool:
         """Whether there is an entry under a key, valid or not."""
         try:
-            return self._is_safe() and is_trusted(os.lstat(self._path(key)))
+            return self._is_safe() and is_trusted(os.lstat(self._locate_entry(key)))
         except (OSError, ValueError):
             return False
 
@@ -108,19 +108,19 @@ class Cache:
             self._prepare()
             if not self._is_safe():
                 return False
-            self._replace(self._path(key), _MAGIC + self._sum(key, body) + body)
+            self._replace(self._locate_entry(key), _MAGIC + self._sum(key, body) + body)
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or "its name cannot be used").lower()
             self.problem = self.problem or f"the cache {self.folder} cannot be written: {reason}"
             return False
         with contextlib.suppress(OSError):
-            self._evict(self._path(key))
+            self._evict(self._locate_entry(key))
         return True
 
     def discard(self, key: str) -> None:
         """Delete the entry under a key."""
         with contextlib.suppress(OSError, ValueError):
-            os.unlink(self._path(key))
+            os.unlink(self._locate_entry(key))
 
     def distrust(self) -> bool:
         """Delete all entries that were read so far, because one of them is wrong. Returns whether there were any."""
@@ -129,7 +129,7 @@ class Cache:
             self.discard(key)
         return bool(keys)
 
-    def _path(self, key: str) -> str:
+    def _locate_entry(self, key: str) -> str:
         return os.path.join(self.folder, key + _SUFFIX)
 
     def _sum(self, key: str, body: bytes | memoryview) -> bytes:

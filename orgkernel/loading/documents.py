@@ -132,9 +132,9 @@ def read_documents(
                 document.hold(read.record, None if read.kind == _MANY else each.marks)
             documents.append(document)
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
-            declared_ids = _declared_ids(source, each.value)
+            declared_ids = _find_declared_ids(source, each.value)
             broken.append(BrokenDocument(source.name, source.path, read.kind, declared_ids, shared))
-        diagnostics += [diagnose(source, refusal) for refusal in read.refusals]
+        diagnostics += [build_diagnostic(source, refusal) for refusal in read.refusals]
     return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
 
 
@@ -158,7 +158,7 @@ def read_parsed_markdown(
     document = SourceDocument(
         source.name, source.path, parsed.kind, packed, source.digest, shared, context, format
     ).hold(unpack_record(parsed.kind, packed.record), parsed.marks)
-    return ReadFile((document,), (), tuple(diagnose(source, refusal) for refusal in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, refusal) for refusal in refusals))
 
 
 def _is_json_schema(source: SourceText) -> bool:
@@ -292,11 +292,13 @@ def read_broken(
     source: SourceText, kind: str | None, refusals: Sequence[Refusal], shared: bool = False
 ) -> ReadFile:
     """A file that cannot be read, and why."""
-    broken = BrokenDocument(source.name, source.path, kind, _declared_ids(source, None), shared)
-    return ReadFile(broken=(broken,), diagnostics=tuple(diagnose(source, refusal) for refusal in refusals))
+    broken = BrokenDocument(source.name, source.path, kind, _find_declared_ids(source, None), shared)
+    return ReadFile(
+        broken=(broken,), diagnostics=tuple(build_diagnostic(source, refusal) for refusal in refusals)
+    )
 
 
-def _declared_ids(source: SourceText, value: Any) -> frozenset[str]:
+def _find_declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     stem = source.path.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
     declared_ids = {stem}
     if isinstance(value, dict):
@@ -306,7 +308,7 @@ def _declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     return frozenset(declared_ids)
 
 
-def diagnose(source: SourceText, refusal: Refusal) -> Diagnostic:
+def build_diagnostic(source: SourceText, refusal: Refusal) -> Diagnostic:
     """A refusal as a finding at its place."""
     place = Place(source.name, *unpack_mark(refusal.mark))
     return refusal.row.at(place, refusal.message, refusal.help)

@@ -95,7 +95,7 @@ class _Reader:
             return None
         value, marks, at = self._read_value(at, 0)
         if self._skip(at) != len(self._text):
-            raise self._fail(self._skip(at), "there is text after the document")
+            raise self._build_error(self._skip(at), "there is text after the document")
         return Parsed(value, marks)
 
     def _mark(self, at: int, style: int = PLAIN) -> int:
@@ -112,7 +112,7 @@ class _Reader:
         if len(self.refusals) == MAX_REFUSALS:
             raise _Stop
 
-    def _fail(self, at: int, problem: str, help: str = "") -> _Stop:
+    def _build_error(self, at: int, problem: str, help: str = "") -> _Stop:
         if at >= len(self._text):
             problem, help = "the text ends in the middle of the document", ""
         self._refuse(row.BAD_JSON, self._mark(min(at, len(self._text))), f"not valid JSON: {problem}", help)
@@ -140,11 +140,11 @@ class _Reader:
         if match := _WORD.match(self._text, at):
             return _WORDS[match[0]], mark, match.end()
         if match := _NUMBER.match(self._text, at):
-            return self._number(match, mark), mark, match.end()
+            return self._parse_number(match, mark), mark, match.end()
         help = "remove the comment; JSON has no comments" if first in ("/", "#") else ""
-        raise self._fail(at, f"a value cannot start with {quote(first)}", help)
+        raise self._build_error(at, f"a value cannot start with {quote(first)}", help)
 
-    def _number(self, match: re.Match[str], mark: int) -> int | float:
+    def _parse_number(self, match: re.Match[str], mark: int) -> int | float:
         try:
             if match[2] or match[3]:
                 return parse_bounded_float(match[0])
@@ -167,7 +167,7 @@ class _Reader:
                 ),
                 (error.msg, ""),
             )
-            raise self._fail(error.pos, problem, help) from None
+            raise self._build_error(error.pos, problem, help) from None
         if _SURROGATE.search(value):
             self._refuse(row.CHARACTER, self._mark(at), "the text contains half of a surrogate pair")
             value = _SURROGATE.sub("\ufffd", value)
@@ -216,11 +216,11 @@ class _Reader:
     def _read_key(self, at: int) -> tuple[str, int]:
         """A key, and where its value begins."""
         if self._text[at : at + 1] != '"':
-            raise self._fail(at, "a key in double quotes is expected")
+            raise self._build_error(at, "a key in double quotes is expected")
         key, at = self._read_string(at)
         at = self._skip(at)
         if self._text[at : at + 1] != ":":
-            raise self._fail(at, f"`:` is expected after the key {quote(key)}")
+            raise self._build_error(at, f"`:` is expected after the key {quote(key)}")
         return key, self._skip(at + 1)
 
     def _find_next_item(self, at: int, closing: str) -> tuple[int, bool]:
@@ -232,10 +232,10 @@ class _Reader:
         if character == closing:
             return at + 1, True
         if character != ",":
-            raise self._fail(at, f"`,` or `{closing}` is expected")
+            raise self._build_error(at, f"`,` or `{closing}` is expected")
         at = self._skip(at + 1)
         if self._text[at : at + 1] == closing:
-            raise self._fail(
+            raise self._build_error(
                 at, f"a value is expected after `,`, not `{closing}`", "remove the trailing comma"
             )
         return at, False

@@ -58,7 +58,7 @@ def _parse(source: SourceText, kind: str) -> ParsedMarkdown:
 
 
 def _read_order(source: SourceText) -> ParsedMarkdown:
-    audience, target = _audience_of(source.path)
+    audience, target = _find_audience(source.path)
     value = {
         "_schema": f"{PREFIX}standing_order",
         "audience": audience,
@@ -71,7 +71,7 @@ def _read_order(source: SourceText) -> ParsedMarkdown:
     return ParsedMarkdown("standing_order", value, (_FIRST, {"body": (_FIRST, _FIRST)}), [])
 
 
-def _audience_of(path: str) -> tuple[str, str]:
+def _find_audience(path: str) -> tuple[str, str]:
     """For whom a file of orders is, by its place below `standing_orders`."""
     folder, name = os.path.split(path)
     stem, above = name.rpartition(".")[0], os.path.basename(folder)

@@ -89,7 +89,7 @@ def find_misfits(
     try:
         # By alias only: `version` and `kind` are our names for `_version` and `_schema`, not fields of a document.
         document = model.model_validate(value, by_alias=True, by_name=False)
-        return _as_written(document), [], ()
+        return _dump_written_fields(document), [], ()
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=True)
     unknown = tuple(
@@ -109,10 +109,10 @@ def find_misfits(
     if fatal:
         return None, refusals, unknown
     document = model.model_validate(value, extra="ignore", by_alias=True, by_name=False)
-    return _as_written(document), refusals, unknown
+    return _dump_written_fields(document), refusals, unknown
 
 
-def _as_written(document: Document) -> dict[str, Any]:
+def _dump_written_fields(document: Document) -> dict[str, Any]:
     return document.model_dump(by_alias=True, exclude_unset=True)
 
 

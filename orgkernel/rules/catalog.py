@@ -13,7 +13,7 @@ _PREFIX = "org"
 
 
 @cache
-def all_rules() -> tuple[Rule, ...]:
+def list_rules() -> tuple[Rule, ...]:
     """Every rule, by code."""
     names = [
         f"{family}.{name}"
@@ -28,12 +28,12 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 @cache
-def rules_of(target: RuleTarget) -> tuple[Rule, ...]:
+def select_rules(target: RuleTarget) -> tuple[Rule, ...]:
     """The rules with one target, by code."""
-    return tuple(rule for rule in all_rules() if rule.target is target)
+    return tuple(rule for rule in list_rules() if rule.target is target)
 
 
-def page_of(rule: Rule) -> str:
+def get_page(rule: Rule) -> str:
     """The docstring of a rule's module: its page."""
     module = import_module(rule.check.__module__)
     return (module.__doc__ or "").strip() + "\n"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.catalog import ROWS, Row
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
-from orgkernel.rules.catalog import all_rules, page_of
+from orgkernel.rules.catalog import get_page, list_rules
 from orgkernel.rules.rule import Rule
 
 
@@ -30,12 +30,14 @@ class Page:
 def build_all_pages() -> dict[str, Page]:
     """Code to page, by code."""
     rows = {**ROWS, **CONTRACT_ROWS}
-    pages = [_build_row_page(row) for row in rows.values()] + [_build_rule_page(rule) for rule in all_rules()]
+    pages = [_build_row_page(row) for row in rows.values()] + [
+        _build_rule_page(rule) for rule in list_rules()
+    ]
     return {page.code: page for page in sorted(pages, key=lambda page: page.code)}
 
 
 def _build_rule_page(rule: Rule) -> Page:
-    summary, _, rest = page_of(rule).partition("\n")
+    summary, _, rest = get_page(rule).partition("\n")
     return _build_page(rule.code, rule.name, rule.severity, summary, rest.strip())
 
 

@@ -64,7 +64,7 @@ def find_undeclared(
             yield reference
 
 
-def undeclared(
+def report_undeclared(
     references: Iterable[Reference], what: str, help_for: Callable[[str], str]
 ) -> Iterator[Finding]:
     """A finding for each reference; the help for an id is computed only once."""

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from .lazy_patterns import lazy_pattern
-from .request_words import STOP
+from .request_words import STOP_WORDS
 
 _NAMES_OF_LANGUAGES: Final = {
     "German": ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "einem", "ich", "wir", "sie", "bitte", "mit", "fur", "auf", "den", "dem", "zu", "von", "im", "kannst", "kann", "wie", "was", "warum", "mir", "uns", "unsere", "unser", "bei", "wird", "werden", "sich", "aus", "hat", "haben", "oder", "zum", "zur", "dass", "noch", "mein", "meine", "schreibe", "mach", "mache", "finde", "neu", "neue", "neuen", "neuer", "neues", "schreib", "gib", "zeig", "sag", "hilf", "diese", "dieser", "dieses", "einer", "eines", "nach", "dann", "hier", "war", "du", "er", "es", "wer", "wem", "wo", "welche", "seit", "gibt", "alle", "kannst", "konntest", "ihn", "ihm", "ihr"],
@@ -26,7 +26,7 @@ _ENGLISH: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 FOREIGN_STOP: Final = frozenset(
-    word for words in _NAMES_OF_LANGUAGES.values() for word in words if word not in STOP
+    word for words in _NAMES_OF_LANGUAGES.values() for word in words if word not in STOP_WORDS
 )
 _LANGUAGES: Final = {name: frozenset(words) for name, words in _NAMES_OF_LANGUAGES.items()}
 _SCRIPTS: Final = (

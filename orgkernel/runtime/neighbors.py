@@ -39,9 +39,11 @@ def derive(neighbors: Mapping[str, object], turn: int | None) -> Signals:
         "bst": _read_bst(neighbors.get("_bst_store")),
         "working_memory": _read_working_memory(neighbors.get("_working_memory")),
         "org_kernel": _read_org_kernel(neighbors),
-        "fallback": None if "_tool_failures" not in neighbors else _present(neighbors["_tool_failures"]),
+        "fallback": None
+        if "_tool_failures" not in neighbors
+        else _read_presence(neighbors["_tool_failures"]),
         "supervisor": _read_supervisor(neighbors.get("_supervisor_state"), warned),
-        "memory_classifier": _present(neighbors.get("_memory_health")),
+        "memory_classifier": _read_presence(neighbors.get("_memory_health")),
     }
     records: dict[str, SignalRecord] = {
         layer: read_record(layer, {**fields, "turn": turn}) for layer, fields in derived.items() if fields
@@ -49,7 +51,7 @@ def derive(neighbors: Mapping[str, object], turn: int | None) -> Signals:
     return Signals(turn, derived=records, warned=warned)
 
 
-def _present(store: object) -> dict[str, Any] | None:
+def _read_presence(store: object) -> dict[str, Any] | None:
     return {"active": True} if isinstance(store, Mapping) else None
 
 
@@ -85,7 +87,7 @@ def _read_org_kernel(neighbors: Mapping[str, object]) -> dict[str, Any] | None:
 def _read_supervisor(store: object, warned: Sequence[str]) -> dict[str, Any] | None:
     """A supervisor of the host. The history shows whether it spoke; its store only says which kind of intervention."""
     if "supervisor" not in warned:
-        return _present(store)
+        return _read_presence(store)
     kinds: list[str] = []
     if isinstance(store, Mapping) and isinstance(store.get("cooldowns"), Mapping):
         kinds = sorted(str(kind) for kind, turn in store["cooldowns"].items() if turn == store.get("turn"))

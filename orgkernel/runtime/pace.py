@@ -160,9 +160,9 @@ def decide_pace(
             stays, progressed = False, True
         if verdict.value or stays:
             held.append(name)
-    now = _highest(held)
+    now = _find_highest_tier(held)
     return PaceDecision(
-        now, _highest(before), tuple(held), reasons.get(now, ()), tuple(unknown), list_obligations(plan, now), new_task,
+        now, _find_highest_tier(before), tuple(held), reasons.get(now, ()), tuple(unknown), list_obligations(plan, now), new_task,
         progressed,
     )  # fmt: skip
 
@@ -240,5 +240,5 @@ def _read_tier(name: str, data: object, superior: object) -> Tier:
     return Tier(words["action"], words["description"], trigger, to or None)
 
 
-def _highest(held: Iterable[str]) -> str:
+def _find_highest_tier(held: Iterable[str]) -> str:
     return max((name for name in held if name in TIERS), key=TIERS.index, default=PRIMARY)

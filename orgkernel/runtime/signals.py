@@ -122,7 +122,9 @@ def begin_turn(store: Store, turn: int) -> None:
     if ledger is not None:
         _note_conflict(store, ledger)
     store[KEY] = {
-        layer: fields for layer, fields in _said(store).items() if _is_turn(fields.get("turn"), turn)
+        layer: fields
+        for layer, fields in _list_valid_values(store).items()
+        if _is_turn(fields.get("turn"), turn)
     }
     kept = ledger or {"events": [], "counts": {}}
     store[LEDGER] = {"turn": turn, "held": {}, "events": kept["events"], "counts": kept["counts"]}
@@ -137,7 +139,7 @@ def write(store: Store, layer: str, **fields: object) -> None:
     if layer in RECORDS:
         RECORDS[layer](**fields)  # type: ignore[arg-type]  # only the names are checked: values are read with care
     ledger = find_ledger(store)
-    record = {**_said(store).get(layer, {}), **fields}
+    record = {**_list_valid_values(store).get(layer, {}), **fields}
     if ledger is not None:
         record["turn"] = ledger["turn"]
     _get_signals(store)[layer] = record
@@ -145,13 +147,13 @@ def write(store: Store, layer: str, **fields: object) -> None:
 
 def read(store: Mapping[str, Any], layer: str) -> SignalRecord | None:
     """The signals of a listed layer in this turn. None means that it wrote nothing: unknown."""
-    fields = _said(store).get(layer)
+    fields = _list_valid_values(store).get(layer)
     return None if fields is None or layer not in RECORDS else read_record(layer, fields)
 
 
 def read_signals(store: Mapping[str, Any]) -> Signals:
     """All signals of this turn."""
-    fields_by_layer = _said(store)
+    fields_by_layer = _list_valid_values(store)
     ledger = find_ledger(store)
     return Signals(
         turn=ledger["turn"] if ledger else None,
@@ -184,7 +186,9 @@ def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> C
     ledger = find_ledger(store)
     holder = ledger["held"].get(lane) if ledger else None
     if holder is None and lane == WARNING:
-        spoken = Signals(spoken=_list_spoken(_said(store), None), warned=seen.warned if seen else ())
+        spoken = Signals(
+            spoken=_list_spoken(_list_valid_values(store), None), warned=seen.warned if seen else ()
+        )
         holder = spoken.holder(layer)
     if ledger is not None:
         if holder is None:
@@ -198,7 +202,7 @@ def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> C
 
 def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
     """Record a conflict. Two layers that spoke in one turn are one event; a third one is added to it."""
-    spoken = list(_list_spoken(_said(store), ledger))
+    spoken = list(_list_spoken(_list_valid_values(store), ledger))
     if len(spoken) < 2:
         return
     for event in ledger["events"]:
@@ -217,7 +221,7 @@ def _list_spoken(
     )
 
 
-def _said(store: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _list_valid_values(store: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The values that have the form of the convention. Everything else is ignored."""
     value = store.get(KEY)
     if not isinstance(value, dict):

@@ -9,7 +9,7 @@ from collections.abc import Container
 from functools import cache
 from typing import Final
 
-from .request_words import COMMON, STOP
+from .request_words import COMMON_WORDS, STOP_WORDS
 from .word_forms import TextWord, stem
 from .word_topics import list_known_words, map_groups_by_stem, map_trades_by_stem
 
@@ -33,8 +33,8 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
         ):
             continue
         if (
-            word in STOP
-            or word in COMMON
+            word in STOP_WORDS
+            or word in COMMON_WORDS
             or token.stem in terms
             or token.stem in map_groups_by_stem()
             or token.stem in map_trades_by_stem()
@@ -42,7 +42,7 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
         ):
             continue
         left -= 1
-        meant = _nearest(word, terms)
+        meant = _find_nearest(word, terms)
         if meant is not None:
             words[at] = token._replace(text=meant, stem=stem(meant))
     return words
@@ -50,10 +50,10 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
 
 @cache
 def _get_known_words() -> frozenset[str]:
-    return COMMON | STOP | list_known_words()
+    return COMMON_WORDS | STOP_WORDS | list_known_words()
 
 
-def _nearest(word: str, terms: Container[str]) -> str | None:
+def _find_nearest(word: str, terms: Container[str]) -> str | None:
     """The known word that differs in two letters exchanged, or in a letter too many or too few."""
     known = _get_known_words()
     for at in range(len(word) - 1):

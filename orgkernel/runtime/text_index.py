@@ -23,7 +23,7 @@ from .learned_work import COMMAND, NO_WORK, guess_work
 from .learned_work import LEAD as LEADING
 from .request_acts import LEAD
 from .request_text import RequestText, Term, is_weak, read_request
-from .request_words import CREATED, STOP, THINGS
+from .request_words import CREATED_NOUNS, PROGRAM_PART_NOUNS, STOP_WORDS
 from .word_forms import clean, find_tokens, join_words
 from .word_forms import stem as find_stem
 from .word_topics import list_trades, map_groups_by_stem, map_trades_by_stem, map_trades_by_title_word
@@ -84,7 +84,7 @@ _CERTAIN, _INCIDENTAL = 0.9, 0.4
 _STRANGE: Final = 0.4
 """What is left of a text with words of private life that no role knows."""
 _SURELY: Final = 0.35
-_THINGS: Final = frozenset(map(find_stem, THINGS | CREATED))
+_THINGS: Final = frozenset(map(find_stem, PROGRAM_PART_NOUNS | CREATED_NOUNS))
 _ELSEWHERE: Final = 0.2
 _LEADS, _LED, _INHERITED, _HANDED_UP = 0.6, 0.2, 0.35, 0.6
 _HALF: Final = 0.55
@@ -290,7 +290,7 @@ def _extract_content(text: str) -> list[str]:
     return [
         token.stem
         for token in find_tokens(text)
-        if token.text.replace("'", "") not in STOP
+        if token.text.replace("'", "") not in STOP_WORDS
         and not token.text.isdigit()
         and (len(token.text) > 1 or not token.text.isascii())
         and not (foreign and token.text in FOREIGN_STOP)
@@ -746,25 +746,25 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
         raise ValueError("it does not say one weight for each role")
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     for *name, role in data["names"]:
-        names.setdefault(str(name[0]), []).append((tuple(map(str, name)), _number(role, roles)))
+        names.setdefault(str(name[0]), []).append((tuple(map(str, name)), _check_role_number(role, roles)))
     return TextIndex(
         roles,
         priors,
         _build_postings(data["terms"], roles),
         _build_postings(data["topics"], roles),
         {
-            _number(int(role), roles): tuple(_number(each, roles) for each in below)
+            _check_role_number(int(role), roles): tuple(_check_role_number(each, roles) for each in below)
             for role, below in data["leads"].items()
         },
         {first: tuple(entries) for first, entries in names.items()},
-        {str(key): _number(role, roles) for key, role in data["examples"].items()},
+        {str(key): _check_role_number(role, roles) for key, role in data["examples"].items()},
         {
-            _number(int(role), roles): tuple(frozenset(map(str, each)) for each in sets)
+            _check_role_number(int(role), roles): tuple(frozenset(map(str, each)) for each in sets)
             for role, sets in data["not_examples"].items()
         },
         frozenset(map(str, data["languages"])),
         {
-            str(domain): tuple(_number(role, roles) for role in handling)
+            str(domain): tuple(_check_role_number(role, roles) for role in handling)
             for domain, handling in data.get("domains", {}).items()
         },
     )
@@ -773,14 +773,14 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
 def _build_postings(flat: Mapping[str, Sequence[Any]], roles: Sequence[str]) -> dict[str, Postings]:
     """What each word says for each role. All numbers are looked at in one go: there are thousands of words."""
     for role in set(chain.from_iterable(numbers[::2] for numbers in flat.values())):
-        _number(role, roles)
+        _check_role_number(role, roles)
     amounts = list(chain.from_iterable(numbers[1::2] for numbers in flat.values()))
     if not set(map(type, amounts)) <= {float, int} or not math.isfinite(sum(amounts)):
         raise ValueError("a word says something else than a number for a role")
     return {word: dict(zip(numbers[::2], numbers[1::2], strict=True)) for word, numbers in flat.items()}
 
 
-def _number(role: Any, roles: Sequence[str]) -> int:
+def _check_role_number(role: Any, roles: Sequence[str]) -> int:
     if type(role) is not int or not 0 <= role < len(roles):
         raise ValueError(f"it names role number {str(role)[:20]}, and there are {len(roles)}")
     return role

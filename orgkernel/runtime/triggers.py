@@ -93,12 +93,12 @@ def _check(node: object, *, condition: bool, depth: int, budget: Iterator[int]) 
         kind = "condition" if condition else "number"
         raise TriggerTreeError(f"`{operator[:40]}` is not a valid {kind} in a trigger tree")
     if not least <= len(operands) <= most:
-        raise _wrong_number(operator, operands)
+        raise _build_count_error(operator, operands)
     for operand in operands:
         _check(operand, condition=operator in ("or", "and", "not"), depth=depth + 1, budget=budget)
 
 
-def _wrong_number(operator: str, operands: list[object]) -> TriggerTreeError:
+def _build_count_error(operator: str, operands: list[object]) -> TriggerTreeError:
     return TriggerTreeError(
         f"`{operator}` has the wrong number of operands in a trigger tree: {len(operands)}"
     )
@@ -106,7 +106,7 @@ def _wrong_number(operator: str, operands: list[object]) -> TriggerTreeError:
 
 def _check_leaf(operator: str, operands: list[object], *, condition: bool) -> None:
     if len(operands) != 1:
-        raise _wrong_number(operator, operands)
+        raise _build_count_error(operator, operands)
     value = operands[0]
     if operator == "number":
         if condition:
@@ -241,14 +241,14 @@ def _evaluate_condition(tree: TriggerTree, reading: _Reading) -> tuple[bool | No
         if None in values:
             return None, ()
         return not deciding, tuple(term for _, terms in parts for term in terms)
-    left, right = _number(tree[1], reading), _number(tree[2], reading)
+    left, right = _evaluate_number(tree[1], reading), _evaluate_number(tree[2], reading)
     if left is None or right is None:
         return None, ()
     holds = _COMPARE[kind](left, right)
     return holds, (_Term(tree, holds, (left, right)),)
 
 
-def _number(tree: TriggerTree, reading: _Reading) -> float | None:
+def _evaluate_number(tree: TriggerTree, reading: _Reading) -> float | None:
     kind = tree[0]
     if kind == "number":
         return float(tree[1])
@@ -258,9 +258,9 @@ def _number(tree: TriggerTree, reading: _Reading) -> float | None:
             reading.unknown[tree[1]] = None
         return value
     if kind == "neg":
-        value = _number(tree[1], reading)
+        value = _evaluate_number(tree[1], reading)
         return None if value is None else -value
-    left, right = _number(tree[1], reading), _number(tree[2], reading)
+    left, right = _evaluate_number(tree[1], reading), _evaluate_number(tree[2], reading)
     if left is None or right is None:
         return None
     result = math.nan if kind == "/" and right == 0 else _ARITHMETIC[kind](left, right)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from orgkernel.diagnostics.diagnostic import Diagnostic, Severity, fingerprint_each
+from orgkernel.diagnostics.diagnostic import Diagnostic, Severity, fingerprint_findings
 from orgkernel.diagnostics.render import sentence
 from orgkernel.diagnostics.wording import clean
 
@@ -22,6 +22,6 @@ def render_gitlab(diagnostics: Iterable[Diagnostic]) -> str:
             "severity": _SEVERITIES[diagnostic.severity],
             "location": {"path": clean(diagnostic.place.file), "lines": {"begin": diagnostic.place.line}},
         }
-        for diagnostic, fingerprint in fingerprint_each(diagnostics)
+        for diagnostic, fingerprint in fingerprint_findings(diagnostics)
     ]
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

@@ -34,7 +34,7 @@ TimeWindow = Annotated[
 ]
 
 
-def _in_our_words(words: dict[str, str]) -> Callable[[Any], Any]:
+def _build_synonym_validator(words: dict[str, str]) -> Callable[[Any], Any]:
     """Map alternative words for a value to the word that decisions use."""
     return lambda value: words.get(value, value) if isinstance(value, str) else value
 
@@ -43,14 +43,15 @@ def _in_our_words(words: dict[str, str]) -> Callable[[Any], Any]:
 Data = Annotated[
     DataTier,
     BeforeValidator(
-        _in_our_words({"restricted": "contextual"}), json_schema_input_type=DataTier | Literal["restricted"]
+        _build_synonym_validator({"restricted": "contextual"}),
+        json_schema_input_type=DataTier | Literal["restricted"],
     ),
 ]
 # Other files name kinds of containers.
 PolicyPeer = Annotated[
     PeerKind,
     BeforeValidator(
-        _in_our_words({"direct": "dm", "channel": "group"}),
+        _build_synonym_validator({"direct": "dm", "channel": "group"}),
         json_schema_input_type=PeerKind | Literal["direct", "channel"],
     ),
 ]
@@ -65,7 +66,7 @@ class ToolRules(Record):
     """Denied tools, whatever the effect of the policy. Next to an `allow` list, `*` means all other tools."""
 
 
-def _tools_form(value: Any) -> str:
+def _choose_tools_form(value: Any) -> str:
     if isinstance(value, str):
         return "(every-tool)"
     return "(tools)" if isinstance(value, tuple | list) else "(allow-deny)"
@@ -75,17 +76,17 @@ ToolPermission = Annotated[
     Annotated[Literal["*"], Tag("(every-tool)")]
     | Annotated[tuple[ToolGlob, ...], Tag("(tools)")]
     | Annotated[ToolRules, Tag("(allow-deny)")],
-    Discriminator(_tools_form),
+    Discriminator(_choose_tools_form),
 ]
 
 
-def _names_form(value: Any) -> str:
+def _choose_names_form(value: Any) -> str:
     return "(every-name)" if isinstance(value, str) else "(names)"
 
 
 CredentialPermission = Annotated[
     Annotated[Literal["*"], Tag("(every-name)")] | Annotated[tuple[Id, ...], Tag("(names)")],
-    Discriminator(_names_form),
+    Discriminator(_choose_names_form),
 ]
 
 

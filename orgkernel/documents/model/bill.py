@@ -88,12 +88,13 @@ class Branch(Record):
     """Condition on outputs. Absent on the last branch of `xor` or `or` means that it is taken if no other is."""
 
 
-def _branch_form(value: Any) -> str:
+def _choose_branch_form(value: Any) -> str:
     return "(branch-step)" if isinstance(value, str) else "(branch)"
 
 
 BranchEntry = Annotated[
-    Annotated[StepId, Tag("(branch-step)")] | Annotated[Branch, Tag("(branch)")], Discriminator(_branch_form)
+    Annotated[StepId, Tag("(branch-step)")] | Annotated[Branch, Tag("(branch)")],
+    Discriminator(_choose_branch_form),
 ]
 
 

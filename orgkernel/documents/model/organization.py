@@ -16,12 +16,13 @@ from orgkernel.documents.model.role_profile import Doctrine, PaceTier, Requireme
 USER = "user"
 
 
-def _text_form(value: Any) -> str:
+def _choose_text_form(value: Any) -> str:
     return "(text)" if isinstance(value, str) else "(lines)"
 
 
 TextOrLines = Annotated[
-    Annotated[str, Tag("(text)")] | Annotated[tuple[str, ...], Tag("(lines)")], Discriminator(_text_form)
+    Annotated[str, Tag("(text)")] | Annotated[tuple[str, ...], Tag("(lines)")],
+    Discriminator(_choose_text_form),
 ]
 
 

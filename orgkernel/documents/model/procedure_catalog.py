@@ -21,12 +21,13 @@ class ToolNeed(Record):
     """Action of the tool. Absent means all its actions."""
 
 
-def _need_form(value: Any) -> str:
+def _choose_need_form(value: Any) -> str:
     return "(tool-id)" if isinstance(value, str) else "(tool-need)"
 
 
 ToolNeedEntry = Annotated[
-    Annotated[ToolId, Tag("(tool-id)")] | Annotated[ToolNeed, Tag("(tool-need)")], Discriminator(_need_form)
+    Annotated[ToolId, Tag("(tool-id)")] | Annotated[ToolNeed, Tag("(tool-need)")],
+    Discriminator(_choose_need_form),
 ]
 
 

@@ -10,14 +10,14 @@ from orgkernel.documents.model.levels import Proficiency
 from orgkernel.documents.model.record import Document, Id, QualificationId, Record, SkillId, ToolId
 
 
-def _raises_form(value: Any) -> str:
+def _choose_raises_form(value: Any) -> str:
     return "(levels)" if isinstance(value, dict) else "(skills)"
 
 
 Raises = Annotated[
     Annotated[dict[SkillId, Proficiency | None], Tag("(levels)")]
     | Annotated[tuple[SkillId, ...], Tag("(skills)")],
-    Discriminator(_raises_form),
+    Discriminator(_choose_raises_form),
 ]
 
 

@@ -45,14 +45,14 @@ class SkillUse(Record):
     optional: bool = False
 
 
-def _skill_form(value: Any) -> str:
+def _choose_skill_form(value: Any) -> str:
     return "(skill-id)" if isinstance(value, str) else "(skill-use)"
 
 
 # A callable discriminator gives one error per cause. The tags cannot be keys in a document.
 SkillEntry = Annotated[
     Annotated[SkillId, Tag("(skill-id)")] | Annotated[SkillUse, Tag("(skill-use)")],
-    Discriminator(_skill_form),
+    Discriminator(_choose_skill_form),
 ]
 
 

@@ -21,13 +21,13 @@ class Prerequisite(Record):
     """Lowest proficiency on the seven-step scale."""
 
 
-def _prerequisite_form(value: Any) -> str:
+def _choose_prerequisite_form(value: Any) -> str:
     return "(skill-id)" if isinstance(value, str) else "(prerequisite)"
 
 
 PrerequisiteEntry = Annotated[
     Annotated[SkillId, Tag("(skill-id)")] | Annotated[Prerequisite, Tag("(prerequisite)")],
-    Discriminator(_prerequisite_form),
+    Discriminator(_choose_prerequisite_form),
 ]
 
 

@@ -33,12 +33,13 @@ class Action(Record):
     description: str = ""
 
 
-def _action_form(value: Any) -> str:
+def _choose_action_form(value: Any) -> str:
     return "(level)" if isinstance(value, str) else "(action)"
 
 
 ActionEntry = Annotated[
-    Annotated[ToolLevel, Tag("(level)")] | Annotated[Action, Tag("(action)")], Discriminator(_action_form)
+    Annotated[ToolLevel, Tag("(level)")] | Annotated[Action, Tag("(action)")],
+    Discriminator(_choose_action_form),
 ]
 
 
@@ -51,22 +52,23 @@ class EssentialFor(Record):
     """Essential for roles that can delegate."""
 
 
-def _essential_form(value: Any) -> str:
+def _choose_essential_form(value: Any) -> str:
     return "(flag)" if isinstance(value, bool) else "(roles)"
 
 
 Essential = Annotated[
-    Annotated[bool, Tag("(flag)")] | Annotated[EssentialFor, Tag("(roles)")], Discriminator(_essential_form)
+    Annotated[bool, Tag("(flag)")] | Annotated[EssentialFor, Tag("(roles)")],
+    Discriminator(_choose_essential_form),
 ]
 
 
-def _matrix_form(value: Any) -> str:
+def _choose_matrix_form(value: Any) -> str:
     return "(matrix-name)" if isinstance(value, str) else "(matrix-row)"
 
 
 RankMatrix = Annotated[
     Annotated[Id, Tag("(matrix-name)")] | Annotated[dict[RankId, ToolLevel], Tag("(matrix-row)")],
-    Discriminator(_matrix_form),
+    Discriminator(_choose_matrix_form),
 ]
 
 

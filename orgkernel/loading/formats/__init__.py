@@ -114,10 +114,10 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
                 instead |= {each: (document,) for each, document in completion.instead.items()}
                 added += completion.documents
     if by_home:
-        from orgkernel.loading.formats.overlays import lay_over
+        from orgkernel.loading.formats.overlays import apply_overlays
 
         for home, sources in by_home.items():
-            laid = lay_over(files, home, sources)
+            laid = apply_overlays(files, home, sources)
             for each, document in laid.instead.items():
                 instead[each] = (*instead.get(each, ()), document)
             added += laid.documents

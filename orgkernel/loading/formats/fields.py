@@ -29,26 +29,26 @@ class FieldReader:
         """Where the value of a field stands; where the mapping does, if it is not written."""
         return start_of(self.marks[key][1]) if key in self.marks else self.at
 
-    def text(self, key: str, *, needed: bool = False) -> str:
+    def get_text(self, key: str, *, needed: bool = False) -> str:
         """The text of a field, without the space around it; empty if it is not written."""
         written = self.value.get(key)
         if isinstance(written, str) and written.strip():
             return written.strip()
         if written is not None and not isinstance(written, str):
-            self._wrong(key, "text")
+            self._report_wrong_type(key, "text")
         elif needed:
             at = self.marks[key][0] if key in self.marks else self.at
             text = f"{self.subject} has no {quote(key)}"
             self.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}"))
         return ""
 
-    def words(self, key: str) -> list[tuple[str, int]]:
+    def get_words(self, key: str) -> list[tuple[str, int]]:
         """The texts of a list, each with its mark; a mapping in it is left to who asks for it."""
         written = self.value.get(key)
         if written is None:
             return []
         if not isinstance(written, tuple):
-            self._wrong(key, "a list")
+            self._report_wrong_type(key, "a list")
             return []
         marked_words = []
         for item, marks in zip(written, self.marks[key][1][1], strict=True):
@@ -59,7 +59,7 @@ class FieldReader:
                 self.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a name"))
         return marked_words
 
-    def mappings(self, key: str) -> list[tuple[dict[str, Any], Marks]]:
+    def get_mappings(self, key: str) -> list[tuple[dict[str, Any], Marks]]:
         """The mappings of a list, each with its marks."""
         written = self.value.get(key)
         if not isinstance(written, tuple):
@@ -67,17 +67,17 @@ class FieldReader:
         pairs = zip(written, self.marks[key][1][1], strict=True)
         return [(item, marks) for item, marks in pairs if isinstance(item, dict)]
 
-    def flag(self, key: str) -> bool | None:
+    def get_flag(self, key: str) -> bool | None:
         """A truth value, also in the words that YAML 1.1 has for it."""
         written = self.value.get(key)
         if written is None or isinstance(written, bool):
             return written
         if isinstance(written, str) and written.casefold() in (*_ON, *_OFF):
             return written.casefold() in _ON
-        self._wrong(key, "`true` or `false`")
+        self._report_wrong_type(key, "`true` or `false`")
         return None
 
-    def number(self, key: str, most: int) -> int | None:
+    def get_number(self, key: str, most: int) -> int | None:
         """A number from 1 on."""
         written = self.value.get(key)
         if written is None:
@@ -88,7 +88,7 @@ class FieldReader:
         self.refusals.append(Refusal(row.OUT_OF_RANGE, self.start(key), text))
         return None
 
-    def unknown(
+    def report_unknown(
         self, known: Iterable[str], reader: str, *, only_misspelled: bool, way_out: str = "remove it"
     ) -> None:
         """Refuse fields that the reader of the format does not know; perhaps only those that are nearly known ones."""
@@ -111,6 +111,6 @@ class FieldReader:
         """Whether something is an error."""
         return any(each.row.severity is row.MISSING_FIELD.severity for each in self.refusals)
 
-    def _wrong(self, key: str, wanted: str) -> None:
+    def _report_wrong_type(self, key: str, wanted: str) -> None:
         text = f"{quote(key)} of {self.subject} is {describe(self.value[key])}, not {wanted}"
         self.refusals.append(Refusal(row.WRONG_TYPE, self.start(key), text))

@@ -14,7 +14,7 @@ import msgspec
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Tool, ToolCatalog
-from orgkernel.loading.documents import diagnose
+from orgkernel.loading.documents import build_diagnostic
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import ReadMapping
@@ -53,7 +53,7 @@ def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Se
         source, root, KIND, record, marks, {PROPOSED: reader.proposed} if reader.proposed else {}
     )
     refusals = [*reader.refusals, *check_input_schemas(record, marks)]
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def read_proposed_side_effects(annotations: object) -> str | None:

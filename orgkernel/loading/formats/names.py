@@ -14,10 +14,10 @@ MCP = "mcp__"
 _OTHERS = lazy_pattern(r"[^A-Za-z0-9_-]")
 
 
-def id_of(name: str) -> str:
+def convert_to_id(name: str) -> str:
     """The id for a name: the name itself where it is an id, else with every other character as `_HEX_`.
 
-    >>> id_of("code-reviewer"), id_of("Code Reviewer"), id_of("3d-artist"), id_of("a_20_b")
+    >>> convert_to_id("code-reviewer"), convert_to_id("Code Reviewer"), convert_to_id("3d-artist"), convert_to_id("a_20_b")
     ('code-reviewer', 'Code_20_Reviewer', '_33_d-artist', 'a_5f_20_5f_b')
     """
     if _ID.match(name) and not _ESCAPED.search(name):
@@ -31,7 +31,7 @@ def id_of(name: str) -> str:
 def name_of(role_id: str) -> str:
     """The name that an id is for.
 
-    >>> [name_of(id_of(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über")]
+    >>> [name_of(convert_to_id(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über")]
     ['code-reviewer', 'Code Reviewer', 'a_20_b', 'über']
     """
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), role_id)

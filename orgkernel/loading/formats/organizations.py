@@ -9,7 +9,7 @@ from typing import Any
 from orgkernel.documents.records import HierarchyEntry, Organization
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import SourceDocument
 
@@ -37,7 +37,10 @@ def build_organization(
     What it is called makes its id; `otherwise` is the id where that has no character for one. `more` are further fields.
     """
     record = Organization(
-        org_id=id_of(called)[:LONGEST] or otherwise, org_name=called, hierarchy=dict(hierarchy), **more
+        org_id=convert_to_id(called)[:LONGEST] or otherwise,
+        org_name=called,
+        hierarchy=dict(hierarchy),
+        **more,
     )
     # The folder that it lies in says what belongs to it.
     path = os.path.join(folder, "(organization)")

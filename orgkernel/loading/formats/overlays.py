@@ -35,7 +35,7 @@ class BoundSource(NamedTuple):
     """What it says about its own organizations: there may be several, such as crews."""
 
 
-def lay_over(
+def apply_overlays(
     files: Sequence[FileRead], home: str, sources: Iterable[tuple[Root, Sequence[FileRead], Completion]]
 ) -> Completion:
     """What sources mean for the organizations of a folder that name them, each with what its format completes."""
@@ -74,11 +74,11 @@ def _list_own_documents(files: Sequence[FileRead], home: str) -> list[SourceDocu
         for file in files
         if not file.located.root.areas and file.located.path.startswith(inside)
         for document in file.read.documents
-        if _home(os.path.dirname(document.path), folders) == home
+        if _find_home(os.path.dirname(document.path), folders) == home
     ]
 
 
-def _home(folder: str, folders: set[str]) -> str | None:
+def _find_home(folder: str, folders: set[str]) -> str | None:
     while folder not in folders:
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -124,12 +124,12 @@ def _get_hierarchy(document: SourceDocument) -> Mapping[str, HierarchyEntry]:
 
 def _lay_over(role: SourceDocument, overlay: SourceDocument | None, has_superior: bool) -> SourceDocument:
     """A role of a source with what an overlay adds; the superior that a hierarchy gives it is said there alone."""
-    role = _as_understood(role)
+    role = _drop_foreign_marks(role)
     record = role.record
     assert isinstance(record, RoleProfile)
     parts: tuple[SourceDocument, ...] = (role,)
     if overlay is not None:
-        record = _merged(record, overlay.record, (), role, overlay)
+        record = _merge(record, overlay.record, (), role, overlay)
         parts = (role, overlay)
     made = MergedDocument(role, parts, role.packed)
     if has_superior and not made.has("chain_of_command", "reports_to"):
@@ -139,7 +139,7 @@ def _lay_over(role: SourceDocument, overlay: SourceDocument | None, has_superior
     return made.hold(record, role.marks)
 
 
-def _as_understood(role: SourceDocument) -> SourceDocument:
+def _drop_foreign_marks(role: SourceDocument) -> SourceDocument:
     """A role without the marks of fields that only share the name of one of ours: they mean something else there."""
     mark, below = role.marks
     strange = {
@@ -159,13 +159,13 @@ def _get_default(field: FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _merged(base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument) -> Any:
+def _merge(base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument) -> Any:
     """A part of a role, with the values that the overlay writes and the source does not."""
     changes: dict[str, Any] = {}
     for field, full in _iterate_written_fields(base, route, overlay):
         old, new = getattr(base, field.name), getattr(added, field.name)
         if isinstance(old, Record) and isinstance(new, Record):
-            changes[field.name] = _merged(old, new, full, role, overlay)
+            changes[field.name] = _merge(old, new, full, role, overlay)
         elif _find_first_value(role, full) is None:
             changes[field.name] = new
     return replace(base, **changes)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from orgkernel.documents.records import USER, DispatchRights, HierarchyEntry, RoleProfile, RoleType
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
-from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
@@ -87,5 +87,5 @@ def build_tool_id_from_name(word: str) -> str | None:
     >>> tool_id_of("search"), tool_id_of("custom:search"), tool_id_of("")
     ('search', 'custom_3a_search', None)
     """
-    tool = id_of(word)
+    tool = convert_to_id(word)
     return tool if 0 < len(tool) <= LONGEST_TOOL else None

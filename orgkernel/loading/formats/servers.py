@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.documents.records import Tool, ToolCatalog
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import complete_with, read_as, replace_document
 from orgkernel.loading.formats.equipment import is_plain
@@ -46,10 +46,12 @@ def read_servers(source: SourceText, root: Root, fields: Sequence[str] = (FIELD,
     mapping = read_mapping(source, parse_jsonc if OF_VSCODE in fields else parse_json)
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals))
-    return servers_in(source, root, mapping, fields)
+    return read_server_mapping(source, root, mapping, fields)
 
 
-def servers_in(source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]) -> ReadFile:
+def read_server_mapping(
+    source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]
+) -> ReadFile:
     """The servers in a mapping that was read."""
     value, marks, start = mapping.value, mapping.marks, mapping.start
     refusals: list[Refusal] = []
@@ -69,14 +71,14 @@ def servers_in(source: SourceText, root: Root, mapping: ReadMapping, fields: Seq
         elif not (isinstance(servers, str) and "name" in value):  # a plugin may name a file
             text = f"`{field}` is {describe(servers)}, not a mapping"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[field][1]), text))
-    record = ToolCatalog(tools=tools, description=_text(value.get("description")))
+    record = ToolCatalog(tools=tools, description=_get_text(value.get("description")))
     full = (start, {**marks, "tools": (start, (start, below))})
-    unknown = {"name": value["name"]} if _text(value.get("name")) else {}
+    unknown = {"name": value["name"]} if _get_text(value.get("name")) else {}
     document = read_as(source, root, KIND, record, full, unknown)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
-def _text(value: Any) -> str:
+def _get_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 

@@ -51,10 +51,10 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Ranks that are listed more than once, or require less trust than the rank below."""
     for document in view.records.catalogs:
         if isinstance(document.record, RankLadder):
-            yield from _of_ladder(document, document.record.ranks)
+            yield from _check_ladder(document, document.record.ranks)
 
 
-def _of_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator[Finding]:
+def _check_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for number, rank in enumerate(ranks):
         if rank.id in first:

@@ -55,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         post.role_id: post.profile.layer for post in view.posts if post.profile.layer in organization.layers
     }
     for role_id, own in layer_of.items():
-        for receiver, place in _receivers(view, posts[role_id]):
+        for receiver, place in _iterate_receivers(view, posts[role_id]):
             layer = layer_of.get(receiver)
             if layer is not None and not _may(organization, str(own), layer):
                 yield Finding(
@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-def _receivers(view: OrgView, post: RolePost) -> Iterator[tuple[str, Place]]:
+def _iterate_receivers(view: OrgView, post: RolePost) -> Iterator[tuple[str, Place]]:
     receivers = {
         edge.target: edge.place for edge in view.list_edges_from(EdgeKind.MAY_DISPATCH, post.role_id)
     }

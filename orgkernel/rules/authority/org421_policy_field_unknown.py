@@ -51,10 +51,10 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Fields of policies that nothing reads."""
     for document in view.records.catalogs:
         if document.kind == "access_policies":
-            yield from _of_document(document)
+            yield from _check_document(document)
 
 
-def _of_document(document: SourceDocument) -> Iterator[Finding]:
+def _check_document(document: SourceDocument) -> Iterator[Finding]:
     for route, _ in document.unknown:
         if len(route) > 2 and not str(route[-1]).startswith("x_"):
             yield Finding(

@@ -56,7 +56,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Allow lists that have no meaning next to the deny list, or to the effect."""
     for policy in view.records.policies.values():
         tools, effect = policy.record.permissions.tools, policy.record.effect
-        yield from _parts(policy)
+        yield from _check_tool_parts(policy)
         if not isinstance(tools, ToolRules) or not tools.allow:
             continue
         place = policy.place("permissions", "tools", "allow", 0)
@@ -77,7 +77,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         yield Finding(place, f"policy {quote(policy.id)} {message}", remedy, f"policy:{policy.id}")
 
 
-def _parts(policy: Definition[Policy]) -> Iterator[Finding]:
+def _check_tool_parts(policy: Definition[Policy]) -> Iterator[Finding]:
     """Parts of tools where there can be none, or of two kinds."""
     permissions, effect = policy.record.permissions, policy.record.effect
     for field in ("paths", "commands"):

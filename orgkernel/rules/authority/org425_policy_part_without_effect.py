@@ -55,28 +55,28 @@ from orgkernel.rules.visibility import find_wrong_for_all
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """What policies say without anything coming of it."""
-    yield from find_wrong_for_all(assembly, _idle)
+    yield from find_wrong_for_all(assembly, _find_idle_parts)
 
 
-def _idle(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
+def _find_idle_parts(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
     for policy in records.policies.values():
         if policy.record.enabled:
-            for place, message, remedy in (*_by_effect(policy), *_empty(policy)):
-                yield place, _finding(policy, place, message, remedy)
-            for place, word in _prefixes(policy):
+            for place, message, remedy in (*_find_parts_without_meaning(policy), *_find_empty_lists(policy)):
+                yield place, _build_finding(policy, place, message, remedy)
+            for place, word in _find_needless_names(policy):
                 is_idle = "tool_catalog" not in records.incomplete and not any(
                     tool.startswith(word[:-1]) for tool in records.tools
                 )
                 message = f"names {quote(word)}, which matches no tool"
                 remedy = "correct the prefix, or remove it"
-                yield place, _finding(policy, place, message, remedy) if is_idle else None
+                yield place, _build_finding(policy, place, message, remedy) if is_idle else None
 
 
-def _finding(policy: Definition[Policy], place: Place, message: str, remedy: str) -> Finding:
+def _build_finding(policy: Definition[Policy], place: Place, message: str, remedy: str) -> Finding:
     return Finding(place, f"policy {quote(policy.id)} {message}", remedy, f"policy:{policy.id}")
 
 
-def _by_effect(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
+def _find_parts_without_meaning(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
     record, permissions = policy.record, policy.record.permissions
     if record.effect == "annotate":
         for field in ("tools", "credentials", "data"):
@@ -95,7 +95,7 @@ def _by_effect(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
         )
 
 
-def _empty(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
+def _find_empty_lists(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
     effect, permissions = policy.record.effect, policy.record.permissions
     if effect not in ("deny", "ask"):
         return
@@ -110,7 +110,7 @@ def _empty(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
             )
 
 
-def _prefixes(policy: Definition[Policy]) -> Iterator[tuple[Place, str]]:
+def _find_needless_names(policy: Definition[Policy]) -> Iterator[tuple[Place, str]]:
     tools = policy.record.permissions.tools
     lists: dict[tuple[str, ...], tuple[str, ...]] = {}
     if isinstance(tools, ToolRules):

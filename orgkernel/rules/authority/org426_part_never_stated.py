@@ -59,19 +59,21 @@ def check(view: OrgView) -> Iterator[Finding]:
         for field, arguments in _ARGUMENTS.items():
             if not getattr(record.permissions, field):
                 continue
-            closed = [each for each in _covered(view, policy) if not getattr(each.record, arguments)]
+            closed = [
+                each for each in _iterate_covered_tools(view, policy) if not getattr(each.record, arguments)
+            ]
             if closed:
-                yield _finding(policy, field, arguments, closed)
+                yield _build_finding(policy, field, arguments, closed)
 
 
-def _covered(view: OrgView, policy: Definition[Policy]) -> Iterator[Definition[Tool]]:
+def _iterate_covered_tools(view: OrgView, policy: Definition[Policy]) -> Iterator[Definition[Tool]]:
     for edge in view.list_tools_covered_by(policy.id):
         tool = view.records.tools.get(edge.target)
         if tool is not None:
             yield tool
 
 
-def _finding(
+def _build_finding(
     policy: Definition[Policy], field: str, arguments: str, closed: list[Definition[Tool]]
 ) -> Finding:
     names = listing(tool.id for tool in closed)

@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         later = [meaning.action for meaning in meanings]
         if all(meaning.where or meaning.owner is not None for meaning in meanings):
             later.append(name)
-        for tool_id in _tools(view, types):
+        for tool_id in _iterate_tools(view, types):
             levels = records.tools[tool_id].record.required_levels
             needed = [LEVELS.index(levels[each]) if each in levels else _REFUSED for each in later]
             for number, meaning in enumerate(meanings):
@@ -84,7 +84,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     )
 
 
-def _tools(view: OrgView, types: AuthzenTypes) -> Iterator[str]:
+def _iterate_tools(view: OrgView, types: AuthzenTypes) -> Iterator[str]:
     """The declared tools that a type of resource stands for."""
     declared = view.records.tools
     named: dict[str, None] = {}

@@ -25,7 +25,7 @@ class WrittenBill(NamedTuple):
         place = self.document.place(*route, key=key)
         return Finding(place, f"bill {name} {message}", help, f"bill:{self.bill.slug}")
 
-    def in_step(self, number: int, message: str, help: str, *route: RouteStep) -> Finding:
+    def build_step_finding(self, number: int, message: str, help: str, *route: RouteStep) -> Finding:
         """A finding about a step."""
         step = quote(self.bill.steps[number].id)
         place = self.document.place("steps", number, *(route or ("id",)))
@@ -33,7 +33,7 @@ class WrittenBill(NamedTuple):
         return Finding(place, text, help, f"bill:{self.bill.slug}")
 
 
-def bill_of(document: SourceDocument) -> WrittenBill | None:
+def read_bill(document: SourceDocument) -> WrittenBill | None:
     """The bill of a document, if it is one."""
     # By its kind first: there may be a hundred thousand documents, and only bills need their records here.
     if document.kind != "bill" or not isinstance(document.record, Bill):
@@ -41,10 +41,10 @@ def bill_of(document: SourceDocument) -> WrittenBill | None:
     return WrittenBill(document.record, document)
 
 
-def bills_of(view: OrgView) -> Iterator[WrittenBill]:
+def iterate_bills(view: OrgView) -> Iterator[WrittenBill]:
     """The bills that an organization sees."""
     for document in view.records.bills.values():
-        bill = bill_of(document)
+        bill = read_bill(document)
         if bill is not None:
             yield bill
 
@@ -54,12 +54,12 @@ def is_declared(view: OrgView, wanted: BillRole) -> bool:
     records = view.records
     return (
         (wanted.role is None or view.is_role(wanted.role))
-        and (wanted.department is None or wanted.department in known_departments(view))
+        and (wanted.department is None or wanted.department in list_departments(view))
         and (wanted.min_rank is None or any(rank.id == wanted.min_rank for rank in records.ranks))
     )
 
 
-def known_departments(view: OrgView) -> frozenset[str]:
+def list_departments(view: OrgView) -> frozenset[str]:
     """The departments that the organization declares, and those of its roles."""
     declared = view.records.organization.departments
     return frozenset(
@@ -67,7 +67,7 @@ def known_departments(view: OrgView) -> frozenset[str]:
     )
 
 
-def roles_for(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
+def find_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
     """The roles whose holders can take a bill role; none where it names what nobody declares."""
     from orgkernel.decisions.work.bills.fitness import find_fitting_roles  # most organizations have no bills
 

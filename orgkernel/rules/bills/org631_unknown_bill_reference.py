@@ -45,7 +45,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.marks import RouteStep
-from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, known_departments
+from orgkernel.rules.bills.bill_documents import WrittenBill, iterate_bills, list_departments
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -62,8 +62,8 @@ class _Named(NamedTuple):
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Names in bills that nothing declares."""
-    for written in bills_of(view):
-        for named in _names(view, written):
+    for written in iterate_bills(view):
+        for named in _iterate_names(view, written):
             excused = named.catalog in view.records.incomplete or (
                 named.catalog == "role_profile" and view.does_name_role(str(named.name))
             )
@@ -75,9 +75,9 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
+def _iterate_names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
     records, bill = view.records, written.bill
-    roles, departments = view.roles, known_departments(view)
+    roles, departments = view.roles, list_departments(view)
     ranks = [rank.id for rank in records.ranks]
     authority = bill.activation.authority
     event, _, alert = bill.activation.trigger.partition(":")

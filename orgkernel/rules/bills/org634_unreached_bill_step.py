@@ -40,13 +40,13 @@ from collections.abc import Iterator
 from orgkernel.decisions.work.bills.flow import Flow
 from orgkernel.diagnostics import Severity
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.bills.bill_documents import bill_of
+from orgkernel.rules.bills.bill_documents import read_bill
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Steps that no way leads to."""
-    written = bill_of(document)
+    written = read_bill(document)
     if written is None:
         return
     flow = Flow(written.bill)
@@ -55,7 +55,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         # One cause, one finding: what follows an unreached step is unreached because of it.
         before = [way.source for way in flow.into[step_id]]
         if step_id not in reached and not before:
-            yield written.in_step(
+            yield written.build_step_finding(
                 number,
                 "is never reached: no step leads to it",
                 "name it in `next` or in `branches` of an earlier step",

@@ -51,7 +51,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.documents.records import Branch
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
+from orgkernel.rules.bills.bill_documents import WrittenBill, read_bill
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CHOOSING = ("xor", "or")
@@ -59,7 +59,7 @@ _CHOOSING = ("xor", "or")
 
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Steps whose following steps are not clear."""
-    written = bill_of(document)
+    written = read_bill(document)
     if written is None:
         return
     bill, flow = written.bill, Flow(written.bill)
@@ -67,30 +67,32 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         yield written.find("has no steps", "write its first step under `steps`", "slug")
     for number, step in enumerate(bill.steps):
         if flow.numbers[step.id] != number:
-            yield written.in_step(number, "has the id of an earlier step", "give it an id of its own")
+            yield written.build_step_finding(
+                number, "has the id of an earlier step", "give it an id of its own"
+            )
         if step.branches and step.gateway == "sequential":
-            yield written.in_step(
+            yield written.build_step_finding(
                 number, "has branches and no gateway", "add `gateway: parallel`, `xor` or `or`", "branches"
             )
         if not step.branches and step.gateway != "sequential":
-            yield written.in_step(
+            yield written.build_step_finding(
                 number, f"has the gateway {quote(step.gateway)} and no branches", "add `branches`", "gateway"
             )
         if step.branches and step.next is not None:
-            yield written.in_step(
+            yield written.build_step_finding(
                 number, "has both branches and `next`", "remove `next`: only the branches are used", "next"
             )
-        yield from _branches(written, number)
+        yield from _check_branches(written, number)
     for way in flow.unknown:
         number = flow.numbers[way.source]
         route = ("next",) if way.branch is None else ("branches", way.branch)
         help = did_you_mean(way.target, flow.steps) or "name a step of the bill, or `next: end`"
-        yield written.in_step(
+        yield written.build_step_finding(
             number, f"leads to {quote(way.target)}, which is not a step of the bill", help, *route
         )
 
 
-def _branches(written: WrittenBill, number: int) -> Iterator[Finding]:
+def _check_branches(written: WrittenBill, number: int) -> Iterator[Finding]:
     step = written.bill.steps[number]
     last = len(step.branches) - 1
     for place, entry in enumerate(step.branches):
@@ -107,7 +109,7 @@ def _branches(written: WrittenBill, number: int) -> Iterator[Finding]:
             help = "add a last branch without a condition: it is taken if no other is"
         else:
             continue
-        yield written.in_step(number, message, help, "branches", place)
+        yield written.build_step_finding(number, message, help, "branches", place)
 
 
 RULE = Rule("ORG636", "broken-bill-flow", Severity.ERROR, RuleTarget.DOCUMENT, check)

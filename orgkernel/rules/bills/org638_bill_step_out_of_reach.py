@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import BillStep
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.bills.bill_documents import bills_of, roles_for
+from orgkernel.rules.bills.bill_documents import find_roles, iterate_bills
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 LASTING = frozenset(
@@ -61,17 +61,17 @@ LASTING = frozenset(
 def check(view: OrgView) -> Iterator[Finding]:
     """Steps that are refused to everybody who could do them."""
     records = view.records
-    for written in bills_of(view):
+    for written in iterate_bills(view):
         for number, step in enumerate(written.bill.steps):
             for bill_role in bill_roles_of(step):
                 wanted = written.bill.roles.get(bill_role)
-                roles = () if wanted is None else roles_for(view, wanted)
+                roles = () if wanted is None else find_roles(view, wanted)
                 if not roles:
                     continue
                 which = f"role{'s' if roles[1:] else ''} {listing(roles)}"
                 if step.tool in records.tools and not any(_may_use(view, role_id, step) for role_id in roles):
                     message = f"uses tool {quote(step.tool)} with action {quote(step.tool_action)}, which no agent in {which} is allowed to do as {quote(bill_role)}"
-                    yield written.in_step(
+                    yield written.build_step_finding(
                         number,
                         message,
                         "equip a role with the tool, or let another bill role do the step",
@@ -80,7 +80,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 channels = records.organization.communication_channels
                 if step.channel in channels and not _may_speak(view, str(step.channel), roles):
                     message = f"speaks in channel {quote(step.channel)}, in which no agent in {which} is allowed to speak as {quote(bill_role)}"
-                    yield written.in_step(
+                    yield written.build_step_finding(
                         number, message, "add a pair to the channel, or use another one", "channel"
                     )
 

@@ -59,7 +59,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         role_id = first.source
         yield Finding(
             first.place,
-            f"role {quote(role_id)} reports to itself" + (f": {_path(first, others)}" if others else ""),
+            f"role {quote(role_id)} reports to itself"
+            + (f": {_render_path(first, others)}" if others else ""),
             "give one of them a superior outside the cycle"
             if others
             else "name another superior, or none if the role is at the top",
@@ -71,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-def _path(first: Edge, others: list[Edge]) -> str:
+def _render_path(first: Edge, others: list[Edge]) -> str:
     """The roles in the order they report, cut after the first five."""
     roles = [quote(edge.source) for edge in (first, *others)]
     more = len(roles) - _SHOWN

@@ -59,7 +59,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if post.profile.can_delegate:
             ways.append((post.place("chain_of_command", "can_delegate"), "may delegate"))
         if post.role_id in view.subordinates:
-            ways += _commands(view, post)
+            ways += _iterate_command_rights(view, post)
         if post.role_id in dispatching:
             dispatched = view.list_edges_from(EdgeKind.MAY_DISPATCH, post.role_id)
             ways.append((dispatched[0].place, f"may dispatch {listing(edge.target for edge in dispatched)}"))
@@ -74,7 +74,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-def _commands(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
+def _iterate_command_rights(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
     below = [edge for edge in view.list_subordinates(post.role_id) if edge.source not in view.circling]
     if below:
         yield below[0].place, f"commands {listing(edge.source for edge in below)}"

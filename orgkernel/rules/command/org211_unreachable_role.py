@@ -54,7 +54,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Groups of roles below a cycle or below a role without a profile."""
     for circle in view.circles:
         first = circle[0]
-        yield from _hanging(
+        yield from _find_roles_below(
             view,
             [edge.source for edge in circle],
             f"in the cycle of {quote(first.source)}",
@@ -64,15 +64,17 @@ def check(view: OrgView) -> Iterator[Finding]:
     for role_id, place in view.records.without_profile.items():
         if view.superior_edge_of(role_id) is None and not view.is_excused(role_id):
             text = f"{quote(role_id)} has no profile"
-            yield from _hanging(
+            yield from _find_roles_below(
                 view, [role_id], f"at {quote(role_id)}, which has no profile",
                 f"write the profile of {quote(role_id)}", Related(place, text),
             )  # fmt: skip
 
 
-def _hanging(view: OrgView, ends: list[str], where: str, mended: str, related: Related) -> Iterator[Finding]:
+def _find_roles_below(
+    view: OrgView, ends: list[str], where: str, mended: str, related: Related
+) -> Iterator[Finding]:
     """A finding about the roles below these, if there are any."""
-    tops = _nearest_roles(view, ends)
+    tops = _find_nearest_roles(view, ends)
     if not tops:
         return
     several = len(tops) > 1
@@ -92,7 +94,7 @@ def _hanging(view: OrgView, ends: list[str], where: str, mended: str, related: R
     )
 
 
-def _nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
+def _find_nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
     """The edges from the nearest roles with a profile below these; the roles of a cycle are left out."""
     tops: list[Edge] = []
     pending = list(ends)

@@ -13,7 +13,7 @@ TYPE_IN_WORDS = {1: "a specialist", 2: "an executive", 3: "a commander"}
 """A role type with its article, by the authority it has."""
 
 
-def authority_of_type(post: RolePost) -> int:
+def get_authority_of_type(post: RolePost) -> int:
     """The authority level a role of this type has (specification, table "Role Types")."""
     return AUTHORITY_OF_TYPE[post.profile.role_type]
 
@@ -31,7 +31,7 @@ def is_placed(view: OrgView, role_id: str) -> bool:
     return superior is not None and superior.attribute == "hierarchy"
 
 
-def superior_posts(view: OrgView) -> Iterator[RolePost]:
+def iterate_superior_posts(view: OrgView) -> Iterator[RolePost]:
     """The roles with direct subordinates."""
     posts = view.records.posts
     return (posts[role_id] for role_id in view.subordinates if role_id in posts)
@@ -49,7 +49,7 @@ def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
     )
 
 
-def not_outranked(view: OrgView, superior: RolePost) -> tuple[RolePost, ...]:
+def find_not_outranked(view: OrgView, superior: RolePost) -> tuple[RolePost, ...]:
     """The direct subordinates with at least as much authority as the superior."""
     posts = view.records.posts
     below = map(posts.get, view.subordinates.get(superior.role_id, ()))

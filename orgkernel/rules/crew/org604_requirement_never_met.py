@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     for promotion in records.promotions.values():
         for number, requirement in enumerate(promotion.record.requirements if promotion.own else ()):
-            most = _most(records, requirement)
+            most = _count_available(records, requirement)
             if requirement.min_count is not None and requirement.min_count > most:
                 there_are = _WORDS[requirement.skills].format(most)
                 yield Finding(
@@ -83,7 +83,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-def _most(records: OrgRecords, requirement: Requirement) -> int:
+def _count_available(records: OrgRecords, requirement: Requirement) -> int:
     if requirement.skills == "universal":
         return sum(skill.record.category == UNIVERSAL for skill in records.skills.values())
     counts = []

@@ -61,7 +61,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                 continue
             if is_shared:
                 declared.add(agent_id)
-            end = f"orgkernel agent move {agent_id} decommissioned {_where(view, agent)}"
+            end = f"orgkernel agent move {agent_id} decommissioned {_choose_option(view, agent)}"
             yield Finding(
                 _place(view),
                 f"agent {quote(agent_id)} is {agent.lifecycle} in the store, but no roster declares it",
@@ -70,7 +70,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             )
 
 
-def _where(view: OrgView, agent: AgentState) -> str:
+def _choose_option(view: OrgView, agent: AgentState) -> str:
     return "--all-orgs" if agent.org_id == ALL_ORGANIZATIONS else f"--org {view.org_id}"
 
 

@@ -65,10 +65,12 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             stored = states[view.org_id].agents.get(agent_id)
             if stored is not None and (definition.place(), stored) not in seen:
                 seen.add((definition.place(), stored))
-                yield from _differing(view, definition, stored)
+                yield from _find_differences(view, definition, stored)
 
 
-def _differing(view: OrgView, definition: Definition[RosterMember], stored: AgentState) -> Iterator[Finding]:
+def _find_differences(
+    view: OrgView, definition: Definition[RosterMember], stored: AgentState
+) -> Iterator[Finding]:
     who, subject = f"agent {quote(stored.agent_id)}", f"agent:{stored.agent_id}"
     ranks = [rank.id for rank in view.records.ranks]
     start = definition.record.rank

@@ -72,11 +72,11 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             for by_subject in (state.asleep, state.grants)
         )
         grant_ids.update(grant.grant_id for grant in (*asleep, *awake))
-        yield from (_asleep(view, grant) for grant in asleep)
-        yield from (_missing(view, grant) for grant in find_vanished(views, awake))
+        yield from (_report_suspended(view, grant) for grant in asleep)
+        yield from (_report_missing(view, grant) for grant in find_vanished(views, awake))
 
 
-def _asleep(view: OrgView, grant: Grant) -> Finding:
+def _report_suspended(view: OrgView, grant: Grant) -> Finding:
     wake = f"orgkernel grant wake {grant.grant_id}"
     if grant.org_id == ALL_ORGANIZATIONS:
         wake += f" --org {view.org_id}"
@@ -88,7 +88,7 @@ def _asleep(view: OrgView, grant: Grant) -> Finding:
     )
 
 
-def _missing(view: OrgView, grant: Grant) -> Finding:
+def _report_missing(view: OrgView, grant: Grant) -> Finding:
     kind, _, name = grant.subject.partition(":")
     known = {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
     meant = did_you_mean(name, known)

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -56,7 +56,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
     )
     unknown = find_undeclared(view, known=procedures, also=listed)
-    yield from undeclared(unknown, "procedure", lambda word: did_you_mean(word, procedures))
+    yield from report_undeclared(unknown, "procedure", lambda word: did_you_mean(word, procedures))
 
 
 RULE = Rule("ORG626", "unknown-procedure", Severity.ERROR, RuleTarget.ORGANIZATION, check)

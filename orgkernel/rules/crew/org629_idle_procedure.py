@@ -53,7 +53,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         return
     for records in assembly.organizations:
         unsure = records.without_profile or records.excused
-        performed = set(records.procedures) if unsure else _performed(records)
+        performed = set(records.procedures) if unsure else _list_performed_intents(records)
         for procedure_id in performed & records.procedures.keys():
             idle.pop(records.procedures[procedure_id].place(), None)
     for place, procedure in idle.items():
@@ -65,7 +65,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         )
 
 
-def _performed(records: OrgRecords) -> set[str]:
+def _list_performed_intents(records: OrgRecords) -> set[str]:
     required: set[str] = set()
     listed: set[str] = set()
     for post in records.posts.values():

@@ -75,8 +75,8 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             trigger, other = triggers[disorder.at], triggers[disorder.other]
             if disorder.name:
                 message = (
-                    f"{trigger.name_in(post)} trips at {quote(disorder.name)} {_number(disorder.here)}, "
-                    f"before the {other.tier} trigger at {_number(disorder.there)}"
+                    f"{trigger.name_in(post)} trips at {quote(disorder.name)} {_render_number(disorder.here)}, "
+                    f"before the {other.tier} trigger at {_render_number(disorder.there)}"
                 )
                 help = f"give the {trigger.tier} tier the higher limit"
             else:
@@ -105,7 +105,7 @@ def _find_disorder(texts: tuple[str, ...], limit: int) -> Iterator[_Disorder]:
     for lower in read:
         if lower not in overtaken:
             later = [higher for higher in read if higher > lower]
-            above = (higher for higher in later if _holds_only_where(texts[lower], texts[higher], limit))
+            above = (higher for higher in later if _proves_implication(texts[lower], texts[higher], limit))
             yield from (_Disorder(lower, higher) for higher in islice(above, 1))
 
 
@@ -133,7 +133,7 @@ def _read(text: str, limit: int) -> _Reading | None:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _holds_only_where(lower: str, higher: str, limit: int) -> bool:
+def _proves_implication(lower: str, higher: str, limit: int) -> bool:
     """Whether it can be proven that one trigger is never true without the other."""
     one, other = _read(lower, limit), _read(higher, limit)
     if one is None or other is None or one.names.isdisjoint(other.names):
@@ -143,7 +143,7 @@ def _holds_only_where(lower: str, higher: str, limit: int) -> bool:
     return is_implied(other.tree, one.tree, limit)
 
 
-def _number(value: float) -> str:
+def _render_number(value: float) -> str:
     return render_number(int(value) if float(value).is_integer() else value)
 
 

@@ -72,11 +72,11 @@ def check(view: OrgView) -> Iterator[Finding]:
                 continue
             what = "itself" if target == role_id else f"{quote(target)}, which is not a superior of the role"
             says = f"{edge.attribute} tier of role {quote(role_id)} escalates to {what}"
-            advice = _advice(view.records.posts[role_id], superiors)
+            advice = _build_help(view.records.posts[role_id], superiors)
             yield Finding(edge.place, says, advice, f"role:{role_id}")
 
 
-def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
+def _build_help(post: RolePost, superiors: tuple[str, ...]) -> str:
     if not superiors:
         return "leave `escalate_to` out; the role has no superior"
     where = f" under `overrides.{post.role_id}` of the organization" if post.shared_profile else ""

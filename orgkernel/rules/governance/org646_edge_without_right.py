@@ -51,7 +51,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if document is None or not document.has("dispatch_edges") or records.without_profile or records.excused:
         return
     for number, edge in enumerate(records.organization.dispatch_edges):
-        sources, targets = _roles(view, edge.source), _roles(view, edge.target)
+        sources, targets = _list_roles(view, edge.source), _list_roles(view, edge.target)
         able = [each for each in sources if records.posts[each].profile.position != "worker"]
         if able and targets and not any(_has_right(view, one, other) for one in able for other in targets):
             yield Finding(
@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-def _roles(view: OrgView, layer: str) -> list[str]:
+def _list_roles(view: OrgView, layer: str) -> list[str]:
     return [post.role_id for post in view.records.posts.values() if post.profile.layer == layer]
 
 

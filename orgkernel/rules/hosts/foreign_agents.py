@@ -61,7 +61,7 @@ class Delegates(NamedTuple):
 _NOBODY = Delegates((), False, ())
 
 
-def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:
+def iterate_agents(view: OrgView, *formats: str) -> Iterator[RolePost]:
     """The roles of an organization that were read from a format of others, perhaps one of some; none of ours."""
     for post in view.records.posts.values():
         format = post.document.format
@@ -80,7 +80,7 @@ def list_documents_of_kind(
             yield document, get_list_words(document)
 
 
-def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:
+def get_written_words(post: RolePost) -> Mapping[str, Sequence[str]]:
     """Field to the words of its list, for the lists that the file of an agent writes."""
     return get_list_words(post.document)
 
@@ -101,16 +101,16 @@ def list_texts(
 
 def find_missing(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequence[TextReference]]]:
     """Texts that refer to what is not there: the document, whose text it is, its subject, and these references."""
-    for post in agents_of(view):
+    for post in iterate_agents(view):
         for order in view.records.orders.get(("role", post.role_id), ()):
-            if references := _missing(order.document):
+            if references := _find_missing(order.document):
                 yield order.document, f"agent {quote(post.profile.name)}", f"role:{post.role_id}", references
     for name, skill in view.records.cognitive_skills.items():
-        if references := _missing(skill.document):
+        if references := _find_missing(skill.document):
             yield skill.document, f"skill {quote(name)}", f"cognitive_skill:{name}", references
 
 
-def _missing(document: SourceDocument) -> list[TextReference]:
+def _find_missing(document: SourceDocument) -> list[TextReference]:
     if not document.format:
         return []
     kept: Sequence[Any] = get_list_words(document).get(MISSING, ())
@@ -119,7 +119,7 @@ def _missing(document: SourceDocument) -> list[TextReference]:
 
 def has_tool(post: RolePost, tool: str) -> bool:
     """Whether an agent has a tool, or a part of it; also where the answer is not known."""
-    words = words_of(post)
+    words = get_written_words(post)
     if "tools" not in words or EVERY in words["tools"]:
         return all(word.strip() != tool for word in words.get("disallowedTools", ()))
     other = {"Task": "Agent", "Agent": "Task"}.get(tool, tool)
@@ -129,7 +129,7 @@ def has_tool(post: RolePost, tool: str) -> bool:
 
 def get_delegates(post: RolePost) -> Delegates:
     """Whom an agent may hand tasks to by its `agents`, and by `Agent(NAME)` among its tools."""
-    words = words_of(post)
+    words = get_written_words(post)
     if "agents" not in words and not any(
         word.startswith(_STARTS) for field in _FIELDS for word in words.get(field, ())
     ):

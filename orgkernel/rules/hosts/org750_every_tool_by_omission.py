@@ -45,14 +45,17 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import is_chosen_by_description, words_of
+from orgkernel.rules.hosts.foreign_agents import get_written_words, is_chosen_by_description
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Agents whose tools nothing limits."""
     for post in posts:
-        if is_chosen_by_description(post) and not words_of(post).keys() & {"tools", "disallowedTools"}:
+        if is_chosen_by_description(post) and not get_written_words(post).keys() & {
+            "tools",
+            "disallowedTools",
+        }:
             yield Finding(
                 post.document.place("name"),
                 f"agent {quote(post.profile.name)} has every tool, because its file does not list `tools`",

@@ -56,7 +56,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import agents_of
+from orgkernel.rules.hosts.foreign_agents import iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -68,7 +68,7 @@ _FEWEST = 3
 def check(view: OrgView) -> Iterator[Finding]:
     """Each agent whose description an earlier one has as well, once."""
     words = [
-        (post, frozenset(_WORD.findall(post.profile.description.casefold()))) for post in agents_of(view)
+        (post, frozenset(_WORD.findall(post.profile.description.casefold()))) for post in iterate_agents(view)
     ]
     count = Counter(word for _, those in words for word in those)
     exact: dict[frozenset[str], RolePost] = {}

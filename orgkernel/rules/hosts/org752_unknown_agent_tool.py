@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _EVERY = "*"
@@ -59,8 +59,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Names of tools that there are not."""
     tools = view.records.tools
     own = [tool for tool in tools if not tool.startswith(MCP)]
-    for post in agents_of(view, CLAUDE_CODE):
-        words = words_of(post)
+    for post in iterate_agents(view, CLAUDE_CODE):
+        words = get_written_words(post)
         for field, verb in _VERB.items():
             for number, word in enumerate(words.get(field, ())):
                 name = word.partition("(")[0].strip()

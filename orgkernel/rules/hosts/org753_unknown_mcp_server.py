@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _OF_PLUGINS = f"{MCP}plugin_"
@@ -60,8 +60,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     if "tool_catalog" in view.records.incomplete:
         return
     servers = {each.removeprefix(MCP) for each in tools if get_server_tool_id_of(each) == each}
-    for post in agents_of(view, CLAUDE_CODE):
-        words, server_names = words_of(post), set()
+    for post in iterate_agents(view, CLAUDE_CODE):
+        words, server_names = get_written_words(post), set()
         for field in ("tools", "disallowedTools"):
             for number, word in enumerate(words.get(field, ())):
                 server = get_server_tool_id_of(word)

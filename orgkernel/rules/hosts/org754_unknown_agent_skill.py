@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -55,8 +55,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     skills = view.records.cognitive_skills
     if "cognitive_skill" in view.records.incomplete:
         return
-    for post in agents_of(view, CLAUDE_CODE):
-        for number, word in enumerate(words_of(post).get("skills", ())):
+    for post in iterate_agents(view, CLAUDE_CODE):
+        for number, word in enumerate(get_written_words(post).get("skills", ())):
             if word not in skills and ":" not in word:
                 yield Finding(
                     post.document.place("skills", number),

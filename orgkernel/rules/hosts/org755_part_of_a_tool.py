@@ -47,7 +47,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, words_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SAYS = {
@@ -59,7 +59,7 @@ _SAYS = {
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Tools with arguments."""
     for post in posts:
-        words = words_of(post) if post.document.format == CLAUDE_CODE else {}
+        words = get_written_words(post) if post.document.format == CLAUDE_CODE else {}
         for field, says in _SAYS.items():
             for number, word in enumerate(words.get(field, ())):
                 tool, has_argument, _ = word.partition("(")

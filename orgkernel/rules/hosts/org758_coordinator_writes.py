@@ -52,7 +52,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates, list_texts, words_of
+from orgkernel.rules.hosts.foreign_agents import get_delegates, get_written_words, iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -69,7 +69,7 @@ _NEVER_WRITES = lazy_pattern(
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Coordinators with a tool that writes files, which somebody below them has."""
-    posts = list(agents_of(view))
+    posts = list(iterate_agents(view))
     writing = [
         tool
         for tool, each in view.records.tools.items()
@@ -78,7 +78,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for post in posts:
         if not _COORDINATES.search(f"{post.profile.name} {post.profile.description}"):
             continue
-        words = words_of(post)
+        words = get_written_words(post)
         below = _list_workers_below(view, post, posts)
         if not below or ("tools" not in words and not _does_never_write(view, post)):
             continue
@@ -103,7 +103,7 @@ def _list_workers_below(view: OrgView, post: RolePost, posts: list[RolePost]) ->
     delegates = get_delegates(post)
     names = {name for _, _, name in delegates.named}
     subordinates = {edge.source for edge in view.list_subordinates(post.role_id)}
-    anyone = delegates.anyone or "tools" not in words_of(post)
+    anyone = delegates.anyone or "tools" not in get_written_words(post)
     agents = [
         each
         for each in posts
@@ -112,7 +112,7 @@ def _list_workers_below(view: OrgView, post: RolePost, posts: list[RolePost]) ->
         and not _COORDINATES.search(f"{each.profile.name} {each.profile.description}")
     ]
     # One that lists its tools shows best what is meant.
-    return sorted(agents, key=lambda each: "tools" not in words_of(each))
+    return sorted(agents, key=lambda each: "tools" not in get_written_words(each))
 
 
 def _does_never_write(view: OrgView, post: RolePost) -> bool:

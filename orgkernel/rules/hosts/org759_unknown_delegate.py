@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, get_delegates
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, get_delegates, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -55,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Names of agents that there are not."""
     if view.records.excused:
         return
-    posts = list(agents_of(view))
+    posts = list(iterate_agents(view))
     known = {post.profile.name for post in posts} | {post.role_id for post in posts}
     for post in posts:
         delegates = get_delegates(post)

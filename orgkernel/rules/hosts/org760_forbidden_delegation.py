@@ -52,13 +52,13 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, CALL, is_denied
-from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates, list_texts
+from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Names of agents that there are, and that the fields do not allow."""
-    posts = list(agents_of(view))
+    posts = list(iterate_agents(view))
     known = {post.profile.name for post in posts}
     for post in posts:
         delegates = get_delegates(post)

@@ -56,7 +56,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.structure import find_circles, find_shortest_circle
-from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates
+from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
@@ -64,7 +64,7 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Circles of names."""
-    posts = {post.profile.name: post for post in agents_of(view)}
+    posts = {post.profile.name: post for post in iterate_agents(view)}
     at = {
         (own, name): (field, number)
         for own, post in posts.items()

@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.rules.hosts.foreign_agents import agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -63,7 +63,11 @@ def check(view: OrgView) -> Iterator[Finding]:
         and get_list_words(each.document).get("disable-model-invocation") == ["true"]
         and get_list_words(each.document).get("user-invocable") == ["false"]
     }
-    loaded = {word for post in agents_of(view) for word in words_of(post).get("skills", ())} if closed else ()
+    loaded = (
+        {word for post in iterate_agents(view) for word in get_written_words(post).get("skills", ())}
+        if closed
+        else ()
+    )
     for name, each in closed.items():
         if name not in loaded:
             yield Finding(

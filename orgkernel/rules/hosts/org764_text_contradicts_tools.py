@@ -52,7 +52,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import TOOL
-from orgkernel.rules.hosts.foreign_agents import agents_of, has_tool, list_texts, words_of
+from orgkernel.rules.hosts.foreign_agents import get_written_words, has_tool, iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CHANGE = {True: "list {} under `tools`", False: "take {} out of `disallowedTools`"}
@@ -61,7 +61,7 @@ _CHANGE = {True: "list {} under `tools`", False: "take {} out of `disallowedTool
 def check(view: OrgView) -> Iterator[Finding]:
     """Tools in texts of agents, each once for each text."""
     known = view.records.tools
-    for post in agents_of(view):
+    for post in iterate_agents(view):
         for order, references in list_texts(view, post):
             names: set[str] = set()
             for kind, offset, name in references:
@@ -71,7 +71,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield Finding(
                     order.document.locate_within(offset, "body"),
                     f"the text of agent {quote(post.profile.name)} says to use the tool {quote(name)}, which it does not have",
-                    f"{_CHANGE['tools' in words_of(post)].format(quote(name))}, or change the text",
+                    f"{_CHANGE['tools' in get_written_words(post)].format(quote(name))}, or change the text",
                     f"role:{post.role_id}",
                 )
 

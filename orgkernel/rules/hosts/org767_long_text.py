@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import agents_of, list_texts
+from orgkernel.rules.hosts.foreign_agents import iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _MOST_OF_AGENT = 30_000
@@ -56,7 +56,7 @@ _HELP = "move parts into files that the agent reads when it needs them"
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Texts beyond these sizes."""
-    for post in agents_of(view):
+    for post in iterate_agents(view):
         for order, _ in list_texts(view, post):
             length = len(order.record.body)
             if length > _MOST_OF_AGENT:

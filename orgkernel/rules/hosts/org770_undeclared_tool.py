@@ -51,7 +51,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.roles import UNDECLARED
-from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, CREWAI, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, CREWAI, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _WAYS_OUT = {
@@ -66,8 +66,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     if "tool_catalog" in view.records.incomplete:
         return
     way_out = _WAYS_OUT.get(view.records.document.format, "declare it where the others are declared")
-    for post in agents_of(view):
-        words = words_of(post)
+    for post in iterate_agents(view):
+        words = get_written_words(post)
         for each in words.get(UNDECLARED, ()):
             field, _, number = each.partition(" ")
             word = words[field][int(number)]

@@ -38,14 +38,14 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import A2A, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import A2A, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Cards with signatures."""
-    for post in agents_of(view, A2A):
-        if words_of(post).get("signatures"):
+    for post in iterate_agents(view, A2A):
+        if get_written_words(post).get("signatures"):
             yield Finding(
                 post.document.place("signatures"),
                 f"the signature of card {quote(post.profile.name)} was not verified",

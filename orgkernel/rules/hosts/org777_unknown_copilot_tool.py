@@ -46,9 +46,9 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.copilot.words import EVERY, SETS, get_tool_name, tool_of
+from orgkernel.loading.formats.copilot.words import EVERY, SETS, convert_tool_id, get_tool_name
 from orgkernel.loading.formats.names import get_server_tool_id_of
-from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import COPILOT, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -58,9 +58,9 @@ def check(view: OrgView) -> Iterator[Finding]:
     if "tool_catalog" in view.records.incomplete:
         return
     known = (*SETS, *(get_tool_name(tool) for tool in tools if tool.partition(".")[0] in SETS))
-    for post in agents_of(view, COPILOT):
-        for number, word in enumerate(words_of(post).get("tools", ())):
-            tool = tool_of(word)
+    for post in iterate_agents(view, COPILOT):
+        for number, word in enumerate(get_written_words(post).get("tools", ())):
+            tool = convert_tool_id(word)
             if tool in tools or word == EVERY or get_server_tool_id_of(tool) in tools:
                 continue
             yield Finding(

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import COPILOT, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _BUILT_IN = frozenset({"agent", "ask", "edit", "explore", "plan"})
@@ -59,10 +59,10 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Names of agents that there are not."""
     if view.records.excused:
         return
-    posts = [post for post in agents_of(view) if post.document.format == COPILOT]
+    posts = [post for post in iterate_agents(view) if post.document.format == COPILOT]
     known = {post.profile.name for post in posts}
     for post in posts:
-        for number, name in enumerate(words_of(post).get("handoffs", ())):
+        for number, name in enumerate(get_written_words(post).get("handoffs", ())):
             if name and name not in known and name.lower() not in _BUILT_IN:
                 yield Finding(
                     post.document.place("handoffs", number, "agent"),

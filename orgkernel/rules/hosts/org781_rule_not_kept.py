@@ -43,7 +43,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.claude_code.parts import COMMAND_TOOL, FILE_TOOLS, parse_tool_part
-from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, tools_of
+from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, iterate_rule_tools
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.hosts.foreign_agents import list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
@@ -63,7 +63,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         for effect in EFFECTS:
             for number, word in enumerate(words.get(effect, ())):
                 tool, has_argument, _ = word.partition("(")
-                named = list(tools_of(word))
+                named = list(iterate_rule_tools(word))
                 if not any(each == "*" or each.removesuffix("__*") in tools for each in named):
                     clause, help = (
                         f"{_UNKNOWN[effect]} a tool that is not declared here",

@@ -66,7 +66,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             yield Finding(
                 place,
                 f"role {quote(profile.role_id)} is not in any organization",
-                _advice(nearest(os.path.dirname(document.path)), profile.role_id),
+                _build_help(nearest(os.path.dirname(document.path)), profile.role_id),
                 f"role:{profile.role_id}",
             )
 
@@ -76,7 +76,7 @@ def _count_shared_folders(one: str, other: str) -> int:
     return len(os.path.commonpath([one, other]).split(os.sep))
 
 
-def _advice(records: OrgRecords, role_id: str) -> str:
+def _build_help(records: OrgRecords, role_id: str) -> str:
     """Help for a stray profile, given the nearest organization."""
     organization = f"organization {quote(records.org_id)}"
     nearer = records.posts.get(role_id)

@@ -43,7 +43,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.catalog import all_rules, rules_of
+from orgkernel.rules.catalog import list_rules, select_rules
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CODE = "ORG705"
@@ -63,7 +63,7 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
         if number not in ours and accepted_by:
             accepting |= accepted_by
             continue
-        codes = [*ROWS, *(rule.code for rule in all_rules())]
+        codes = [*ROWS, *(rule.code for rule in list_rules())]
         if entry.rule not in codes:
             message = f"suppression names {quote(entry.rule)}, which is not a rule"
             # A changed digit is another rule; digits in another order are a typo.
@@ -78,7 +78,7 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
 
 def _list_store_rules() -> frozenset[str]:
     """Rules that run only with a store, so nothing shows that a suppression of them is unused."""
-    return frozenset(rule.code for rule in rules_of(RuleTarget.STATE))
+    return frozenset(rule.code for rule in select_rules(RuleTarget.STATE))
 
 
 RULE = Rule(_CODE, "unused-suppression", Severity.WARNING, RuleTarget.SUPPRESSION, check)

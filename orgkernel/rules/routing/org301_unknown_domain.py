@@ -46,7 +46,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -59,13 +59,15 @@ def check(view: OrgView) -> Iterator[Finding]:
         view, EdgeKind.HANDLES, EdgeKind.SERVES, EdgeKind.NARROWER_THAN,
         known=records.domains, also=_iterate_entry_references(records),
     )  # fmt: skip
-    yield from undeclared(of_catalogs, "domain", lambda word: _suggest_domain(view, word, records.domains))
+    yield from report_undeclared(
+        of_catalogs, "domain", lambda word: _suggest_domain(view, word, records.domains)
+    )
     words = {
         *records.domains,
         *(alias for alias, meant in records.aliases.items() if meant.target is not None),
     }
     of_organization = find_undeclared(view, known=words, also=_iterate_organization_references(records))
-    yield from undeclared(of_organization, "domain", lambda word: _suggest_domain(view, word, words))
+    yield from report_undeclared(of_organization, "domain", lambda word: _suggest_domain(view, word, words))
 
 
 def guess_domain(view: OrgView, word: str) -> str | None:
@@ -78,7 +80,7 @@ def guess_domain(view: OrgView, word: str) -> str | None:
 
 
 def is_unsure(view: OrgView, role_id: str) -> bool:
-    """Whether the role handles an undeclared id, so that its domains are not those its author meant."""
+    """Whether the role handles an report_undeclared id, so that its domains are not those its author meant."""
     return any(edge.target not in view.records.domains for edge in view.list_domains(role_id))
 
 

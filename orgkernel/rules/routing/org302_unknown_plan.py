@@ -43,7 +43,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.references import find_undeclared, undeclared
+from orgkernel.rules.references import find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -53,7 +53,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if "plan_catalog" in view.records.incomplete:
         return
     unknown = find_undeclared(view, EdgeKind.FOLLOWS, known=plans)
-    yield from undeclared(unknown, "plan", lambda word: did_you_mean(word, plans))
+    yield from report_undeclared(unknown, "plan", lambda word: did_you_mean(word, plans))
 
 
 RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -15,7 +15,7 @@ Every tool that a document names is declared by a tool catalog that the organiza
 
 ## Why it matters
 
-Access to an undeclared tool is denied. The role appears to have the tool, its runtime refuses the call, and no role can
+Access to an report_undeclared tool is denied. The role appears to have the tool, its runtime refuses the call, and no role can
 follow a plan that needs it.
 
 ## Example
@@ -55,7 +55,7 @@ from orgkernel.documents.records import EssentialFor
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -68,12 +68,12 @@ def check(view: OrgView) -> Iterator[Finding]:
     unknown = find_undeclared(
         view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO, EdgeKind.COVERS,
         EdgeKind.MAY_GRANT, EdgeKind.CALLS,
-        known=tools, also=_of_entries(view.records),
+        known=tools, also=_iterate_entry_references(view.records),
     )  # fmt: skip
-    yield from undeclared(unknown, "tool", lambda word: did_you_mean_tool(word, names))
+    yield from report_undeclared(unknown, "tool", lambda word: did_you_mean_tool(word, names))
 
 
-def _of_entries(records: OrgRecords) -> Iterator[Reference]:
+def _iterate_entry_references(records: OrgRecords) -> Iterator[Reference]:
     for skill in records.skills.values():
         for number, word in enumerate(skill.record.preferred_tools):
             yield Reference(skill.place("preferred_tools", number), "skill", skill.id, "prefers", word)

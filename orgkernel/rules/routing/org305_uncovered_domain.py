@@ -58,7 +58,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for domain in uncovered:
         if domain in meant:
             continue
-        listed = domain in _listed(view)
+        listed = domain in _map_listed_domains(view)
         remedy = "remove it from `domains`" if listed else "mark it `passthrough: true`"
         yield Finding(
             answered[domain],
@@ -71,10 +71,10 @@ def check(view: OrgView) -> Iterator[Finding]:
 def map_answered_domains(view: OrgView) -> Mapping[str, Place]:
     """The domains that a role must handle, and where the organization first says so."""
     own = (each for each in view.records.domains.values() if each.own and not each.record.passthrough)
-    return {**{each.id: each.place() for each in own}, **_listed(view)}
+    return {**{each.id: each.place() for each in own}, **_map_listed_domains(view)}
 
 
-def _listed(view: OrgView) -> dict[str, Place]:
+def _map_listed_domains(view: OrgView) -> dict[str, Place]:
     listed: dict[str, Place] = {}
     for number, word in enumerate(view.records.organization.domains):
         domain = view.resolve_domain(word)

@@ -10,12 +10,12 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Capabilities, ChainOfCommand, RoleProfile, Skill, SkillCatalog
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
@@ -55,15 +55,17 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
     if version == _NEW:
         _check_interfaces(card)
         # The SDK writes the fields of 0.3 beside those of 1.0, for clients of that version.
-        card.unknown((*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False, way_out=_OWN_DATA)
+        card.report_unknown(
+            (*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False, way_out=_OWN_DATA
+        )
     else:
         _require_text(card, "url", version)
-        card.unknown((*_BOTH, *_ONLY_OLD), "A2A 0.3", only_misspelled=True)
-    skills = _read_skills(card, id_of(name), version)
-    role_id = id_of(name)
+        card.report_unknown((*_BOTH, *_ONLY_OLD), "A2A 0.3", only_misspelled=True)
+    skills = _read_skills(card, convert_to_id(name), version)
+    role_id = convert_to_id(name)
     if len(role_id) > LONGEST:
         card.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
-    diagnostics = tuple(diagnose(source, each) for each in card.refusals[:MAX_REFUSALS])
+    diagnostics = tuple(build_diagnostic(source, each) for each in card.refusals[:MAX_REFUSALS])
     if card.is_refused:
         broken = BrokenDocument(source.name, source.path, _KIND, frozenset({role_id}))
         return ReadFile((), (broken,), diagnostics)
@@ -118,11 +120,11 @@ def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
         )
         _require_one(skill, "tags", version)
         # What users may say; where a skill gives no example, what it does.
-        for text, mark in skill.words("examples") or [(description, skill.start("description"))]:
+        for text, mark in skill.get_words("examples") or [(description, skill.start("description"))]:
             if text:
                 skills.examples.setdefault(text, mark)
         card.refusals += skill.refusals
-        skill_id = f"{role_id}_2f_{id_of(name)}"
+        skill_id = f"{role_id}_2f_{convert_to_id(name)}"
         if not name or skill_id in skills.skills:
             if name:
                 text = f"{card.subject} has two skills {quote(name)}"
@@ -167,7 +169,7 @@ def _require_text(fields: FieldReader, key: str, version: str) -> str:
     if fields.value.get(key) is None or fields.value[key] == "":
         _report_missing(fields, key, "a text", version)
         return ""
-    return fields.text(key, needed=True)
+    return fields.get_text(key, needed=True)
 
 
 def _require_one(fields: FieldReader, key: str, version: str) -> None:
@@ -176,7 +178,7 @@ def _require_one(fields: FieldReader, key: str, version: str) -> None:
     if listed is None or (listed == () and version == _NEW):
         _report_missing(fields, key, "at least one text" if version == _NEW else "a list of texts", version)
     else:
-        fields.words(key)
+        fields.get_words(key)
 
 
 def _report_missing(fields: FieldReader, key: str, wanted: str, version: str) -> None:

@@ -57,7 +57,7 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     instead: dict[int, SourceDocument] = {}
     edges: dict[int, _Edges] = {}
     for each in catalogs:
-        file_edges = edges[id(each)] = _edges(each, raw[id(each)], agents, roles)
+        file_edges = edges[id(each)] = _read_edges(each, raw[id(each)], agents, roles)
         if file_edges.unresolved:
             more = {**raw[id(each)], "unresolved": file_edges.unresolved}
             instead[id(each)] = replace_document(each, each.record, each.marks, more)
@@ -105,7 +105,7 @@ def _drop_repeated(documents: Sequence[SourceDocument], instead: dict[int, Sourc
                 instead[id(each)] = replace_document(each, AccessPolicies(policies=further), now.marks, raw)
 
 
-def _edges(
+def _read_edges(
     catalog: SourceDocument,
     raw: Mapping[str, Any],
     agents: Mapping[str, str],

@@ -31,14 +31,18 @@ def get_profile_name(path: str) -> str:
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """Where the files lie that a path means: a host, its `usr`, a folder `agents`, a profile, or a file of one."""
     if not is_folder(path):
-        return _around(os.path.dirname(path)) if os.path.basename(path) in (*ABOUT, CONTEXT) else None
+        return (
+            _find_layout_around(os.path.dirname(path))
+            if os.path.basename(path) in (*ABOUT, CONTEXT)
+            else None
+        )
     # Those of the user, if there are any: the others come with the host.
     for each in (OF_USER, AGENTS):
         if _does_hold_profiles(os.path.join(path, each)):
             return Layout(path, (_build_area(path, each),))
     if os.path.basename(path) == AGENTS and _does_hold_profiles(path):
         return Layout(path, (_build_area(path, "."),))
-    return _around(path) or (Layout(path, (_build_area(path, "."),)) if is_certain else None)
+    return _find_layout_around(path) or (Layout(path, (_build_area(path, "."),)) if is_certain else None)
 
 
 def _build_area(top: str, folder: str) -> Area:
@@ -48,7 +52,7 @@ def _build_area(top: str, folder: str) -> Area:
     return Area(folder, _FILES if has_about else _OF_FIRST)
 
 
-def _around(folder: str) -> Layout | None:
+def _find_layout_around(folder: str) -> Layout | None:
     """The profiles beside the one in a folder."""
     above = os.path.dirname(folder)
     is_one = os.path.basename(above) == AGENTS and _is_profile(folder)

@@ -11,12 +11,12 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ChainOfCommand, RoleProfile, StandingOrder, ToolCatalog
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.agent_zero.layout import CONTEXT, PROMPTS, get_profile_name
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -37,7 +37,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
     kind = "standing_order" if name in PROMPTS else "tool_catalog" if name == "config.json" else KIND
     if source.refusal is not None:
         return read_broken(source, kind, [source.refusal])
-    role_id = id_of(get_profile_name(source.path))
+    role_id = convert_to_id(get_profile_name(source.path))
     if len(role_id) > LONGEST:
         text = f"the name of the profile has more than {LONGEST} characters"
         return read_broken(source, kind, [Refusal(row.MALFORMED_ID, _FIRST, text)])
@@ -86,7 +86,7 @@ def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
     if SUPPRESSIONS in marks:
         below["suppressions"] = marks[SUPPRESSIONS]
     document = read_as(source, root, KIND, record, (mapping.start, {**marks, **below}))
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def _parse_yaml(text: str) -> Any:
@@ -129,4 +129,4 @@ def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
         raw |= {"mode": "custom", "default": "block", "mcp_default": "block"}
     marks = (mapping.start, mapping.marks)
     document = read_as(source, root, "tool_catalog", ToolCatalog(), marks, raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))

@@ -40,20 +40,20 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     made: list[SourceDocument] = []
     known = dict.fromkeys(built_in)
     for policy in policies.values():
-        if tools := dict(_named(policy, known)):
+        if tools := dict(_list_undeclared_tools(policy, known)):
             known |= dict.fromkeys(tools)
             at = policy.marks[0]
             marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
             made.append(complete_with(policy, "tool_catalog", ToolCatalog(tools=tools), marks))
     instead = {id(role): _equip(role, policies, known, unread) for role in roles}
-    made.append(_organization(root, roles))
+    made.append(_build_organization(root, roles))
     return Completion(instead, tuple(made))
 
 
-def tool_of(word: str) -> tuple[str, str, str] | None:
+def split_tool_name(word: str) -> tuple[str, str, str] | None:
     """The id, the server or plugin, and the name of a tool that a policy names; None for what is no tool.
 
-    >>> tool_of("local:response"), tool_of("plugin:mail:send"), tool_of("mcp:web:open")
+    >>> split_tool_name("local:response"), split_tool_name("plugin:mail:send"), split_tool_name("mcp:web:open")
     (('response', '', 'response'), ('send', 'mail', 'send'), ('mcp__web__open', 'web', 'open'))
     """
     kind, _, rest = word.partition(":")
@@ -67,11 +67,11 @@ def tool_of(word: str) -> tuple[str, str, str] | None:
     return None
 
 
-def _named(policy: SourceDocument, known: Mapping[str, None]) -> Iterator[tuple[str, Tool]]:
+def _list_undeclared_tools(policy: SourceDocument, known: Mapping[str, None]) -> Iterator[tuple[str, Tool]]:
     """Tools that a policy names and nothing declares yet. What they do, nobody says."""
     words = get_list_words(policy)
     for word in (*words.get("allowed", ()), *words.get("blocked", ())):
-        meant = tool_of(word)
+        meant = split_tool_name(word)
         if meant is not None and meant[0] not in known:
             tool_id, of, name = meant
             if word.startswith("mcp:"):
@@ -99,7 +99,7 @@ def _equip(
     tools = list(known)
     if words.get("mode") == "custom":
         listed = {
-            key: {meant[0] for word in words.get(key, ()) if (meant := tool_of(word))}
+            key: {meant[0] for word in words.get(key, ()) if (meant := split_tool_name(word))}
             for key in ("allowed", "blocked")
         }
         tools = [
@@ -118,7 +118,7 @@ def _is_allowed(tool: str, words: Mapping[str, Any]) -> bool:
     return bool(words.get(key, "block") == "allow")
 
 
-def _organization(root: Root, roles: Sequence[SourceDocument]) -> SourceDocument:
+def _build_organization(root: Root, roles: Sequence[SourceDocument]) -> SourceDocument:
     """All profiles beside one another: nobody says here who commands whom."""
     ids = (each.record.role_id for each in roles if isinstance(each.record, RoleProfile))
     name = os.path.dirname(os.path.dirname(roles[0].name)) or os.curdir

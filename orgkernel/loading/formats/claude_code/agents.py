@@ -18,12 +18,12 @@ from orgkernel.documents.records import (
     RoleProfile,
     StandingOrder,
 )
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import add_tools, read_as
 from orgkernel.loading.formats.equipment import select_plain_tools
 from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -71,7 +71,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     if any(each.row.severity is row.MISSING_FIELD.severity for each in refusals):
         return read_broken(source, KIND, refusals)
     name = value["name"].strip()
-    role_id = id_of(name)
+    role_id = convert_to_id(name)
     if len(role_id) > LONGEST:
         text = f"the name has more than {LONGEST} characters"
         return read_broken(
@@ -123,7 +123,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order = StandingOrder(audience="role", target=role_id, body=front.body)
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
-    return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def _read_turns(

@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ToolCatalog
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import MARKDOWN, Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.front_matter import read_front_matter
@@ -43,4 +43,4 @@ def read_command(source: SourceText, root: Root) -> ReadFile:
         text = f"the field {quote(AGENT)} is {describe(value[AGENT])}, not text"
         refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[AGENT][1]), text))
     document = read_as(source, root, KIND, ToolCatalog(), (front.start, marks), raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))

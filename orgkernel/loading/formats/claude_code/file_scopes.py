@@ -29,7 +29,7 @@ def find_harmless_tools(catalogs: Iterable[SourceDocument]) -> frozenset[str]:
     )
 
 
-def scope_of(
+def compute_file_scope(
     words: Mapping[str, int], denied: Collection[str], equipped: Iterable[str], harmless: Collection[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
     """The tools that a file scope gives, and its paths, each with the mark of its word; nothing where it cannot say it.

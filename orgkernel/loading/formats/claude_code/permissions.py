@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import AccessPolicies, Permissions, Policy
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, replace_document
 from orgkernel.loading.formats.claude_code.parts import parse_tool_part
@@ -54,7 +54,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
     for effect in EFFECTS:
         raw[effect] = []
         for word, mark in _read_rules(effect, rules, marks, refusals):
-            tools = tuple(tools_of(word))
+            tools = tuple(iterate_rule_tools(word))
             raw[effect].append(word)
             if not tools:
                 text = f"the rule {quote(word)} under `{effect}` does not name a tool"
@@ -75,7 +75,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
         return ReadFile(skipped=True)
     full = (mapping.start, {"policies": (start_of(marks), (start_of(marks), below)), **marks[1]})
     document = read_as(source, root, KIND, AccessPolicies(policies=policies), full, raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def restrict_to_known_tools(document: SourceDocument, known: Collection[str]) -> SourceDocument:
@@ -115,12 +115,12 @@ def _read_rules(
             refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a rule"))
 
 
-def tools_of(word: str) -> Iterator[str]:
+def iterate_rule_tools(word: str) -> Iterator[str]:
     """The tools, and beginnings with a star, that a rule is about.
 
-    >>> list(tools_of("Bash(rm:*)")), list(tools_of("Task")), list(tools_of("*"))
+    >>> list(iterate_rule_tools("Bash(rm:*)")), list(iterate_rule_tools("Task")), list(iterate_rule_tools("*"))
     (['Bash'], ['Agent', 'Task'], ['*'])
-    >>> list(tools_of("mcp__web")), list(tools_of("mcp__web__*")), list(tools_of("mcp__web__open"))
+    >>> list(iterate_rule_tools("mcp__web")), list(iterate_rule_tools("mcp__web__*")), list(iterate_rule_tools("mcp__web__open"))
     (['mcp__web', 'mcp__web__*'], ['mcp__web', 'mcp__web__*'], ['mcp__web', 'mcp__web__open'])
     """
     name = word.partition("(")[0].strip()

@@ -12,7 +12,7 @@ from orgkernel.documents.records import HierarchyEntry, RoleProfile
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.claude_code.commands import COMMAND
-from orgkernel.loading.formats.claude_code.file_scopes import find_harmless_tools, scope_of
+from orgkernel.loading.formats.claude_code.file_scopes import compute_file_scope, find_harmless_tools
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
 from orgkernel.loading.formats.claude_code.permissions import restrict_to_known_tools
 from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
@@ -52,7 +52,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     named = {
         tool: servers[str(get_server_tool_id_of(tool))]
         for words in raw.values()
-        for tool in filter_server_tools(_listed(words), servers)
+        for tool in filter_server_tools(_list_tool_names(words), servers)
     }
     for catalog in dict.fromkeys(named.values()):
         words = sorted(word for word, declaring in named.items() if declaring is catalog)
@@ -63,20 +63,20 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     for role in roles:
         known = everything
         if own_servers := raw[id(role)].get(FIELD):
-            catalog = build_own_servers(role, FIELD, own_servers, _listed(raw[id(role)]))
+            catalog = build_own_servers(role, FIELD, own_servers, _list_tool_names(raw[id(role)]))
             made.append(catalog)
             known = everything | dict.fromkeys(list_declared_tools(catalog))
         if _does_depend_on_others(raw[id(role)], known):
-            instead[id(role)] = _equipped(role, raw[id(role)], known, harmless)
+            instead[id(role)] = _equip(role, raw[id(role)], known, harmless)
     everything |= dict.fromkeys(tool for catalog in made for tool in list_declared_tools(catalog))
     for each in documents:
         if each.kind == "access_policies":
             instead[id(each)] = restrict_to_known_tools(each, everything)
-    made.append(_organization(root, files, roles, catalogs))
+    made.append(_build_organization(root, files, roles, catalogs))
     return Completion(instead, tuple(made))
 
 
-def _listed(raw: Mapping[str, Any]) -> Iterator[str]:
+def _list_tool_names(raw: Mapping[str, Any]) -> Iterator[str]:
     """The tools that an agent has or lacks, as its file names them."""
     yield from (*raw.get("tools", ()), *raw.get("disallowedTools", ()))
 
@@ -89,7 +89,7 @@ def _does_depend_on_others(raw: Mapping[str, Any], everything: dict[str, None]) 
     return any(word not in everything or word.startswith(MCP) or word in _SAME for word in words)
 
 
-def _equipped(
+def _equip(
     role: SourceDocument, raw: Mapping[str, Any], everything: dict[str, None], harmless: Collection[str]
 ) -> SourceDocument:
     """The role with the tools that there are. A word that nothing declares gives nothing; the rules report it."""
@@ -110,7 +110,7 @@ def _equipped(
     for word in denied:
         for tool in _expand_word(word, everything):
             tools.pop(tool, None)
-    scoped, paths = scope_of(words, denied, tools, harmless)
+    scoped, paths = compute_file_scope(words, denied, tools, harmless)
     names, places = select_plain_tools({**tools, **scoped}, [*tools.values(), *scoped.values()])
     changed = replace(
         record, capabilities=replace(record.capabilities, tools_primary=names), file_scope=tuple(paths)
@@ -134,7 +134,7 @@ def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:
         yield from (each for each in everything if each.startswith(f"{server}__"))
 
 
-def _organization(
+def _build_organization(
     root: Root, files: Sequence[FileRead], roles: Sequence[SourceDocument], catalogs: Sequence[SourceDocument]
 ) -> SourceDocument:
     """All roles beside one another: nobody says here who commands whom."""

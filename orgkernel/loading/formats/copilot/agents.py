@@ -12,12 +12,12 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ChainOfCommand, Requirements, RoleProfile, StandingOrder
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.copilot.layout import AGENT, MODE, get_agent_stem
 from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.markdown import split_front_matter
@@ -63,7 +63,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         return read_broken(source, KIND, refusals)
     name = value.get("name", "").strip() or get_agent_stem(source.path)
     named = marks["name"] if value.get("name", "").strip() else (front.start, front.start)
-    role_id = id_of(name)
+    role_id = convert_to_id(name)
     if not role_id or len(role_id) > LONGEST:
         text = f"the name has more than {LONGEST} characters" if role_id else "the agent has no name"
         return read_broken(source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(named[1]), text)])
@@ -100,7 +100,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order = StandingOrder(audience="role", target=role_id, body=front.body)
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
-    return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def _read_handoffs(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:

@@ -35,27 +35,27 @@ def may_hold(path: str) -> bool:
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """Where the files lie that a path means: a project, its `.github`, the folders in it, or a file in one."""
     if not is_folder(path):
-        return _around_file(path) if path.endswith(MARKDOWN) else None
+        return _find_layout_around(path) if path.endswith(MARKDOWN) else None
     name, above = os.path.basename(path), os.path.dirname(path)
     if _has_agents(os.path.join(path, HIDDEN)):
-        return _project(path)
+        return _build_project_layout(path)
     if name == HIDDEN and _has_agents(path):
-        return _project(above)
+        return _build_project_layout(above)
     if name in (AGENTS, MODES) and os.path.basename(above) == HIDDEN and _has_agents(above):
-        return _project(os.path.dirname(above))
+        return _build_project_layout(os.path.dirname(above))
     if is_certain or has_file(path, AGENT, deep=False):
         return Layout(path, (Area(".", _AGENT_FILES if is_certain else _ALONE),))
     return None
 
 
-def _around_file(path: str) -> Layout | None:
+def _find_layout_around(path: str) -> Layout | None:
     """The project in whose `.github` a file lies, or the folder of an agent that lies elsewhere."""
     folder = os.path.dirname(path)
     while os.path.basename(folder) not in ("", AGENTS, MODES):
         folder = os.path.dirname(folder)
     above = os.path.dirname(folder)
     if os.path.basename(above) == HIDDEN and _has_agents(above):
-        return _project(os.path.dirname(above))
+        return _build_project_layout(os.path.dirname(above))
     return Layout(os.path.dirname(path), (Area(".", _ALONE),)) if path.endswith(AGENT) else None
 
 
@@ -64,7 +64,7 @@ def _has_agents(folder: str) -> bool:
     return has_file(os.path.join(folder, AGENTS), MARKDOWN) or has_file(os.path.join(folder, MODES), MODE)
 
 
-def _project(top: str) -> Layout:
+def _build_project_layout(top: str) -> Layout:
     return Layout(
         top,
         (

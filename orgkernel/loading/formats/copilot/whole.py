@@ -11,7 +11,7 @@ from orgkernel.documents.records import Channel, DispatchRights, HierarchyEntry,
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
-from orgkernel.loading.formats.copilot.words import EVERY, STARTER, holds, tool_of
+from orgkernel.loading.formats.copilot.words import EVERY, STARTER, convert_tool_id, holds
 from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.servers import (
@@ -42,7 +42,9 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     everything = dict.fromkeys(declaring)
     for catalog in dict.fromkeys(declaring.values()):
         servers = {tool for tool in list_declared_tools(catalog) if declaring[tool] is catalog}
-        if words := sorted({word for role in roles for word in filter_server_tools(_listed(role), servers)}):
+        if words := sorted(
+            {word for role in roles for word in filter_server_tools(_list_tools(role), servers)}
+        ):
             made.append(build_named_tools(catalog, words))
             everything |= dict.fromkeys(words)
     agents = _Agents(roles)
@@ -50,11 +52,11 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     for role in roles:
         known = everything
         if own_servers := get_list_words(role).get(SERVERS):
-            catalog = build_own_servers(role, SERVERS, own_servers, _listed(role))
+            catalog = build_own_servers(role, SERVERS, own_servers, _list_tools(role))
             made.append(catalog)
             known = everything | dict.fromkeys(list_declared_tools(catalog))
         instead[id(role)] = _complete_role(role, known, agents)
-    made.append(_organization(root, roles, agents))
+    made.append(_build_organization(root, roles, agents))
     return Completion(instead, tuple(made))
 
 
@@ -82,9 +84,9 @@ def _get_profile(document: SourceDocument) -> RoleProfile:
     return record
 
 
-def _listed(role: SourceDocument) -> Iterator[str]:
+def _list_tools(role: SourceDocument) -> Iterator[str]:
     """The tools that an agent lists, by their ids."""
-    return map(tool_of, get_list_words(role).get(TOOLS, ()))
+    return map(convert_tool_id, get_list_words(role).get(TOOLS, ()))
 
 
 def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents) -> SourceDocument:
@@ -95,7 +97,7 @@ def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents
         tools = dict.fromkeys(known, marks[1][TOOLS][0] if TOOLS in words else marks[0])
     else:
         for word, mark in zip(words[TOOLS], marks[1][TOOLS][1][1], strict=True):
-            tool = tool_of(word)
+            tool = convert_tool_id(word)
             if tool in known:
                 tools.setdefault(tool, mark)
                 for each in known:
@@ -127,7 +129,7 @@ def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents
     return replace_document(role, changed, marks)
 
 
-def _organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) -> SourceDocument:
+def _build_organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) -> SourceDocument:
     """All roles beside one another: nobody says here who commands whom. Handoffs are a channel."""
     pairs = dict.fromkeys(
         (_get_profile(role).role_id, target)

@@ -30,10 +30,10 @@ _OLDER = {
 }  # fmt: skip
 
 
-def tool_of(word: str) -> str:
+def convert_tool_id(word: str) -> str:
     """The id for the name of a tool: a set, one of its tools, or a tool of an MCP server. `SERVER/*` is the server.
 
-    >>> tool_of("Bash"), tool_of("search/codebase"), tool_of("codebase"), tool_of("github/list_issues"), tool_of("github/*")
+    >>> convert_tool_id("Bash"), convert_tool_id("search/codebase"), convert_tool_id("codebase"), convert_tool_id("github/list_issues"), convert_tool_id("github/*")
     ('execute', 'search.codebase', 'search.codebase', 'mcp__github__list_issues', 'mcp__github')
     """
     if word in _OLDER:

@@ -39,7 +39,7 @@ _CREW_FIELD = lazy_pattern(rb'"(agents|tasks)"[ \t\r\n]*:')
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """Where the files lie that a path means: a project, a crew in it, its `config`, or one of its files."""
     if not is_folder(path):
-        return _around_file(path)
+        return _find_layout_around(path)
     if os.path.basename(path) == CONFIG and _does_hold_agents(path):
         path = os.path.dirname(path)
     crews = list(_find_crew_folders(path))
@@ -62,7 +62,7 @@ def may_hold(path: str) -> bool:
     return name.endswith(".py") and ("crew" in name or os.path.basename(folder) == TOOLS)
 
 
-def _around_file(path: str) -> Layout | None:
+def _find_layout_around(path: str) -> Layout | None:
     folder, name = os.path.split(path)
     if name in YAML_FILES and _does_hold_agents(folder):
         top = os.path.dirname(folder) if os.path.basename(folder) == CONFIG else folder

@@ -12,11 +12,11 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.documents.records import ToolCatalog
-from orgkernel.loading.documents import diagnose
+from orgkernel.loading.documents import build_diagnostic
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, SEQUENTIAL, TOOL_KIND, build_own_tool
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import BrokenDocument, ReadFile
@@ -43,7 +43,7 @@ def read_python(source: SourceText, root: Root) -> ReadFile:
         text = "the Python of the crew cannot be read, so that its tools and its process are not known"
         refusal = Refusal(row.UNREAD_PYTHON, _FIRST, text, "correct its syntax")
         broken = BrokenDocument(source.name, source.path, TOOL_KIND, frozenset())
-        return ReadFile(broken=(broken,), diagnostics=(diagnose(source, refusal),))
+        return ReadFile(broken=(broken,), diagnostics=(build_diagnostic(source, refusal),))
     reader = _Reader(source.text)
     for each in tree.body:
         if isinstance(each, ast.ClassDef) and CREW_BASE in _list_decorators(each):
@@ -74,7 +74,7 @@ class _Reader:
     def read(self, method: _Method) -> None:
         """One method, by what decorates it."""
         decorators = _list_decorators(method)
-        if "tool" in decorators and len(tool := id_of(method.name)) <= LONGEST:
+        if "tool" in decorators and len(tool := convert_to_id(method.name)) <= LONGEST:
             self.tools[tool] = method.name
             self.tool_marks[tool] = self._mark(
                 method, len("async def ") if isinstance(method, ast.AsyncFunctionDef) else len("def ")

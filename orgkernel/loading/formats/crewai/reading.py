@@ -23,13 +23,13 @@ from orgkernel.documents.records import (
     Tool,
     ToolCatalog,
 )
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.layout import CREW_FILES
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -115,28 +115,28 @@ def _read_agent(
 ) -> ReadFile:
     """The role of an agent, and its orders."""
     subject = f"agent {quote(name)}"
-    role_id = id_of(name)
+    role_id = convert_to_id(name)
     if not isinstance(value, dict):
         text = f"{subject} is {describe(value)}, not a mapping"
-        return _broken(source, ROLE, role_id, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
+        return _build_broken_document(source, ROLE, role_id, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
     if not 0 < len(role_id) <= LONGEST:
         text = f"the name of an agent is empty or has more than {LONGEST} characters"
-        return _broken(source, ROLE, role_id, [Refusal(row.MALFORMED_ID, at, text)])
+        return _build_broken_document(source, ROLE, role_id, [Refusal(row.MALFORMED_ID, at, text)])
     fields = FieldReader(value, marks, subject, at)
     is_needed = "from_repository" not in value
-    role, goal, backstory = (fields.text(key, needed=is_needed) for key in _NEEDED)
+    role, goal, backstory = (fields.get_text(key, needed=is_needed) for key in _NEEDED)
     known = (*_AGENT_FIELDS, SUPPRESSIONS) if only_misspelled else _AGENT_FIELDS
-    fields.unknown(known, "CrewAI", only_misspelled=only_misspelled)
+    fields.report_unknown(known, "CrewAI", only_misspelled=only_misspelled)
     raw = _collect_tool_words(fields)
-    if fields.flag("allow_delegation"):
+    if fields.get_flag("allow_delegation"):
         raw["allow_delegation"] = ["true"]
-    turns = fields.number("max_iter", _MOST_TURNS)
+    turns = fields.get_number("max_iter", _MOST_TURNS)
     model = value.get("llm")
     if isinstance(model, dict):
         model = model.get("model")
     suppressions = tuple(read_suppressions(value, fields.marks, fields.refusals)) if only_misspelled else ()
     if fields.is_refused:
-        return _broken(source, ROLE, role_id, fields.refusals)
+        return _build_broken_document(source, ROLE, role_id, fields.refusals)
     record = RoleProfile(
         role_id=role_id,
         role_name=role or name,
@@ -164,7 +164,7 @@ def _read_agent(
         order_marks = (at, {"body": fields.marks["backstory"]})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(
-        tuple(documents), (), tuple(diagnose(source, each) for each in fields.refusals[:MAX_REFUSALS])
+        tuple(documents), (), tuple(build_diagnostic(source, each) for each in fields.refusals[:MAX_REFUSALS])
     )
 
 
@@ -174,8 +174,8 @@ def _collect_tool_words(fields: FieldReader) -> dict[str, Any]:
     for key in ("tools", "apps", "mcps"):
         if fields.value.get(key) is None:
             continue
-        listed = [(word, mark) for word, mark in fields.words(key) if word]
-        for item, marks in fields.mappings(key):
+        listed = [(word, mark) for word, mark in fields.get_words(key) if word]
+        for item, marks in fields.get_mappings(key):
             names = (item.get(each) for each in ("name", "url", "command"))
             listed.append(
                 (next((each for each in names if isinstance(each, str) and each), "?"), start_of(marks))
@@ -190,7 +190,7 @@ def _read_tasks(source: SourceText, root: Root) -> ReadFile:
     if refused:
         return read_broken(source, TASKS, list(refused))
     tasks = [(name, each, marks[name][1], marks[name][0]) for name, each in value.items()]
-    return _tasks_of(source, root, tasks, (start, {}), {}, [], only_misspelled=True)
+    return _build_tasks(source, root, tasks, (start, {}), {}, [], only_misspelled=True)
 
 
 def _read_crew(source: SourceText, root: Root) -> ReadFile:
@@ -199,15 +199,15 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     if refused:
         return read_broken(source, "organization", list(refused))
     fields = FieldReader(value, (start, marks), "the crew")
-    fields.unknown(_CREW_FIELDS, "CrewAI", only_misspelled=False)
-    raw: dict[str, Any] = {"crew": [fields.text("name")], "process": [_read_process(fields)]}
+    fields.report_unknown(_CREW_FIELDS, "CrewAI", only_misspelled=False)
+    raw: dict[str, Any] = {"crew": [fields.get_text("name")], "process": [_read_process(fields)]}
     for key in ("agents", "tasks"):
         if key not in value or value[key] == ():
             text = f"the crew has no {quote(key)}"
             fields.refusals.append(
                 Refusal(row.MISSING_FIELD, fields.start(key), text, f"list at least one under {quote(key)}")
             )
-    agents = fields.words("agents")
+    agents = fields.get_words("agents")
     raw["agents"] = [word for word, _ in agents]
     if "agents" in marks:
         fields.marks["agents"] = (marks["agents"][0], (fields.start("agents"), [mark for _, mark in agents]))
@@ -218,18 +218,20 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
             text = f"the manager {quote(manager)} is one of the agents as well, which CrewAI refuses"
             fields.refuse("manager_agent", text, "remove it from `agents`")
     tasks = []
-    for number, (item, below) in enumerate(fields.mappings("tasks"), 1):
+    for number, (item, below) in enumerate(fields.get_mappings("tasks"), 1):
         name = item.get("name")
         tasks.append(
             (name if isinstance(name, str) and name else f"task_{number}", item, below, start_of(below))
         )
     if isinstance(value.get("tasks"), tuple) and len(tasks) < len(value["tasks"]):
         fields.refuse("tasks", "a task of the crew is not a mapping", row=row.WRONG_TYPE)
-    return _tasks_of(source, root, tasks, (start, fields.marks), raw, fields.refusals, only_misspelled=False)
+    return _build_tasks(
+        source, root, tasks, (start, fields.marks), raw, fields.refusals, only_misspelled=False
+    )
 
 
 def _read_process(fields: FieldReader) -> str:
-    process = fields.text("process") or SEQUENTIAL
+    process = fields.get_text("process") or SEQUENTIAL
     if process not in (SEQUENTIAL, HIERARCHICAL):
         text = f"the process {quote(process)} does not exist"
         fields.refuse("process", text, f"write `{SEQUENTIAL}` or `{HIERARCHICAL}`", row.UNKNOWN_VALUE)
@@ -241,7 +243,7 @@ def _read_process(fields: FieldReader) -> str:
     return process
 
 
-def _tasks_of(
+def _build_tasks(
     source: SourceText,
     root: Root,
     tasks: list[tuple[str, Any, Marks, int]],
@@ -257,7 +259,7 @@ def _tasks_of(
     doing: dict[str, str] = {}
     listed: dict[str, list[str]] = {}
     for name, value, marks, at in tasks:
-        task_id = id_of(name)[:LONGEST]
+        task_id = convert_to_id(name)[:LONGEST]
         if not isinstance(value, dict):
             refusals.append(
                 Refusal(
@@ -273,17 +275,17 @@ def _tasks_of(
             )
             continue
         fields = FieldReader(value, marks, f"task {quote(name)}", at)
-        description = fields.text("description", needed=True)
-        fields.text("expected_output", needed=True)
-        fields.unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)
-        agent = fields.text("agent")
-        for word, mark in () if only_misspelled else fields.words("context"):
-            if id_of(word)[:LONGEST] not in procedures:
+        description = fields.get_text("description", needed=True)
+        fields.get_text("expected_output", needed=True)
+        fields.report_unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)
+        agent = fields.get_text("agent")
+        for word, mark in () if only_misspelled else fields.get_words("context"):
+            if convert_to_id(word)[:LONGEST] not in procedures:
                 text = f"{fields.subject} has the context {quote(word)}, which is no task before it"
                 fields.refusals.append(
                     Refusal(row.INVALID_VALUE, mark, text, "name a task that stands before it")
                 )
-        words = [(word, mark) for word, mark in fields.words("tools") if word]
+        words = [(word, mark) for word, mark in fields.get_words("tools") if word]
         refusals += fields.refusals
         procedures[task_id] = Procedure(name=name, description=description)
         below[task_id] = (at, (start_of(marks), fields.marks))
@@ -298,7 +300,9 @@ def _tasks_of(
     raw |= {"doing": doing, "task_tools": listed}
     full = (around[0], {**around[1], "procedures": (around[0], (around[0], below))})
     document = read_as(source, root, TASKS, ProcedureCatalog(procedures=procedures), full, raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals[:MAX_REFUSALS]))
+    return ReadFile(
+        (document,), (), tuple(build_diagnostic(source, each) for each in refusals[:MAX_REFUSALS])
+    )
 
 
 def _read_tool_file(source: SourceText, root: Root) -> ReadFile:
@@ -306,7 +310,7 @@ def _read_tool_file(source: SourceText, root: Root) -> ReadFile:
     if source.refusal is not None or not ("BaseTool" in source.text or "@tool" in source.text):
         return ReadFile(skipped=True)
     stem = os.path.basename(source.path).removesuffix(".py")
-    tool = id_of(CUSTOM + stem)
+    tool = convert_to_id(CUSTOM + stem)
     catalog = ToolCatalog(tools={tool: build_own_tool(f"The tool in tools/{stem}.py.")})
     marks = (_FIRST, {"tools": (_FIRST, (_FIRST, {tool: (_FIRST, _FIRST)}))})
     return ReadFile((read_as(source, root, TOOL_KIND, catalog, marks),))
@@ -320,7 +324,7 @@ def _merge_files(first: ReadFile, second: ReadFile) -> ReadFile:
     )
 
 
-def _broken(source: SourceText, kind: str, claimed: str, refusals: list[Refusal]) -> ReadFile:
+def _build_broken_document(source: SourceText, kind: str, claimed: str, refusals: list[Refusal]) -> ReadFile:
     """One of several documents in a file that cannot be read."""
     broken = BrokenDocument(source.name, source.path, kind, frozenset({claimed}))
-    return ReadFile((), (broken,), tuple(diagnose(source, each) for each in refusals[:MAX_REFUSALS]))
+    return ReadFile((), (broken,), tuple(build_diagnostic(source, each) for each in refusals[:MAX_REFUSALS]))

@@ -13,7 +13,7 @@ from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.crewai.layout import AGENTS, CONFIG, TOOLS
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, ROLE, TASKS, TOOL_KIND
 from orgkernel.loading.formats.equipment import list_declared_tools
-from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.formats.organizations import build_organization
 from orgkernel.loading.formats.roles import RolePart, build_tool_id_from_name, place_role
 from orgkernel.loading.formats.words import get_list_words
@@ -63,7 +63,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
             instead[id(role)] = place_role(
                 role, _build_role_part(crew, name, manager, others, declared, library)
             )
-        made.append(_organization(root, folder, crew, manager, others))
+        made.append(_build_organization(root, folder, crew, manager, others))
     return Completion(instead, tuple(made))
 
 
@@ -94,15 +94,15 @@ def _list_members(crew: _Crew) -> list[str]:
     """The agents of a crew that there are, in its order."""
     if not crew.is_json:
         return list(crew.roles)
-    return [name for name in dict.fromkeys(map(id_of, crew.raw["agents"])) if name in crew.roles]
+    return [name for name in dict.fromkeys(map(convert_to_id, crew.raw["agents"])) if name in crew.roles]
 
 
 def _get_manager(crew: _Crew) -> str | None:
     """The agent that a hierarchical crew names as its manager."""
     named = crew.raw.get("manager", ())
-    if crew.raw.get("process") != [HIERARCHICAL] or not named or id_of(named[0]) not in crew.roles:
+    if crew.raw.get("process") != [HIERARCHICAL] or not named or convert_to_id(named[0]) not in crew.roles:
         return None
-    return id_of(named[0])
+    return convert_to_id(named[0])
 
 
 def _build_role_part(
@@ -115,13 +115,18 @@ def _build_role_part(
     undeclared = []
     for field in ("tools", *_SERVICES):
         for number, word in enumerate(raw.get(field, ())):
-            tool = _meant(word, declared, () if crew.says is not None and not crew.is_json else library)
+            tool = _resolve_tool(
+                word, declared, () if crew.says is not None and not crew.is_json else library
+            )
             if tool is None:
                 undeclared.append(f"{field} {number}")
             else:
                 tools.setdefault(tool, marks[field][1][1][number])
     doing = [
-        task for each in crew.tasks for task, who in _map_tasks_to_agents(each).items() if id_of(who) == name
+        task
+        for each in crew.tasks
+        for task, who in _map_tasks_to_agents(each).items()
+        if convert_to_id(who) == name
     ]
     if name == manager:
         return RolePart(tools, undeclared, USER, "commander", others, role.marks[0], doing)
@@ -144,7 +149,7 @@ def _map_tasks_to_agents(tasks: SourceDocument) -> Mapping[str, str]:
     return dict(words.get("doing", {}))
 
 
-def _meant(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str | None:
+def _resolve_tool(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str | None:
     """The tool that a word stands for: one of the project, or one of the library under any name that CrewAI takes."""
     tool = build_tool_id_from_name(word)
     if tool is not None and tool in declared:
@@ -182,7 +187,7 @@ def _build_services(crew: _Crew) -> SourceDocument | None:
     )
 
 
-def _organization(
+def _build_organization(
     root: Root, folder: str, crew: _Crew, manager: str | None, others: Sequence[str]
 ) -> SourceDocument:
     """A crew. A manager that it names is the superior of all others; where nobody is named, nobody is."""
@@ -201,7 +206,7 @@ def _organization(
         at = written.get("manager_agent", written.get("process", (_FIRST, _FIRST)))
         entries: dict[str, Any] = dict.fromkeys(others, (at[0], at[0]))
         if crew.is_json and "agents" in written:
-            places = dict(zip(map(id_of, crew.raw["agents"]), written["agents"][1][1], strict=True))
+            places = dict(zip(map(convert_to_id, crew.raw["agents"]), written["agents"][1][1], strict=True))
             entries = {name: (places[name], places[name]) for name in others}
         if manager is not None:
             listed = (at[0], (at[0], [at[0]] * len(others)))

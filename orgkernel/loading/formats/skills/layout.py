@@ -33,7 +33,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     The skills of an organization of ours belong to it.
     """
     if not is_folder(path):
-        return _one(path) if is_certain and os.path.basename(path) == SKILL_FILE else None
+        return _build_file_layout(path) if is_certain and os.path.basename(path) == SKILL_FILE else None
     if not is_certain and _is_in_organization(path):
         return None
     places = [place for place in _PLACES if _does_hold_skills(os.path.join(path, place))]
@@ -41,10 +41,14 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
         return Layout(path, tuple(Area(place, _FILES, depth=1) for place in places))
     if _does_hold_skills(path, _BEGINS) or (is_certain and not is_file(os.path.join(path, SKILL_FILE))):
         return Layout(path, (Area(".", _FILES, depth=1),))
-    return _one(os.path.join(path, SKILL_FILE)) if is_file(os.path.join(path, SKILL_FILE)) else None
+    return (
+        _build_file_layout(os.path.join(path, SKILL_FILE))
+        if is_file(os.path.join(path, SKILL_FILE))
+        else None
+    )
 
 
-def _one(file: str) -> Layout:
+def _build_file_layout(file: str) -> Layout:
     return Layout(os.path.dirname(file), (Area(SKILL_FILE),))
 
 
