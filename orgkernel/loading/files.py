@@ -280,7 +280,7 @@ def read_located(located: Located) -> SourceText:
         return read_text(located.path, located.name)
     refusal = Refusal(
         row.LINK_LEAVES, _FIRST, "the link leads out of the folders that are read",
-        "name what it leads to in `paths`, allow its folder by `links` in the settings, or copy it here",
+        "name its target in `paths`, allow its folder under `links` in the settings, or copy the file here",
     )  # fmt: skip
     return _build_refused(located.path, located.name, refusal)
 

@@ -52,7 +52,7 @@ _SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 _STRING_PROBLEMS = {
     "Unterminated string": ("the quoted text that begins here is not closed", ""),
     "Invalid control character": (
-        "a text contains a control character",
+        "a string contains a control character",
         "write a line break as `\\n`, a tab as `\\t`",
     ),
     "Invalid \\escape": ("the backslash does not begin a valid escape", "write a backslash as `\\\\`"),
@@ -95,7 +95,7 @@ class _Reader:
             return None
         value, marks, at = self._read_value(at, 0)
         if self._skip(at) != len(self._text):
-            raise self._build_error(self._skip(at), "there is text after the document")
+            raise self._build_error(self._skip(at), "the file continues after the document")
         return Parsed(value, marks)
 
     def _mark(self, at: int, style: int = PLAIN) -> int:

@@ -52,7 +52,7 @@ def _parse(source: SourceText, kind: str) -> ParsedMarkdown:
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         return ParsedMarkdown(
-            kind, None, _FIRST, [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files beside it")]
+            kind, None, _FIRST, [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files next to it")]
         )
     return _read_order(source) if kind == "standing_order" else _read_skill(source)
 

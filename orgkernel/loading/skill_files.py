@@ -75,24 +75,24 @@ def read_file(skill: str, path: str) -> FileContent:
     """One of these files. Raises `FileRefused`."""
     parts = path.split("/")
     if len(parts) > DEEPEST or not all(_NAME.match(part) for part in parts) or path == SKILL_FILE:
-        raise FileRefused("unsafe", "the path is not a relative name of a file beside the skill")
+        raise FileRefused("unsafe", "the path is not a relative name of a file next to the skill")
     here = os.path.dirname(skill)
     try:
         for part in parts[:-1]:
             here = os.path.join(here, part)
             if not stat.S_ISDIR(os.lstat(here).st_mode):
-                raise FileRefused("unknown", "there is no such file beside the skill")
+                raise FileRefused("unknown", "the file does not exist next to the skill")
         # A folder that is swapped for a link between here and there is found by where the file really is.
         file_path = os.path.join(here, parts[-1])
         top = os.path.join(os.path.realpath(os.path.dirname(skill)), "")
         with open_regular(file_path, follow=False) as file:
             if os.path.realpath(file_path) != top + os.path.join(*parts):
-                raise FileRefused("unsafe", "the path leads out of the folder of the skill")
+                raise FileRefused("unsafe", "the path leads out of the skill's folder")
             content = file.read(MAX_BYTES + 1)
     except NotRegular:
-        raise FileRefused("unsafe", "the path is a link, or no regular file") from None
+        raise FileRefused("unsafe", "the path is a link, or not a regular file") from None
     except (OSError, ValueError):
-        raise FileRefused("unknown", "there is no such file beside the skill") from None
+        raise FileRefused("unknown", "the file does not exist next to the skill") from None
     if len(content) > MAX_BYTES:
         raise FileRefused("too_large", f"the file has more than {MAX_BYTES // 1024} KiB")
     return FileContent(path, content, hashlib.sha256(content).hexdigest())

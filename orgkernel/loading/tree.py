@@ -101,8 +101,8 @@ def _find_empty_sources(roots: Iterable[Root], files: Iterable[FileRead]) -> Ite
             what = FORMATS[root.format].title
             yield row.EMPTY_SOURCE.at(
                 Place(use.name, *unpack_mark(use.mark)),
-                f"there is nothing of {what} in the source",
-                f"correct its path, or remove it; {quote(root.name)} was looked at",
+                f"the source contains no files of {what}",
+                f"correct its path, or remove it; orgkernel searched {quote(root.name)}",
             )
 
 

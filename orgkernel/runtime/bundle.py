@@ -308,7 +308,7 @@ def read_bundle(data: object) -> Bundle:
     try:
         stated_checksum, actual_checksum = top.get_text("checksum"), compute_checksum_of(data)
     except (ValueError, TypeError, RecursionError) as error:
-        raise BundleError("BUNDLE_MALFORMED", "", "it holds a value that JSON cannot represent") from error
+        raise BundleError("BUNDLE_MALFORMED", "", "it contains a value that JSON cannot represent") from error
     if stated_checksum != actual_checksum:
         text = f"the bundle was changed after it was compiled: its checksum is {actual_checksum[:19]}…, not {stated_checksum[:19]}…"
         raise BundleError("BUNDLE_CHANGED", "checksum", text)

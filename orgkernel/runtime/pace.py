@@ -121,7 +121,7 @@ class PaceDecision(NamedTuple):
         return f"still {self.tier}: {because or self._name_unseen()}"
 
     def _name_unseen(self) -> str:
-        return f"whether it is over is unknown without {', '.join(self.unknown)}"
+        return f"whether it is over is unknown, because of missing values: {', '.join(self.unknown)}"
 
 
 class PaceMemory(NamedTuple):

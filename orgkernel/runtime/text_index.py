@@ -743,7 +743,7 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
     roles = tuple(data["roles"])
     priors = tuple(float(each) for each in data["priors"])
     if len(priors) != len(roles) or not all(isinstance(each, str) for each in roles):
-        raise ValueError("it does not say one weight for each role")
+        raise ValueError("it does not have one weight for each role")
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     for *name, role in data["names"]:
         names.setdefault(str(name[0]), []).append((tuple(map(str, name)), _check_role_number(role, roles)))
@@ -776,7 +776,7 @@ def _build_postings(flat: Mapping[str, Sequence[Any]], roles: Sequence[str]) -> 
         _check_role_number(role, roles)
     amounts = list(chain.from_iterable(numbers[1::2] for numbers in flat.values()))
     if not set(map(type, amounts)) <= {float, int} or not math.isfinite(sum(amounts)):
-        raise ValueError("a word says something else than a number for a role")
+        raise ValueError("a weight of a word is not a number for a role")
     return {word: dict(zip(numbers[::2], numbers[1::2], strict=True)) for word, numbers in flat.items()}
 
 

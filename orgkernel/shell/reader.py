@@ -423,9 +423,7 @@ class Reader:
         body = self.functions[name.text]
         self._called.add(name.text)
         if name.text in self._running:
-            self.not_read(
-                "a function calls itself, and what it does in the end cannot be seen", (name, *args), name
-            )
+            self.not_read("a function calls itself, so its effect cannot be seen", (name, *args), name)
             return UNKNOWN
         self._running.append(name.text)
         try:
@@ -623,7 +621,7 @@ class Reader:
         first, args = words[0], words[1:]
         if not first.is_known:
             if first.text.strip() and not set(first.text) <= {FIELD, " "}:
-                self.not_read("which program this is, is not known until the command runs", words, first)
+                self.not_read("the program is only known at run time", words, first)
             return UNKNOWN
         if not self.is_elsewhere:
             self.programs_run.append(tuple(word.text for word in words))

@@ -9,7 +9,7 @@ import msgspec
 CommandOutcome = Literal["harmless", "destructive", "cannot_tell"]
 
 CATALOG: Final = {
-    "delete_directory": "deletes a directory with everything in it that is not the task's own",
+    "delete_directory": "recursively deletes a directory that is not the task's own",
     "destroy_data": "erases or overwrites a file or device that is not the task's own",
     "delete_resource": "deletes a remote or managed resource: a volume, bucket, machine, namespace, repository, account",
     "force_push": "overwrites what others may have pushed",

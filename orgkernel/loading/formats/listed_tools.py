@@ -95,7 +95,7 @@ class _Reader:
         """A server, and the tools that it lists."""
         own = build_server_tool_id(name)
         if own in self.tools:
-            text = f"the server is called as another one here, because both become {quote(own)}"
+            text = f"the server has the same id as another one, because both names become {quote(own)}"
             self.refuse(row.DUPLICATE_KEY, marks[0], text)
             return
         self.tools[own], self.marks[own] = build_server_tool(name), marks
@@ -109,7 +109,7 @@ class _Reader:
             for tool, at in zip(listed, marks[1][1]["tools"][1][1], strict=True):
                 self._add_tool(name, tool, at)
         if server.get(_MORE):
-            text = f"the list of tools of server {quote(name)} is incomplete: it says that more follow"
+            text = f"the list of tools of server {quote(name)} is incomplete: its `nextCursor` points to another page"
             self.refuse(
                 row.INCOMPLETE_TOOL_LIST,
                 marks[1][1][_MORE][0],
@@ -135,7 +135,7 @@ class _Reader:
         if len(tool_id) > LONGEST_TOOL:
             self.refuse(row.MALFORMED_ID, mark, f"the name of the tool is too long: {quote(tool_id)}")
         elif tool_id in self.tools:
-            text = f"the tool is called as another one of its server, because both become {quote(tool_id)}"
+            text = f"the tool has the same id as another one of its server, because both names become {quote(tool_id)}"
             self.refuse(row.DUPLICATE_KEY, mark, text)
         else:
             self._keep(server, tool_id, name, tool, marks)

@@ -63,7 +63,7 @@ def read_server_mapping(
             for name in servers:
                 tool = build_server_tool_id(name)
                 if tool in tools:
-                    text = f"the server is called as another one here, because both become `{tool}`"
+                    text = f"the server has the same id as another one, because both names become `{tool}`"
                     refusals.append(Refusal(row.DUPLICATE_KEY, marks[field][1][1][name][0], text))
                     continue
                 tools[tool] = build_server_tool(name)

@@ -8,8 +8,8 @@ ladder.
 
 ## Why it matters
 
-An unknown rank gives access to nothing. A matrix entry for it never applies, and an agent that starts at it has no rank
-at all and is refused everything that ranks decide.
+An unknown rank grants no access. A matrix entry for it never applies, and an agent that starts at it has no rank at
+all and is refused everything that ranks decide.
 
 ## Example
 

@@ -27,7 +27,7 @@ ranks:
 
 ## Known limits
 
-Two ranks may require the same trust; then agents only ever get the higher one.
+Two ranks can require the same trust. Agents then only ever get the higher one.
 
 ## Since
 
@@ -61,7 +61,7 @@ def _check_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator
             yield Finding(
                 document.place("ranks", number, "id"),
                 f"rank {quote(rank.id)} is listed more than once",
-                "give each rank an id of its own",
+                "give each rank a unique id",
                 f"rank:{rank.id}",
                 (Related(document.place("ranks", first[rank.id], "id"), "the first entry"),),
             )

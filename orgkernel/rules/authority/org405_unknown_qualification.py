@@ -7,7 +7,7 @@ qualification catalog that the organization sees.
 
 ## Why it matters
 
-Nobody can pass a test that does not exist. Nobody can use the tool, and nobody gets the promotion.
+No agent can pass a test that does not exist, so no agent can use the tool or get the promotion.
 
 ## Example
 

@@ -23,8 +23,8 @@ deploy: {type: remote_api, departments: [engineering]}
 
 ## Known limits
 
-If an organization declares no departments, the departments named by its profiles count. Nothing is reported while an
-organization could not be read.
+If an organization declares no departments, the departments named by its profiles are used. Nothing is reported while
+an organization could not be read.
 
 ## Since
 

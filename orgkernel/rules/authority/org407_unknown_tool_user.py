@@ -6,7 +6,7 @@ Every id in the `restricted_to` of a tool is a role of an organization that sees
 
 ## Why it matters
 
-Only the listed roles and agents may use the tool. If they do not exist, nobody may use it.
+Only the listed roles and agents may use the tool. If they do not exist, no one may use it.
 
 ## Example
 

@@ -3,12 +3,13 @@
 ## What it checks
 
 The highest rank reaches every level that a role states for a tool (`tools: [{tool, level}]`), and every level that an
-action of an organization's own tool requires. What the rank reaches is decided by the matrix that applies to the tool.
+action of an organization's own tool requires. The matrix that applies to the tool decides which level the rank
+reaches.
 
 ## Why it matters
 
-Ranks cap levels. Nobody can use a level above the highest rank's: the role never gets the level it states, or nobody can
-perform the action without a waiver.
+Ranks cap levels. A level above the highest rank's cannot be used. The role never gets the level it states, or no
+agent can perform the action without a waiver.
 
 ## Example
 

@@ -30,9 +30,9 @@ late-family:
 
 ## Known limits
 
-Relationships and tags are checked only if a directory lists people. The rule does not know what a runtime never reports,
-such as a channel it does not have. If several organizations see a policy, it is reported only if it can match in none of
-them.
+Relationships and tags are checked only if a directory lists people. The rule cannot tell which values a runtime never
+reports, such as a channel it does not have. If several organizations see a policy, it is reported only if it can
+match in none of them.
 
 ## Since
 

@@ -3,8 +3,8 @@
 ## What it checks
 
 If the organization has `layers`, a role hands work only within its own layer or along one of the `dispatch_edges`. If
-there are no edges, it hands work only to the next layer below. A role hands work to its subordinates and to the roles it
-may dispatch.
+no edges are declared, it hands work only to the next layer below. A role hands work to its subordinates and to the
+roles it may dispatch.
 
 ## Why it matters
 

@@ -1,4 +1,4 @@
-"""A policy names a credential that nothing uses.
+"""A policy names a credential that no tool or role uses.
 
 ## What it checks
 

@@ -2,9 +2,8 @@
 
 ## What it checks
 
-- The permissions of an `annotate` policy name nothing but tools under `deny`, because it allows, denies and asks nothing
-  else.
-- Only an `allow` policy says `ceiling: true`.
+- The permissions of an `annotate` policy name only tools under `deny`, because it has no other effect on permissions.
+- Only an `allow` policy sets `ceiling: true`.
 - A `deny` or `ask` policy has no empty list of tools or credentials.
 - Every prefix with a star, such as `mail_*`, matches a declared tool.
 
@@ -31,9 +30,9 @@ no-mail:
 
 ## Known limits
 
-Policies that are not enabled are ignored. ORG303 reports single tools that nothing declares, ORG411 policies that never
-match, and ORG423 lists that contradict each other. If several organizations see a policy, a part is reported only if it has
-no effect in any of them.
+Policies that are not enabled are ignored. ORG303 reports single tools that are not declared, ORG411 policies that
+never match, and ORG423 lists that contradict each other. If several organizations see a policy, a part is reported
+only if it has no effect in any of them.
 
 ## Since
 

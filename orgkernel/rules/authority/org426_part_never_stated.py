@@ -1,4 +1,4 @@
-"""A policy is about a part of a tool, and no call of that tool says which part it is about.
+"""A policy applies to part of a tool, but calls of that tool do not state the part.
 
 ## What it checks
 
@@ -7,8 +7,8 @@ Each tool of a policy with `paths` names the arguments that hold paths in `path_
 
 ## Why it matters
 
-Nobody can tell whether a call of such a tool is about the part. So all of the tool is denied, or asked about, although the policy
-looks as if it left the rest alone.
+It is unknown whether a call of such a tool touches that part. So every call of the tool is denied, or requires an
+approval, although the policy looks as if it applied to only some of them.
 
 ## Example
 

@@ -1,4 +1,4 @@
-"""A type or action of AuthZEN questions stands for something that is not declared.
+"""A type or action of AuthZEN requests maps to a name that is not declared.
 
 ## What it checks
 
@@ -7,8 +7,7 @@ declared tool, and every action is an action of a declared tool.
 
 ## Why it matters
 
-A question about such a type or action is always denied. The caller cannot see why, because the caller asked in other
-words.
+A request with such a type or action is always denied. The caller cannot see why, because the request used other words.
 
 ## Example
 

@@ -1,4 +1,4 @@
-"""An AuthZEN question that leaves a property out would be allowed more than one that states it.
+"""An AuthZEN request that omits a property would be allowed more than one that states it.
 
 ## What it checks
 
@@ -7,8 +7,8 @@ no meaning requires a higher level than a meaning after it, or than the action t
 
 ## Why it matters
 
-Conditions read properties that the caller states. A caller that leaves them out gets the meaning at the end of the list.
-If that meaning requires less, leaving something out opens what stating it would refuse.
+Conditions read properties that the caller states. A caller that leaves them out gets the meaning at the end of the
+list. If that meaning requires less, omitting a property allows a request that stating it would deny.
 
 ## Example
 

@@ -7,7 +7,7 @@ or of resource (`tool`, `credential`, `data`, `role`).
 
 ## Why it matters
 
-A caller that uses the words of orgkernel would ask about something else than it says.
+A caller that uses orgkernel's words would get an answer about something else.
 
 ## Example
 

@@ -1,4 +1,4 @@
-"""A bill names something that nobody declares.
+"""A bill names something that is not declared.
 
 ## What it checks
 
@@ -8,8 +8,8 @@ role that a step names is declared under `roles`, and a gate names a bill role o
 
 ## Why it matters
 
-A bill role that asks for an unknown rank or test fits nobody, and a step with an unknown tool is refused to everybody. The bill
-stops there, usually in an emergency.
+No agent meets an unknown rank or test, and a step with an unknown tool is always refused. The bill stops there,
+usually in an emergency.
 
 ## Example
 
@@ -27,8 +27,8 @@ roles:
 
 ## Known limits
 
-A bill that several organizations see is checked for each of them. Nothing is reported while a file that may declare the
-name cannot be read.
+A bill that several organizations see is checked for each of them. Nothing is reported while a file that could declare
+the name cannot be read.
 
 ## Since
 

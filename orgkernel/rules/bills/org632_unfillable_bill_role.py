@@ -1,4 +1,4 @@
-"""Nobody can take a bill role.
+"""No agent can take a bill role.
 
 ## What it checks
 
@@ -8,7 +8,8 @@ above.
 
 ## Why it matters
 
-A bill does not start before all its bill roles are taken. This one never does, and that is noticed when it is needed.
+A bill does not start before all its bill roles are taken. This one never starts, and that is noticed only when it is
+needed.
 
 ## Example
 
@@ -65,9 +66,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield written.find(message, remedy, "roles", bill_role, key=True)
             elif crew and len(able := find_able_agents(view, written, bill_role, crew)) < counts[0]:
                 number = f"{len(able)} agents" if len(able) != 1 else "1 agent"
-                message = (
-                    f"has bill role {quote(bill_role)}, which takes {counts[0]}, and {number} can take it"
-                )
+                message = f"has bill role {quote(bill_role)}, which takes {counts[0]}, but {number} can take it"
                 yield written.find(message, f"{remedy}, or assign more agents", "roles", bill_role, key=True)
 
 

@@ -7,8 +7,8 @@ only.
 
 ## Why it matters
 
-Each bill role alone looks as if it could be taken. The bill still never starts, since an agent that has two bill roles counts for
-none of them.
+Each bill role looks as if it could be filled. The bill still never starts, because an agent with two bill roles does
+not count toward either.
 
 ## Example
 
@@ -28,7 +28,8 @@ roles:
 
 ## Known limits
 
-The rule uses the rank at which agents start, and no results of tests. It is silent while ORG632 reports a bill role.
+The rule uses the rank at which agents start, and no results of tests. It reports nothing while ORG632 reports a bill
+role.
 
 ## Since
 
@@ -74,7 +75,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             seats = sum(needed[bill_role] for bill_role in rivals)
             yield written.find(
                 f"has bill roles {listing(rivals)}, which take {seats} agents, and only {listing(sorted(agents))} can take them",
-                "change what the bill roles ask for, or assign more agents",
+                "change the requirements of the bill roles, or assign more agents",
                 "roles",
                 short[0],
                 key=True,

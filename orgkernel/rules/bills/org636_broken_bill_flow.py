@@ -1,4 +1,4 @@
-"""The steps of a bill do not say what follows.
+"""The flow between the steps of a bill is not defined.
 
 ## What it checks
 
@@ -8,7 +8,7 @@ except for the last one, which is taken if no other is. Branches of `parallel` h
 
 ## Why it matters
 
-Without these, two readers of the bill disagree about what comes next, and in one of their readings nothing does.
+Otherwise two readers of the bill disagree about the next step, and in one of the readings there is none.
 
 ## Example
 
@@ -34,8 +34,8 @@ Without these, two readers of the bill disagree about what comes next, and in on
 
 ## Known limits
 
-The last branch needs to be without a condition also where the others cover every case: an output that nobody reported
-leaves all of them open.
+The last branch must have no condition even if the others cover every case, because an output that was not reported
+leaves all of their conditions unknown.
 
 ## Since
 
@@ -67,16 +67,14 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         yield written.find("has no steps", "write its first step under `steps`", "slug")
     for number, step in enumerate(bill.steps):
         if flow.numbers[step.id] != number:
-            yield written.build_step_finding(
-                number, "has the id of an earlier step", "give it an id of its own"
-            )
+            yield written.build_step_finding(number, "has the id of an earlier step", "give it a unique id")
         if step.branches and step.gateway == "sequential":
             yield written.build_step_finding(
-                number, "has branches and no gateway", "add `gateway: parallel`, `xor` or `or`", "branches"
+                number, "has branches but no gateway", "add `gateway: parallel`, `xor` or `or`", "branches"
             )
         if not step.branches and step.gateway != "sequential":
             yield written.build_step_finding(
-                number, f"has the gateway {quote(step.gateway)} and no branches", "add `branches`", "gateway"
+                number, f"has the gateway {quote(step.gateway)} but no branches", "add `branches`", "gateway"
             )
         if step.branches and step.next is not None:
             yield written.build_step_finding(
@@ -99,7 +97,7 @@ def _check_branches(written: WrittenBill, number: int) -> Iterator[Finding]:
         condition = entry.condition if isinstance(entry, Branch) else None
         if step.gateway == "parallel" and condition is not None:
             message, help = (
-                "has a branch with a condition, and takes all branches",
+                "has a branch with a condition, but a parallel gateway takes all branches",
                 "remove it, or use `gateway: or`",
             )
         elif step.gateway in _CHOOSING and place < last and condition is None:

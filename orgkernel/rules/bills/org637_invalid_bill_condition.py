@@ -2,13 +2,13 @@
 
 ## What it checks
 
-A condition is written in the language of conditions. It names outputs of steps that come before, and compares them with
+A condition is valid in the language of conditions. It names outputs of earlier steps, and compares them with
 constants of their type. The condition of a branch may also name outputs of its own step. The source of an input is an
-output of a step that comes before, or `activation.NAME`.
+output of an earlier step, or `activation.NAME`.
 
 ## Why it matters
 
-What is not known is neither true nor false. The branch is never taken, and the step never starts.
+An unknown condition is neither true nor false. The branch is never taken, and the step never starts.
 
 ## Example
 
@@ -28,8 +28,8 @@ steps:
 
 ## Known limits
 
-The rule does not ask whether the step that yields an output is always done: where it is skipped, the condition stays
-unknown. The first mistake in the syntax of a condition hides the ones after it.
+The rule does not check whether the step that yields an output is always done. If that step is skipped, the condition
+stays unknown. The first mistake in the syntax of a condition hides the ones after it.
 
 ## Since
 
@@ -80,7 +80,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         for place, given in enumerate(step.inputs):
             source, dot, name = given.source.partition(".")
             if not (dot and name and (source == ACTIVATION or (source, name) in known)):
-                message = f"takes {quote(given.source)}, which no step before it yields"
+                message = f"takes {quote(given.source)}, which no earlier step yields"
                 help = (
                     _suggest_output((source, name), known)
                     or "write STEP.OUTPUT of an earlier step, or `activation.NAME`"
@@ -103,7 +103,7 @@ def _check_condition(
     for comparison in list_comparisons(condition):
         name = ".".join(comparison.name)
         if comparison.name not in known:
-            message = f"has a condition on {quote(name)}, which no step before it yields"
+            message = f"has a condition on {quote(name)}, which no earlier step yields"
             help = _suggest_output(comparison.name, known) or "name an output of an earlier step"
             yield written.build_step_finding(number, message, help, *route)
         elif misfit := describe_misfit(comparison, known[comparison.name]):

@@ -7,7 +7,7 @@ and may speak in its channel.
 
 ## Why it matters
 
-The step is refused when it is its turn, to everybody who could do it. The steps after it never start.
+The step is refused to every agent that could do it. The steps after it never start.
 
 ## Example
 
@@ -29,8 +29,8 @@ steps:
 
 ## Known limits
 
-A rank that is too low, a test that is missing and circumstances that are not known do not count: they can change. The
-rule ignores unknown names (ORG631).
+The rule ignores a rank that is too low, a missing test and unknown circumstances, because they can change. It also
+ignores unknown names (ORG631).
 
 ## Since
 

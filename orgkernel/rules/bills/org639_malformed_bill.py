@@ -1,15 +1,16 @@
-"""A bill is not written as it has to be.
+"""The trigger, a count, a step or an output of a bill is not well-formed.
 
 ## What it checks
 
-The trigger of a bill is `manual`, or `alert:`, `schedule:` or `event:` with a name. The count of a bill role is a number or a
-range. A step has what its action needs and nothing that another action needs: a tool for `tool`, a channel for
-`post_to_channel`, a bill for `sub_bill`, a skill for `cognitive_skill`. Every step but a `captain_approval` has a bill role that
-does it. An output of type `enum` lists its values, only such an output does, and no step has two outputs of one name.
+The trigger of a bill is `manual`, or `alert:`, `schedule:` or `event:` with a name. The count of a bill role is a
+number or a range. A step has the fields that its action needs, and none that belong to another action: a tool for
+`tool`, a channel for `post_to_channel`, a bill for `sub_bill`, a skill for `cognitive_skill`. Every step but a
+`captain_approval` has a bill role that does it. An output of type `enum` lists its values, only such an output does,
+and no step has two outputs of one name.
 
 ## Why it matters
 
-What is written is without effect, or the bill cannot go on there.
+Otherwise the field has no effect, or the bill cannot continue at that step.
 
 ## Example
 
@@ -88,7 +89,7 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
     needed = _NEEDS.get(step.action)
     if needed is not None and getattr(step, needed) is None:
         yield written.build_step_finding(
-            number, f"has the action {quote(step.action)} and no `{needed}`", f"add `{needed}`", "action"
+            number, f"has the action {quote(step.action)} but no `{needed}`", f"add `{needed}`", "action"
         )
     for field, actions in _ONLY_FOR.items():
         if getattr(step, field) is not None and step.action not in actions:
@@ -98,17 +99,17 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
             )
     if step.tool is None and step.tool_action != "use":
         yield written.build_step_finding(
-            number, "has a `tool_action` and no tool", "remove it", "tool_action"
+            number, "has a `tool_action` but no tool", "remove it", "tool_action"
         )
     if not bill_roles_of(step) and step.action != APPROVAL:
-        yield written.build_step_finding(number, "has no bill role that does it", "add `role`")
+        yield written.build_step_finding(number, "has no bill role to do it", "add `role`")
     names: set[str] = set()
     for place, output in enumerate(step.outputs):
         what = f"output {quote(output.name)}"
         if output.name in names:
             yield written.build_step_finding(
                 number,
-                f"has two outputs {quote(output.name)}",
+                f"has two outputs named {quote(output.name)}",
                 "give one of them another name",
                 "outputs",
                 place,

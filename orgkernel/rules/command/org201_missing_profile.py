@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every role that the hierarchy names, as an entry or as a subordinate, has a profile. The profile lies in the
+Every role that the hierarchy names, as an entry or as a subordinate, has a profile. The profile is in the
 organization's own folder, in the folder above it, or in the shared catalogs.
 
 ## Why it matters

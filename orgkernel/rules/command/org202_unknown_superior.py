@@ -7,7 +7,7 @@ It comes from `chain_of_command.reports_to` or from the hierarchy.
 
 ## Why it matters
 
-The role gets no orders, and its escalations reach no one. When it gets into trouble, nobody can take over its work.
+The role gets no orders, and its escalations reach no one. When it fails, no superior can take over its work.
 
 ## Example
 
@@ -25,9 +25,9 @@ chain_of_command:
 
 ## Known limits
 
-A superior is not reported if it appears to be declared in a file that could not be read. ORG205 reports a superior that
-only another organization declares. If several organizations share a profile, the rule ignores the profile's superior
-wherever the hierarchy gives the role one. ORG201 reports a superior that the hierarchy misspells.
+A superior is not reported if it appears to be declared in a file that could not be read. ORG205 reports a superior
+that only another organization declares. If several organizations share a profile, the rule ignores the profile's
+superior if the hierarchy gives the role one. ORG201 reports a superior that the hierarchy misspells.
 
 ## Since
 

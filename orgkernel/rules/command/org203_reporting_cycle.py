@@ -33,7 +33,7 @@ review:
 ## Known limits
 
 A cycle is reported once, at the first of its roles in the hierarchy. If a role has several superiors (ORG213), the
-first one counts. ORG211 reports the roles below a cycle.
+first one is used. ORG211 reports the roles below a cycle.
 
 ## Since
 

@@ -7,8 +7,8 @@ the one of the role type.
 
 ## Why it matters
 
-Orders go down and reports go up because the superior has more authority. Between equals neither has to obey, and nobody
-can settle a conflict.
+Orders go down and reports go up because the superior has more authority. Between equals neither has to obey, and no
+one can settle a conflict.
 
 ## Example
 

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-A role of type `specialist` has no subordinates, does not set `chain_of_command.can_delegate`, and may dispatch nobody:
-neither by its own `dispatch.may_to` nor by the `dispatch.may_from` of others.
+A role of type `specialist` has no subordinates, does not set `chain_of_command.can_delegate`, and may not dispatch
+any role: neither through its own `dispatch.may_to` nor through another role's `dispatch.may_from`.
 
 ## Why it matters
 
@@ -28,8 +28,8 @@ chain_of_command:
 
 ## Known limits
 
-ORG203 reports a specialist in a cycle; this rule does not count the roles of the cycle as its subordinates.
-Agents in the formats of others have no type, so they are not checked.
+ORG203 reports a specialist in a cycle; this rule does not count the roles of the cycle as its subordinates. Agents in
+another format have no role type, so they are not checked.
 
 ## Since
 
@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 place,
                 f"role {quote(post.role_id)} is a specialist and {text}",
-                "make it an executive, or let its superior hand out the work",
+                "make it an executive, or let its superior assign the work",
                 f"role:{post.role_id}",
                 tuple(Related(each, f"it {way}") for each, way in others),
             )

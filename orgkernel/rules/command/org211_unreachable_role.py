@@ -30,9 +30,9 @@ review:
 
 ## Known limits
 
-All roles below one cycle or one missing profile are reported together. ORG203 reports the roles of the cycle itself, and
-ORG201 reports the missing profile. A role counts as a top if its superior is not declared (ORG202) or if its own profile
-could not be read.
+All roles below one cycle or one missing profile are reported together. ORG203 reports the roles of the cycle itself,
+and ORG201 reports the missing profile. A role is treated as a top if its superior is not declared (ORG202) or if its
+own profile could not be read.
 
 ## Since
 

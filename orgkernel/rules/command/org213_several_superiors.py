@@ -6,8 +6,8 @@ The hierarchy lists every role among the subordinates of at most one role.
 
 ## Why it matters
 
-Two superiors give conflicting orders. Only the first one listed counts, so the other one commands a role that does not
-report to it.
+Two superiors give conflicting orders. Only the first one listed is used, so the other one commands a role that does
+not report to it.
 
 ## Example
 

@@ -2,9 +2,9 @@
 
 ## What it checks
 
-No requirement of an organization's own promotions asks for more skills (`min_count`) than there are, or for all of the skills
-of a kind of which there are none. Universal skills are counted in the catalogs. Role skills are counted in the role that
-lists the most.
+No requirement of an organization's own promotions asks for more skills (`min_count`) than exist, or for all skills of
+a kind that has none. Universal skills are counted in the catalogs. Role skills are counted in the role that lists the
+most.
 
 ## Why it matters
 

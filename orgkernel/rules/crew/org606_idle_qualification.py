@@ -7,7 +7,7 @@ prerequisite of another qualification.
 
 ## Why it matters
 
-Agents spend time on a test that gives them nothing. Either a tool was forgotten, or the entry is obsolete.
+Agents spend time on a test that has no effect. Either a tool was forgotten, or the entry is obsolete.
 
 ## Example
 

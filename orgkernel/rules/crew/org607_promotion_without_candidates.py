@@ -7,7 +7,7 @@ organization, at least one of them starts below the rank that the promotion lead
 
 ## Why it matters
 
-No agent can ever get this promotion. Its requirements are never used, so nobody notices mistakes in them.
+No agent can ever get this promotion. Its requirements are never used, so mistakes in them go unnoticed.
 
 ## Example
 

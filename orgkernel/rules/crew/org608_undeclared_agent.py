@@ -13,7 +13,7 @@ locks stay in the store. The next agent with the same id inherits them.
 
 ## Example
 
-The store has an active agent `a2` besides this roster:
+The store has an active agent `a2` in addition to this roster:
 
 ```yaml
 agents:

@@ -7,16 +7,16 @@ The rule compares every agent that is both in a roster and in the store:
 - If the roster states a rank, the agent has this rank in the store.
 - Its rank in the store is a rank of the ladder.
 - It is neither suspended nor decommissioned.
-- Its rank is stored for this organization. A rank that was stored before agents belonged to organizations holds in all of
-  them, where it can lower the rank of the roster and never raise it.
+- Its rank is stored for this organization. A rank that was stored before agents belonged to organizations applies in
+  all of them. It can lower the rank in the roster but never raise it.
 
 The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the diagnostics of a
 registry that has one.
 
 ## Why it matters
 
-The store decides. A reviewer of the roster reads a rank that the agent no longer has, or relies on an agent that is
-suspended.
+The store takes precedence. A reviewer of the roster reads a rank that the agent no longer has, or relies on an agent
+that is suspended.
 
 ## Example
 

@@ -1,20 +1,20 @@
-"""A grant sleeps, or is about to, because no document declares its subject.
+"""A grant is suspended ("asleep"), or will be, because no document declares its subject.
 
 ## What it checks
 
 Every grant in the store that is given to a role, an agent, a person, a system origin or a webhook names one that its
-organization declares. A grant whose subject was found missing once sleeps: it gives nothing, even if the subject is
-declared again. The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the
-diagnostics of a registry that has one.
+organization declares. Once orgkernel notices that the subject of a grant is missing, the grant is asleep: it grants
+nothing, even if the subject is declared again. The rule runs only with a store: in `orgkernel check --store`, in
+`orgkernel agent list`, and in the diagnostics of a registry that has one.
 
 ## Why it matters
 
-A role that is removed and later declared again under the same name is another role. Without the sleep it would have the
-grants of the former one.
+A role that is removed and later declared again under the same name is another role. It must not inherit the grants of
+the former one.
 
 ## Example
 
-The store has a grant to `role:scout` besides this organization:
+The store has a grant to `role:scout`, and this is the organization:
 
 ```yaml
 org_id: demo
@@ -33,9 +33,9 @@ for the others.
 
 ## Known limits
 
-Somebody has to notice that the subject is missing. `orgkernel serve` notices it at every load, and so does every command
-that changes the store and reads the documents. If a role is removed and declared again while neither of them looks, its
-grants stay awake. Nothing is reported while a document of the organization cannot be read.
+A missing subject is noticed by `orgkernel serve` at every load, and by every command that changes the store and reads
+the documents. If a role is removed and declared again between two such checks, its grants stay active. Nothing is
+reported while a document of the organization cannot be read.
 
 ## Since
 

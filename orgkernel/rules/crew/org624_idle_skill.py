@@ -6,7 +6,7 @@ At least one role of an organization that sees the skill is in its department an
 
 ## Why it matters
 
-Nobody can activate the skill, and its intents find nobody.
+No agent can activate the skill, and its intents match no role.
 
 ## Example
 
@@ -22,8 +22,8 @@ orgkernel-skill-id: writing
 
 ## Known limits
 
-Ranks and proficiency are not compared: an agent may reach them later. A skill that is shut by ORG621, ORG622 or ORG623 is
-reported there.
+Ranks and proficiency are not compared: an agent may reach them later. ORG621, ORG622 and ORG623 report skills that
+are unavailable for another reason.
 
 ## Since
 

@@ -6,7 +6,7 @@ Every id in `capabilities.procedures` is declared by a procedure catalog that th
 
 ## Why it matters
 
-The role cannot run what nobody has written.
+The role cannot run a procedure that does not exist.
 
 ## Example
 
@@ -22,7 +22,7 @@ procedures: [publish_post]
 
 ## Known limits
 
-The name gives the role nothing, and the rest of the organization is served. Nothing is reported while a procedure catalog
+The name has no effect, and the rest of the organization is served. Nothing is reported while a procedure catalog
 could not be read.
 
 ## Since

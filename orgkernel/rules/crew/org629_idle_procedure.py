@@ -6,7 +6,7 @@ At least one role requires the `skill` of the procedure, or lists it in `capabil
 
 ## Why it matters
 
-Nobody can run the procedure, and its intents find nobody.
+No agent can run the procedure, and its intents match no role.
 
 ## Example
 

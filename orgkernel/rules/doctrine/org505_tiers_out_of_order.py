@@ -7,8 +7,8 @@ the trigger of a higher tier is true as well. The order is alternate, contingent
 
 ## Why it matters
 
-The highest tier that trips wins. A lower tier that trips later, or never alone, is skipped: the role escalates or aborts
-before it has tried to recover by itself.
+The highest tier that trips takes precedence. A lower tier that trips later, or never alone, is skipped: the role
+escalates or aborts before it has tried to recover by itself.
 
 ## Example
 
@@ -30,8 +30,8 @@ before it has tried to recover by itself.
 
 ## Known limits
 
-Limits are compared only if one comparison of a name with a number makes the whole trigger true. `max` counts as the
-role's own number. The same limit in two tiers is reported only if the lower tier can then never be entered.
+Limits are compared only if one comparison of a name with a number makes the whole trigger true. `max` stands for the
+role's own limit. The same limit in two tiers is reported only if the lower tier can then never be entered.
 
 ## Since
 

@@ -24,7 +24,7 @@ layers:
 
 ## Known limits
 
-A role that a file seems to declare which cannot be read is not reported.
+A role that appears to be declared in a file that cannot be read is not reported.
 
 ## Since
 

@@ -27,7 +27,7 @@ layers:
 
 ## Known limits
 
-The first layer that lists the role counts.
+The first layer that lists the role is used.
 
 ## Since
 

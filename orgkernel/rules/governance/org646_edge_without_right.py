@@ -7,7 +7,8 @@ has a declared right to dispatch it (`dispatch.may_to`, `dispatch.may_from`).
 
 ## Why it matters
 
-An edge opens a way and gives no right. Without a right, everything that the edge reads as allowing is refused.
+An edge only permits a path between layers. Every dispatch along it is still refused, unless a role has the right to
+dispatch the receiver.
 
 ## Example
 

@@ -1,13 +1,13 @@
-"""A way through the layers is longer than dispatches may be deep.
+"""A path through the layers is longer than the limit on dispatch depth.
 
 ## What it checks
 
-The longest way along the edges of the governance document, from a layer that no edge leads to, has no more edges than
-`max_spawn_depth`.
+The longest path along the edges of the governance document, from a layer that no edge leads to, has no more edges
+than `max_spawn_depth`.
 
 ## Why it matters
 
-At the limit nobody dispatches, so work that takes the long way never reaches the last layer.
+No role dispatches beyond the limit, so work on the long path never reaches the last layer.
 
 ## Example
 
@@ -23,7 +23,7 @@ limits: {max_spawn_depth: 2}
 
 ## Known limits
 
-If the edges form a cycle, nothing is reported: then no way has a length.
+If the edges form a cycle, nothing is reported, because then no longest path exists.
 
 ## Since
 

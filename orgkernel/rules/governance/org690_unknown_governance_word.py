@@ -7,8 +7,8 @@ Gates under `gates` of an edge and under `unlocked_with_gate` are declared under
 
 ## Why it matters
 
-A brief can name only declared gates, so what waits for another one stays closed. An unknown operation allows nothing, and
-a mode for an unknown layer demands nothing.
+A brief can name only declared gates, so an edge or a sacred scope that requires another gate stays closed. An unknown
+operation authorizes nothing, and a mode for an unknown layer has no effect.
 
 ## Example
 

@@ -1,4 +1,4 @@
-"""Two agents have the same description, so that nobody can tell which of them to choose.
+"""Two agents have the same description, so a host cannot tell which of them to choose.
 
 ## What it checks
 
@@ -6,8 +6,8 @@ The descriptions of two agents differ in more than a few words.
 
 ## Why it matters
 
-The description is all that hosts read when they hand a task to an agent. Of two agents that say the same, one is chosen by
-accident, and the other is never asked.
+The description is all that hosts read when they hand a task to an agent. If two agents have the same description, the
+host picks one at random and never uses the other.
 
 ## Example
 
@@ -38,9 +38,9 @@ description: Reviews changes of web pages for accessibility. Use after a templat
 
 ## Known limits
 
-Descriptions are compared by their words, without their order. From nine words in ten that both have, they count as the
-same. Descriptions of fewer than three words are compared as a whole. In our own documents roles are chosen by domains and
-examples, which ORG306 and ORG316 compare.
+Descriptions are compared by their words, without their order. Descriptions that share at least nine of ten words are
+treated as the same. Descriptions of fewer than three words are compared as a whole. Roles in orgkernel documents are
+chosen by domains and examples, which ORG306 and ORG316 compare.
 
 ## Since
 

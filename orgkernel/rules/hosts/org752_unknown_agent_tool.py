@@ -7,8 +7,8 @@ without `tools` lists them) or begins with `mcp__`.
 
 ## Why it matters
 
-Claude Code ignores a name that it does not know. In `tools`, the agent lacks the tool without a word. In
-`disallowedTools`, it keeps the tool that it should not have.
+Claude Code ignores a name that it does not know. If the name is in `tools`, the agent silently lacks the tool. If it
+is in `disallowedTools`, the agent keeps a tool that it should not have.
 
 ## Example
 
@@ -32,8 +32,8 @@ tools: Read, Grep
 
 ## Known limits
 
-It is a warning and no error, because Claude Code may be newer than the list of its tools that comes with orgkernel. Names
-are compared as they are written: `read` is no tool. The name of an MCP server is checked by ORG753.
+It is only a warning, because Claude Code can be newer than the list of its tools that comes with orgkernel. Names are
+case-sensitive: `read` is not a tool. ORG753 checks the names of MCP servers.
 
 ## Since
 

@@ -1,4 +1,4 @@
-"""An agent loads a skill that is not there.
+"""An agent loads a skill that does not exist.
 
 ## What it checks
 
@@ -7,7 +7,7 @@ or plugin.
 
 ## Why it matters
 
-The agent starts without the instructions that its author counts on, and nothing says so.
+The agent starts without the instructions that its author relies on, and no host reports it.
 
 ## Example
 
@@ -31,8 +31,9 @@ skills: release
 
 ## Known limits
 
-A skill that users keep in settings of their own is not seen; suppress the finding with the reason. Names with a plugin in
-front (`plugin:skill`) are not checked, and neither is anything in a folder of agents alone, which has no skills.
+Skills in a user's own settings are not read. If the skill is there, suppress the finding with the reason. Names with
+a plugin prefix (`plugin:skill`) are not checked. A folder that contains only agents is not checked either, because it
+has no skills.
 
 ## Since
 

@@ -1,15 +1,16 @@
-"""A coordinator may change files itself, as the agents that it hands work to may.
+"""A coordinator may change files itself, like the agents that it hands work to.
 
 ## What it checks
 
-An agent that says in its name or description that it coordinates, orchestrates or delegates, and that may start other
-agents (`Agent` or `Task` among its tools, `agents`, or subordinates), does not list a tool that writes files when one of
-those agents has the same tool. Neither does it have one by omission if its text says that it never writes itself.
+The rule applies to agents whose name or description says that they coordinate, orchestrate or delegate, and that may
+start other agents (`Agent` or `Task` among their tools, `agents`, or subordinates). Such an agent does not list a
+tool that writes files if one of those agents has the same tool. If its text says that it never writes itself, it does
+not have such a tool by omission either.
 
 ## Why it matters
 
-A coordinator that can write does write: it takes the short way, and the work is done without the specialist, its rules and
-its review. Without the tool, it has to delegate.
+A coordinator that can write tends to do the work itself, without the specialist, its rules and its review. If it
+lacks the tool, it has to delegate.
 
 ## Example
 
@@ -35,8 +36,8 @@ tools: Agent, Read
 
 ## Known limits
 
-It is only information, because some coordinators write a plan or a report of their own. Tools that change files in other
-ways, as `Bash` can, are not counted, and texts in other languages than English are not understood.
+It is only information, because some coordinators write a plan or a report of their own. Tools that can change files
+in other ways, such as `Bash`, are ignored. Only English texts are understood.
 
 ## Since
 

@@ -1,4 +1,4 @@
-"""Agents may hand a task to one another in a circle.
+"""Agents may hand a task to one another in a cycle.
 
 ## What it checks
 
@@ -6,7 +6,7 @@ The names under `agents`, and in `Agent(NAME)` or `Task(NAME)` among the tools, 
 
 ## Why it matters
 
-A task that nobody finishes goes around, each time in a new context that has to be paid for, and nobody answers for it.
+A task can go around without being finished. Each round costs a new context, and no agent is responsible for the result.
 
 ## Example
 
@@ -40,8 +40,8 @@ tools: Read
 
 ## Known limits
 
-It is a warning and no error, because a host may limit how deep agents start one another. A circle is reported once, with its
-shortest way. An agent that may start everybody names nobody, and is not part of a circle here.
+It is only a warning, because a host can limit how deep agents start one another. A cycle is reported once, with its
+shortest path. An agent that may start every agent names none, so the rule ignores it.
 
 ## Since
 

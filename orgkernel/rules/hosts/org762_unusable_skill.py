@@ -1,9 +1,9 @@
-"""Nobody can use a skill.
+"""A skill cannot be used.
 
 ## What it checks
 
-A `SKILL.md` of Claude Code is open to the model or to the user: it does not have both `disable-model-invocation: true` and
-`user-invocable: false`, unless an agent lists it under `skills`.
+Either the model or the user can invoke a `SKILL.md` of Claude Code. It does not have both `disable-model-invocation:
+true` and `user-invocable: false`, unless an agent lists it under `skills`.
 
 ## Why it matters
 
@@ -32,8 +32,8 @@ disable-model-invocation: true
 
 ## Known limits
 
-It is a warning and no error, because a skill that sleeps on purpose does no harm. In our own documents, ORG624 says which
-skills no role has.
+It is only a warning, because a skill that is disabled on purpose does no harm. In orgkernel documents, ORG624 reports
+skills that no role has.
 
 ## Since
 

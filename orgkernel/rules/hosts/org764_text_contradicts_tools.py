@@ -7,7 +7,7 @@ A tool that the text of an agent says to use (``use `Bash` ``, *with the Bash to
 
 ## Why it matters
 
-The agent is told to do what its host refuses. It tries, fails, and improvises.
+The text tells the agent to do something that its host refuses. The agent tries, fails, and improvises.
 
 ## Example
 
@@ -35,9 +35,10 @@ Use the Bash tool to run the checks.
 
 ## Known limits
 
-It is only information: it is a guess by words, and the text may be right and the list of tools wrong. Only names that the host has, written with a capital or as
-`mcp__SERVER__TOOL`, are tools here; a part of a tool (`Bash(git:*)`) counts as the tool. Sentences with *not*, *never*, *if*,
-*instead* and the like in front of the name, examples and blocks of code are passed over.
+The rule guesses from words, so it is only information: the text could be right and the list of tools wrong. Only
+names of the host's tools, capitalized or written as `mcp__SERVER__TOOL`, are treated as tools. Part of a tool
+(`Bash(git:*)`) is treated as the tool. Sentences with *not*, *never*, *if*, *instead* and the like before the name,
+examples and code blocks are ignored.
 
 ## Since
 

@@ -7,8 +7,8 @@ has at most 20,000, which are about the 5,000 tokens that the Agent Skills stand
 
 ## Why it matters
 
-The whole text is read at every start of the agent, before it sees its task. It costs money and attention, and what stands in
-its middle is followed less.
+The agent reads the whole text at every start, before it sees its task. A long text costs money and attention, and
+models follow the middle of a long text less reliably.
 
 ## Example
 

@@ -1,4 +1,4 @@
-"""A crew or one of its tasks names an agent that is not there.
+"""A crew or one of its tasks names an agent that does not exist.
 
 ## What it checks
 
@@ -7,7 +7,7 @@ an agent of the crew.
 
 ## Why it matters
 
-CrewAI refuses to start such a crew. Here the task has nobody who does it.
+CrewAI refuses to start such a crew. In orgkernel, no role performs the task.
 
 ## Example
 
@@ -29,8 +29,8 @@ research_task:
 
 ## Known limits
 
-A task without `agent` is not reported: a manager hands it out, or Python names the agent. Nothing is said while the file of
-an agent could not be read.
+A task without `agent` is not reported, because a manager assigns it, or Python code names the agent. Nothing is
+reported while the file of an agent cannot be read.
 
 ## Since
 

@@ -2,13 +2,13 @@
 
 ## What it checks
 
-Every name in `tools` of a `.agent.md` is a tool or a set of tools of GitHub Copilot or VS Code (`edit`, `search/codebase`,
-also by an older name or an alias such as `Bash`), or a tool of an MCP server that `.vscode/mcp.json`, `.mcp.json` or the
-agent itself declares (`SERVER/TOOL`, `SERVER/*`).
+Every name in `tools` of a `.agent.md` is a tool or a set of tools of GitHub Copilot or VS Code (`edit`,
+`search/codebase`, including older names and aliases such as `Bash`), or a tool of an MCP server that
+`.vscode/mcp.json`, `.mcp.json` or the agent itself declares (`SERVER/TOOL`, `SERVER/*`).
 
 ## Why it matters
 
-Copilot ignores a name that it does not know: the agent lacks the tool without a word. Here, nobody has the tool.
+Copilot ignores an unknown name, so the agent silently lacks the tool. In orgkernel, no role has the tool.
 
 ## Example
 
@@ -30,9 +30,9 @@ tools: [read, search]
 
 ## Known limits
 
-It is only information: a file may name tools of another product, and tools of extensions (`PUBLISHER.EXTENSION/TOOL`) and
-of servers in the settings of a user are not seen. Which tools a server has, no file says, so that part of a name is not
-checked. Nothing is said while a file of servers could not be read.
+It is only information, because a file can name tools of another product, and tools of extensions
+(`PUBLISHER.EXTENSION/TOOL`) and of servers in a user's own settings are not read. No file lists the tools of a
+server, so that part of a name is not checked. Nothing is reported while a file of servers cannot be read.
 
 ## Since
 

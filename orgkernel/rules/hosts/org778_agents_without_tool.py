@@ -6,7 +6,7 @@ An agent of Copilot with a list of `agents` has the tool `agent`: its `tools` na
 
 ## Why it matters
 
-The list has no effect: the agent starts nobody, and does the work itself that others should do.
+The list has no effect. The agent cannot start other agents, so it does their work itself.
 
 ## Example
 
@@ -30,7 +30,7 @@ agents: [implementer]
 
 ## Known limits
 
-An empty list, which says that it starts nobody, needs no tool.
+An empty list means that the agent starts no other agents, so it needs no tool.
 
 ## Since
 

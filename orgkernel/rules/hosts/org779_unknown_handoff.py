@@ -1,12 +1,13 @@
-"""An agent hands work to an agent that is not there.
+"""An agent hands work to an agent that does not exist.
 
 ## What it checks
 
-Every `agent` under `handoffs` of an agent of Copilot is the name of an agent that was read, or one that VS Code brings along.
+Every `agent` under `handoffs` of an agent of Copilot is the name of an agent that was read, or of an agent that comes
+with VS Code.
 
 ## Why it matters
 
-The handoff is stale: somebody renamed or deleted the agent, and its button leads nowhere.
+The handoff is stale because the agent was renamed or deleted. Its button does nothing.
 
 ## Example
 
@@ -34,8 +35,9 @@ handoffs:
 
 ## Known limits
 
-An agent is called by its `name`, and by its file only where it has none. Agents in the profile of a user are not seen;
-suppress the finding with the reason. Nothing is said while the file of an agent could not be read.
+An agent is identified by its `name`, or by the name of its file if it has no `name`. Agents in a user's profile are
+not read. If the agent is there, suppress the finding with the reason. Nothing is reported while the file of an agent
+cannot be read.
 
 ## Since
 

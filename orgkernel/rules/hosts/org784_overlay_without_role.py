@@ -2,12 +2,12 @@
 
 ## What it checks
 
-A role profile with `overlay: true` adds to the role of the same id in a source of its organization. A source is a folder or
-file in the format of others that the organization names under `sources`.
+A role profile with `overlay: true` adds to the role of the same id in a source of its organization. A source is a
+folder or file in another format that the organization names under `sources`.
 
 ## Why it matters
 
-What the overlay says has no effect: the role that was meant goes without its rank, its department or its domains.
+The overlay has no effect, so the intended role lacks its rank, its department or its domains.
 
 ## Example
 
@@ -31,7 +31,7 @@ entry_rank: lieutenant
 
 ## Known limits
 
-An overlay lies in the folder of its organization, or below it. Of two overlays of one role, the second is reported. While a
+An overlay is in the folder of its organization, or below it. If a role has two overlays, the second is reported. If a
 file of a source cannot be read, its roles are missing, and their overlays are not reported.
 
 ## Since

@@ -6,8 +6,8 @@ Every profile is included by an organization. An organization includes a profile
 
 ## Why it matters
 
-A profile on its own has no effect: no work is dispatched to the role, nobody commands it, and most rules do not check it.
-Usually the author forgot to add the role to the hierarchy.
+A profile on its own has no effect: no work is dispatched to the role, it has no superior, and most rules do not check
+it. Usually the author forgot to add the role to the hierarchy.
 
 ## Example
 

@@ -2,11 +2,11 @@
 
 ## What it checks
 
-No text or key in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic, OpenAI,
-Google, Slack, Stripe, npm, PyPI, Vault, JSON web tokens, private keys and thirty more). No text assigns a random value to
-a key, secret, token or password, holds the value of an `Authorization` header, or an address with a password. With
-`orgkernel[secrets]`, the rules of kingfisher find the tokens of several hundred other issuers. The message never repeats
-the secret.
+No string or key in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic,
+OpenAI, Google, Slack, Stripe, npm, PyPI, Vault, JSON web tokens, private keys and thirty more). No string assigns a
+random value to a key, secret, token or password, or contains the value of an `Authorization` header or a URL with a
+password. With `orgkernel[secrets]`, the rules of kingfisher find the tokens of several hundred other issuers. The
+message never repeats the secret.
 
 ## Why it matters
 
@@ -31,8 +31,8 @@ standing_orders:
 ## Known limits
 
 The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
-recognize a password made of words. If a text is escaped or folded over several lines, the place is the line on which it
-begins.
+recognize a password made of words. If a string is escaped or folded over several lines, the place is the line on
+which it begins.
 
 ## Since
 

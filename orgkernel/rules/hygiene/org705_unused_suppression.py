@@ -1,4 +1,4 @@
-"""A suppression silences nothing.
+"""A suppression matches no finding.
 
 ## What it checks
 
@@ -6,7 +6,7 @@ Every entry of a document's `suppressions` silences at least one finding located
 
 ## Why it matters
 
-A suppression that silences nothing today will silence the next finding of that rule, which nobody has judged. Usually the
+A suppression that matches no finding today will silence the next finding of that rule, which nobody has judged. Usually the
 defect was fixed and the entry was left behind, or its code or subject is misspelled.
 
 ## Example
@@ -27,8 +27,8 @@ description: Writes new modules.
 
 ## Known limits
 
-A suppression of ORG705 silences this rule for the document, or only for the code that its subject names
-(`subject: "rule:ORG702"`). If two entries silence the same finding, both count as used.
+A suppression of ORG705 silences this rule for the document, or only for the code that its subject names (`subject:
+"rule:ORG702"`). If two entries silence the same finding, both are treated as used.
 
 ## Since
 
@@ -71,7 +71,7 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
             help = did_you_mean(entry.rule, swapped) or "remove it"
         else:
             about = f" about {quote(entry.subject)}" if entry.subject else ""
-            message = f"suppression of {quote(entry.rule)}{about} silences nothing"
+            message = f"suppression of {quote(entry.rule)}{about} matches no finding"
             help = "remove it, or correct its subject" if entry.subject else "remove it"
         yield Finding(document.place("suppressions", number, "rule"), message, help, subject)
 

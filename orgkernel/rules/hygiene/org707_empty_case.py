@@ -1,4 +1,4 @@
-"""A decision case asks nothing.
+"""A decision case has no question.
 
 ## What it checks
 

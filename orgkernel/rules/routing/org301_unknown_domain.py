@@ -27,7 +27,7 @@ bst_domains:
 
 ## Known limits
 
-A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+An undeclared name in a profile has no effect for its role. The rest of the organization is served, and the finding
 remains an error of that role.
 
 Nothing is reported while a domain catalog could not be read. An alias of an alias is reported, because it means no domain.

@@ -25,7 +25,7 @@ htn_plans:
 
 ## Known limits
 
-A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+An undeclared name in a profile has no effect for its role. The rest of the organization is served, and the finding
 remains an error of that role.
 
 Nothing is reported while a plan catalog could not be read.

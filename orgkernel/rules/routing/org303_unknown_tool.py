@@ -34,7 +34,7 @@ tools_primary:
 
 ## Known limits
 
-A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+An undeclared name in a profile has no effect for its role. The rest of the organization is served, and the finding
 remains an error of that role.
 
 Nothing is reported while a tool catalog could not be read. The tools of a server, written `server.tool`, must be declared

@@ -3,7 +3,7 @@
 ## What it checks
 
 Some role handles every domain that the organization lists under `domains`, and every domain of its own domain catalog
-that is not marked `passthrough`. A role that handles a broader domain counts.
+that is not marked `passthrough`. A role that handles a broader domain is enough.
 
 ## Why it matters
 

@@ -26,7 +26,7 @@ tools_primary: [code_execution_tool, memory_load, memory_save]
 
 ## Known limits
 
-The rule ignores the level that a step needs. A tool that the missing one falls back to does not count. ORG303 reports
+The rule ignores the level that a step needs. A tool that the missing one falls back to is not enough. ORG303 reports
 tools that no catalog declares and tools that the role misspells.
 
 ## Since

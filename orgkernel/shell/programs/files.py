@@ -182,7 +182,7 @@ def _copy(call: ProgramCall) -> None:
         and not (call.name == "ln" and not options.has("f", "force"))
     ):
         call.unread(
-            f"whether {quote(shown(target.text))} overwrites what somebody else has there cannot be seen",
+            f"whether {quote(shown(target.text))} overwrites a file of another owner cannot be seen",
             target,
         )
     elif call.name == "cp" and len(operands) == 1:
@@ -223,7 +223,7 @@ def _rsync(call: ProgramCall) -> None:
         if re.match(r"[^/]*:", target.text):
             call.found(
                 "delete_directory",
-                f"deletes what {quote(shown(target.text))} has and the source does not",
+                f"deletes files of {quote(shown(target.text))} that the source does not have",
                 target,
             )
         else:

@@ -60,7 +60,7 @@ def _push(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
         return
     refs = options.operands[1:]
     if options.has("f", "force", "force-with-lease"):
-        call.found("force_push", "pushes by force: commits of others on the remote can be lost")
+        call.found("force_push", "pushes by force: commits on the remote can be lost")
     if options.has("mirror", "prune"):
         call.found(
             "force_push", "makes the remote the same as this repository: branches of others are deleted"
@@ -219,7 +219,7 @@ def _prune(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
 def _rewrites(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     if any(word.text in ("--analyze", "--help", "--dry-run") for word in args):
         return
-    call.found("rewrite_history", "writes all commits anew")
+    call.found("rewrite_history", "rewrites all commits")
     for number, word in enumerate(args):
         if word.text.endswith("-filter") and number + 1 < len(args):
             call.script(args[number + 1], through="git filter-branch")

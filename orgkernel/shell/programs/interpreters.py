@@ -110,7 +110,7 @@ def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
         tree = ast.parse(text)
         nodes = list(ast.walk(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        call.unread("this code of Python cannot be read", code)
+        call.unread("this Python code cannot be read", code)
         return UNKNOWN
     is_plain = True
     for node in nodes:
@@ -317,7 +317,7 @@ def _is_plain(name: str, text: str) -> bool:
 
 
 def _powershell(call: ProgramCall) -> str | None:
-    call.unread("PowerShell is not read here")
+    call.unread("PowerShell code is not analyzed")
     return UNKNOWN
 
 

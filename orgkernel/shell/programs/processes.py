@@ -65,7 +65,7 @@ def _kill(call: ProgramCall) -> str | None:
         if signal in _KILLS:
             call.found(
                 "force_kill",
-                f"kills process {quote(shown(text))} by force, which the command did not start",
+                f"kills process {quote(shown(text))} by force, although the command did not start it",
                 word,
             )
         elif text in ("1", "-1"):
@@ -188,7 +188,7 @@ def _init_script(call: ProgramCall) -> None:
 def _crontab(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="u", long_valued=("user",))
     if options.has("r"):
-        call.found("disable_safeguard", "deletes all scheduled jobs, backups among them")
+        call.found("disable_safeguard", "deletes all scheduled jobs, including backups")
     elif options.has("l", "e"):
         return UNKNOWN
     elif options.operands or call.stdin is not None:

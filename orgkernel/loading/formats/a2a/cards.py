@@ -32,7 +32,7 @@ _ONLY_OLD = (
 )  # fmt: skip
 _INTERFACE = ("url", "protocolBinding", "protocolVersion")
 _NEW, _OLD = "1.0", "0.3"
-_OWN_DATA = "put data of your own into `capabilities.extensions`"
+_OWN_DATA = "put your own data into `capabilities.extensions`"
 
 
 def read_card(source: SourceText, root: Root) -> ReadFile:
@@ -129,7 +129,7 @@ def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
             if name:
                 text = f"{card.subject} has two skills {quote(name)}"
                 card.refusals.append(
-                    Refusal(row.DUPLICATE_KEY, skill.start("id"), text, "give each an id of its own")
+                    Refusal(row.DUPLICATE_KEY, skill.start("id"), text, "give each a unique id")
                 )
             continue
         if len(role_id) > LONGEST:
@@ -183,5 +183,5 @@ def _require_one(fields: FieldReader, key: str, version: str) -> None:
 
 def _report_missing(fields: FieldReader, key: str, wanted: str, version: str) -> None:
     at = fields.marks[key][0] if key in fields.marks else fields.at
-    text = f"{fields.subject} has no {quote(key)}, which A2A {version} demands"
+    text = f"{fields.subject} has no {quote(key)}, which A2A {version} requires"
     fields.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}: {wanted}"))

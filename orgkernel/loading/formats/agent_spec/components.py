@@ -249,7 +249,7 @@ class _Reader:
             if isinstance(pair, tuple) and len(pair) == 2:
                 yield ["queries", self._find_leader(pair[0]), self._find_leader(pair[1])], start_of(at)
             else:
-                text = f"{subject} has a relationship that is no pair"
+                text = f"{subject} has a relationship that is not a pair"
                 self._refusals.append(
                     Refusal(row.INVALID_VALUE, start_of(at), text, "list the caller and the recipient")
                 )

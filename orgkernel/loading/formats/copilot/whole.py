@@ -139,7 +139,7 @@ def _build_organization(root: Root, roles: Sequence[SourceDocument], agents: _Ag
     )
     channels = {}
     if pairs:
-        about = "An agent offers its user to go on with another agent."
+        about = "An agent suggests that its user continue with another agent."
         channels[HANDOFFS] = Channel(description=about, allowed_pairs=tuple(pairs))
     hierarchy = dict.fromkeys((_get_profile(each).role_id for each in roles), HierarchyEntry())
     name = os.path.dirname(roles[0].name) or os.curdir

@@ -40,7 +40,7 @@ def read_python(source: SourceText, root: Root) -> ReadFile:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             pass
     if tree is None:
-        text = "the Python of the crew cannot be read, so that its tools and its process are not known"
+        text = "the Python of the crew cannot be read, so its tools and its process are unknown"
         refusal = Refusal(row.UNREAD_PYTHON, _FIRST, text, "correct its syntax")
         broken = BrokenDocument(source.name, source.path, TOOL_KIND, frozenset())
         return ReadFile(broken=(broken,), diagnostics=(build_diagnostic(source, refusal),))

@@ -215,7 +215,7 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     if isinstance(manager, str) and manager:
         raw["manager"] = [manager]
         if manager in raw["agents"]:
-            text = f"the manager {quote(manager)} is one of the agents as well, which CrewAI refuses"
+            text = f"the manager {quote(manager)} is also one of the agents, which CrewAI refuses"
             fields.refuse("manager_agent", text, "remove it from `agents`")
     tasks = []
     for number, (item, below) in enumerate(fields.get_mappings("tasks"), 1):
@@ -270,7 +270,7 @@ def _build_tasks(
         if task_id in procedures:
             refusals.append(
                 Refusal(
-                    row.DUPLICATE_KEY, at, f"there are two tasks {quote(name)}", "give each a name of its own"
+                    row.DUPLICATE_KEY, at, f"there are two tasks {quote(name)}", "give each a unique name"
                 )
             )
             continue
@@ -281,10 +281,8 @@ def _build_tasks(
         agent = fields.get_text("agent")
         for word, mark in () if only_misspelled else fields.get_words("context"):
             if convert_to_id(word)[:LONGEST] not in procedures:
-                text = f"{fields.subject} has the context {quote(word)}, which is no task before it"
-                fields.refusals.append(
-                    Refusal(row.INVALID_VALUE, mark, text, "name a task that stands before it")
-                )
+                text = f"{fields.subject} has the context {quote(word)}, which is not an earlier task"
+                fields.refusals.append(Refusal(row.INVALID_VALUE, mark, text, "name an earlier task"))
         words = [(word, mark) for word, mark in fields.get_words("tools") if word]
         refusals += fields.refusals
         procedures[task_id] = Procedure(name=name, description=description)
