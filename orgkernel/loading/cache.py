@@ -34,11 +34,13 @@ _TAG = (
 _BESIDE = {"CACHEDIR.TAG": _TAG, ".gitignore": b"*\n"}
 
 Signature = tuple[int, int, int, int]
-"""Size, time of modification, time of change (both in ns) and inode of a file."""
+"""Size, modification time, change time (both in ns) and inode of a file."""
 
 
 def sign_file(path: str) -> Signature | None:
-    """Values that show, without reading it, that a file is the same. None if the file is not accessible."""
+    """The signature of a file, which shows without reading it whether it is unchanged. None if the file is not
+    accessible.
+    """
     try:
         return compute_signature(os.stat(path))
     except (OSError, ValueError):
@@ -46,7 +48,7 @@ def sign_file(path: str) -> Signature | None:
 
 
 def compute_signature(state: os.stat_result) -> Signature:
-    """The values of a file that the system was asked about."""
+    """The signature of a file from its `stat` result."""
     return state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
 
 
@@ -57,10 +59,10 @@ class _Stored(NamedTuple):
 
 
 class Cache:
-    """A folder of entries. `None` is never stored; keys are names of files without a slash."""
+    """A folder of cache entries. `None` is never stored. Keys are file names without a slash."""
 
     def __init__(self, folder: str, max_bytes: int = MAX_BYTES, secret: bytes = b"") -> None:
-        """Only entries that were written with the same `secret` are found."""
+        """Open a cache. Only entries that were written with the same `secret` are found."""
         self.folder = folder
         self.problem = ""
         """Why entries cannot be read or written, as a sentence. Empty if they can."""
@@ -133,14 +135,14 @@ class Cache:
         return os.path.join(self.folder, key + _SUFFIX)
 
     def _sum(self, key: str, body: bytes | memoryview) -> bytes:
-        """What binds an entry to its key, to its content and to the secret."""
+        """The checksum that binds an entry to its key, its content and the secret."""
         name = key.encode("utf-8", "surrogateescape")
         mac = hmac.new(self._secret, len(name).to_bytes(4, "big") + name, "sha256")
         mac.update(body)
         return mac.digest()
 
     def _is_safe(self) -> bool:
-        """Whether only this user and the administrator can write to the folder. If not, `problem` says so."""
+        """Whether only this user and the administrator can write to the folder. If not, `problem` explains it."""
         try:
             state = os.stat(self.folder)
         except (OSError, ValueError):
@@ -176,7 +178,7 @@ class Cache:
             raise
 
     def _evict(self, written: str) -> None:
-        """Delete the least recently used entries above the limit, and files that ended processes left."""
+        """Delete the least recently used entries above the limit, and temporary files of processes that have ended."""
         stored: list[_Stored] = []
         now = os.stat(written).st_mtime_ns
         with os.scandir(self.folder) as entries:
@@ -196,7 +198,9 @@ class Cache:
 
 
 def is_trusted(state: os.stat_result) -> bool:
-    """Whether only this user and the administrator can write a file or a folder, because entries determine answers."""
+    """Whether only this user and the administrator can write a file or a folder. Cache entries determine answers, so
+    others must not write them.
+    """
     if not hasattr(os, "getuid"):
         return True
     return state.st_uid in (os.getuid(), 0) and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -1,4 +1,6 @@
-"""Documents from texts: choose the kind by `_schema`, check the version, validate the shape, keep the places."""
+"""Turns text into documents: choose the kind by `_schema`, check the version, validate the shape, keep the source
+positions.
+"""
 
 from __future__ import annotations
 
@@ -67,12 +69,12 @@ _CLAIM = lazy_pattern(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z
 
 
 def is_orgkernel_document(source: SourceText) -> bool:
-    """Whether a text claims to be a document of orgkernel, even if it cannot be read."""
+    """Whether a text claims to be an orgkernel document, even if it cannot be read."""
     return get_markdown_kind(source.path) is not None or _find_kind(source.text) is not None
 
 
 def _find_kind(text: str) -> str | None:
-    """The kind that a text claims to be. Empty if the claim names no kind."""
+    """The kind that a text claims to be. Empty if it does not name one."""
     for match in _SAYS.finditer(text):
         at = match.start()
         if at and text[at - 1] in "'\"":
@@ -89,7 +91,7 @@ def _find_kind(text: str) -> str | None:
 def read_documents(
     source: SourceText, *, named: bool, among_ours: bool, shared: bool = False, context: bool = False
 ) -> ReadFile:
-    """The documents of a text.
+    """Read the documents of a text.
 
     A `named` file must contain documents. A file `among_ours` must be readable, and may contain something else. Any
     other file is skipped, unless it claims to be a document of orgkernel or has the fields of one of its kinds.
@@ -147,7 +149,7 @@ def _read_markdown(source: SourceText, shared: bool, context: bool) -> ReadFile:
 def read_parsed_markdown(
     source: SourceText, parsed: ParsedMarkdown, shared: bool, context: bool, format: str = ""
 ) -> ReadFile:
-    """The document that the values of a Markdown document are."""
+    """Build the document from the values of a Markdown document."""
     if parsed.value is None:
         return _build_broken(source, shared, parsed.refusals)
     shape, more, unknown = validate_shape(parsed.kind, parsed.value, parsed.marks)
@@ -162,7 +164,7 @@ def read_parsed_markdown(
 
 
 def _is_json_schema(source: SourceText) -> bool:
-    """Whether a text is a JSON Schema, such as those that lie beside the shared catalogs: decided without places."""
+    """Whether a text is a JSON Schema, such as those next to the shared catalogs. This is decided without positions."""
     if not (source.name.endswith(".json") and '"$schema"' in source.text[:_HEAD]):
         return False
     if sum(map(source.text.count, ",[{:")) > MAX_VALUES:  # its values would take too much time and memory
@@ -189,7 +191,7 @@ def _is_ours(parsed: Parsed, among_ours: bool) -> bool:
 
 
 def parse_source(source: SourceText) -> ParsedText:
-    """Values and marks of a text, as JSON or as YAML, whatever they mean."""
+    """Parse a text as JSON or YAML, without interpreting it. Returns its values and marks."""
     if source.name.endswith(".json"):
         return parse_json(source.text)
     if source.text.lstrip()[:1] == "{":
@@ -234,7 +236,7 @@ def _read_document(parsed: Parsed) -> _Read:
 
 
 def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
-    """The kind that a document says it has, or why it has none."""
+    """The kind named by a document's `_schema`, or the reason why it has none."""
     if "_schema" not in value:
         if "$schema" in value:
             return None, None  # a JSON Schema, perhaps one of ours
@@ -263,7 +265,7 @@ def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal 
 
 
 def check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
-    """The version that a document says it has, None if it is not read, and what is to be said about it."""
+    """The version of a document (None if it cannot be read), and the finding about it, if any."""
     written = value.get("_version", _THIS_VERSION)
     if written == _THIS_VERSION:
         return _THIS_VERSION, []
@@ -291,7 +293,7 @@ def _build_broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> 
 def read_broken(
     source: SourceText, kind: str | None, refusals: Sequence[Refusal], shared: bool = False
 ) -> ReadFile:
-    """A file that cannot be read, and why."""
+    """The result for a file that cannot be read, with the reason."""
     broken = BrokenDocument(source.name, source.path, kind, _find_declared_ids(source, None), shared)
     return ReadFile(
         broken=(broken,), diagnostics=tuple(build_diagnostic(source, refusal) for refusal in refusals)
@@ -309,6 +311,6 @@ def _find_declared_ids(source: SourceText, value: Any) -> frozenset[str]:
 
 
 def build_diagnostic(source: SourceText, refusal: Refusal) -> Diagnostic:
-    """A refusal as a finding at its place."""
+    """Turn a refusal into a finding at its place."""
     place = Place(source.name, *unpack_mark(refusal.mark))
     return refusal.row.at(place, refusal.message, refusal.help)

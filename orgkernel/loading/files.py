@@ -1,4 +1,4 @@
-"""Find, read and decode files within limits. With the cache and `skill_files`, the only modules that read the disk.
+"""Finds, reads and decodes files within limits. With the cache and `skill_files`, the only modules that read the disk.
 
 Nothing here raises for a bad file. A file that cannot be read is returned as a refusal at a mark, like a bad value.
 """
@@ -32,24 +32,24 @@ SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 MARKDOWN = ".md"
 SKILL_FILE = "SKILL.md"
 SKILLS, ORDERS = "skills", "standing_orders"
-"""The folders of Markdown documents: skills each in a folder of its own, and standing orders."""
+"""The folders of Markdown documents: skills (each in its own folder) and standing orders."""
 _ORDERS_OF = ("departments", "roles")
 # How much of a file that is too large is looked at, to tell whether it is one of ours.
 _PEEK = 64 * 1024
 
 
 class Area(NamedTuple):
-    """A part of a root in the format of others: a folder and which of its files are read, or a file."""
+    """A part of a root in another format: a file, or a folder and a pattern for the files in it."""
 
     path: str
-    """Below the root."""
+    """Path below the root."""
     files: str = ""
     """A regular expression for the paths below the folder, with `/`. Empty if the path is a file."""
     depth: int | None = None
-    """How many levels of folders below the folder are looked into; None for all."""
+    """How many levels of subfolders are searched. None means all."""
 
     def holds(self, path: str) -> bool:
-        r"""Whether a file is read; the path is that below the folder.
+        r"""Whether a file is read. `path` is relative to the folder.
 
         >>> Area(".claude/agents", r".*\.md").holds("team/reviewer.md")
         True
@@ -58,14 +58,14 @@ class Area(NamedTuple):
 
 
 class SourceUse(NamedTuple):
-    """Where an organization names files in the format of others as a source."""
+    """The place where an organization names files in another format as a source."""
 
     file: str
     """Path of the document."""
     name: str
-    """As it is shown."""
+    """Name of the document, as shown."""
     mark: int
-    """Of the entry of `sources`."""
+    """Mark of the entry under `sources`."""
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -74,31 +74,32 @@ class Root(msgspec.Struct, frozen=True):
     path: str
     name: str
     shared: bool = False
-    """The catalogs that every organization sees."""
+    """Whether these are the catalogs that every organization sees."""
     context: bool = False
-    """Read only as context for others. Its own findings are not reported."""
+    """Whether the root is read only as context for other roots. Its own findings are not reported."""
     links: tuple[str, ...] = ()
     """Real paths of other folders and files that links may lead to."""
     from_settings: bool = False
-    """Named by the settings of a project, which may come with the documents."""
+    """Whether the root is named by the settings of a project, which can come with the documents."""
     only: tuple[str, ...] = ()
-    """Of the folders below, only these, with all they hold, and those on the way to them. Empty means all."""
+    """The only folders below the root that are read, with everything in them. Empty means all folders."""
     format: str = ""
-    """The format of others that its files are in; empty for documents of ours."""
+    """The other format of its files. Empty for orgkernel documents."""
     areas: tuple[Area, ...] = ()
-    """What is read of a folder in the format of others. Empty for a file or folder with documents of ours."""
+    """The parts of a folder in another format that are read. Empty for orgkernel documents."""
     called: str = ""
-    """What the organization of a folder in the format of others is called."""
+    """The name of the organization of a folder in another format."""
     uses: tuple[SourceUse, ...] = ()
-    """The organizations that name it as a source. They have what it holds, and it is no organization by itself."""
+    """The organizations that name the root as a source. Its contents belong to them, and it is not an organization by
+    itself."""
 
     @property
     def homes(self) -> tuple[str, ...]:
-        """The folders of the organizations that name it as a source."""
+        """The folders of the organizations that name the root as a source."""
         return tuple(dict.fromkeys(os.path.dirname(use.file) for use in self.uses))
 
     def does_enter(self, folder: str) -> bool:
-        """Whether a folder below the root is looked into."""
+        """Whether a folder below the root is searched."""
         inside = os.path.join(folder, "")
         return not self.only or any(
             inside.startswith(os.path.join(each, "")) or each.startswith(inside) for each in self.only
@@ -106,25 +107,25 @@ class Root(msgspec.Struct, frozen=True):
 
 
 class Located(NamedTuple):
-    """A file to be read, and the root it was found below."""
+    """A file to be read, and the root below which it was found."""
 
     path: str
     name: str
     root: Root
     number: int
-    """The root's position."""
+    """Position of the root among all roots."""
     leaves: bool = False
-    """A link that leads out of the roots. It is not followed."""
+    """Whether it is a link that leads out of the roots. Such a link is not followed."""
 
 
 class Found(NamedTuple):
-    """A candidate file: its path, its name, and where it really is."""
+    """A candidate file: its path, its name, and its real path."""
 
     path: str
     name: str
     real: str
     leaves: bool = False
-    """A link that leads out of the roots."""
+    """Whether it is a link that leads out of the roots."""
 
 
 class SourceText(msgspec.Struct, frozen=True):
@@ -133,18 +134,19 @@ class SourceText(msgspec.Struct, frozen=True):
     path: str
     name: str
     text: str
-    """With a refusal, what can be made out of it, only to tell what the file would have been."""
+    """The text. With a refusal, a best guess that is used only to recognize the kind of the file."""
     digest: str
-    """SHA-256 of the bytes, in hexadecimal; empty where they could not be read."""
+    """SHA-256 of the bytes, in hexadecimal. Empty if they could not be read."""
     refusal: Refusal | None = None
 
 
 def get_markdown_kind(path: str) -> str | None:
-    """The kind of a Markdown document, by its place: `skills/NAME/SKILL.md`, `standing_orders/….md`. None for others.
+    """The kind of a Markdown document from its path: `skills/NAME/SKILL.md` or `standing_orders/….md`. None for other
+    files.
 
-    >>> markdown_kind("shop/skills/pricing/SKILL.md"), markdown_kind("shop/skills/pricing/references/SKILL.md")
+    >>> get_markdown_kind("shop/skills/pricing/SKILL.md"), get_markdown_kind("shop/skills/pricing/references/SKILL.md")
     ('cognitive_skill', None)
-    >>> markdown_kind("shop/standing_orders/roles/clerk.md")
+    >>> get_markdown_kind("shop/standing_orders/roles/clerk.md")
     'standing_order'
     """
     if not path.endswith(MARKDOWN):
@@ -158,21 +160,22 @@ def get_markdown_kind(path: str) -> str | None:
 
 
 def is_candidate(path: str) -> bool:
-    """Whether a file of this name at this place may hold documents."""
+    """Whether a file with this name at this place can contain documents."""
     return path.endswith(SUFFIXES) or get_markdown_kind(path) is not None
 
 
 def find_files(root: Root) -> Iterator[tuple[str, str]]:
-    """Path and name of every candidate file below a root, sorted, each folder once even through links.
+    """Path and name of every candidate file below a root, sorted. Each folder is searched once, even if links lead to
+    it.
 
-    Links come after what they may lead to, so that a file is called by its own name.
-    A folder that cannot be listed is itself yielded, so that reading it says why. Links that leave the root are not.
+    Links come after the files that they can lead to, so a file is named by its own path. A folder that cannot be
+    listed is yielded itself, so reading it reports the reason. Links that leave the root are omitted.
     """
     return ((each.path, each.name) for each in find_real_files(root) if not each.leaves)
 
 
 def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
-    """What `find_files` finds, and the links that leave both the root and the `others`, which are real paths."""
+    """The files of `find_files`, and the links that leave both the root and `others` (real paths)."""
     if not os.path.isdir(root.path):
         yield Found(root.path, printable(root.name), os.path.realpath(root.path))
         return
@@ -210,7 +213,7 @@ def _walk(
     accepts: Callable[[str], bool],
     depth: int | None = None,
 ) -> Iterator[Found]:
-    """What a folder of a root holds; `seen` are the real paths of folders that were looked into."""
+    """Iterate over the entries of a folder. `seen` contains the real paths of the folders that were already searched."""
     pending = [(top, top_name, 0)]
     while pending:
         folder, name, level = pending.pop()
@@ -250,7 +253,7 @@ def _walk(
 
 
 def locate_files(roots: Iterable[Root]) -> list[Located]:
-    """The files below the roots, in the order in which they are read; one below two roots once, for the first of them."""
+    """The files below the roots, in reading order. A file below two roots is assigned to the first of them."""
     located: list[Located] = []
     seen: set[str] = set()
     roots = tuple(roots)
@@ -275,7 +278,7 @@ def locate_files(roots: Iterable[Root]) -> list[Located]:
 
 
 def read_located(located: Located) -> SourceText:
-    """The text of a file that was found; of a link that leaves the roots, a refusal."""
+    """Read the text of a located file. For a link that leaves the roots, return a refusal."""
     if not located.leaves:
         return read_text(located.path, located.name)
     refusal = Refusal(
@@ -286,7 +289,7 @@ def read_located(located: Located) -> SourceText:
 
 
 def does_stay_inside(path: str, links: Iterable[str] = ()) -> bool:
-    """Whether a path is no link, or one to its own folder, below it, or to one of the `links`, which are real paths."""
+    """Whether a path is not a link, or a link to its own folder, below it, or to one of the `links` (real paths)."""
     if not os.path.islink(path):
         return True
     tops = (os.path.realpath(os.path.dirname(path)), *links)
@@ -294,7 +297,7 @@ def does_stay_inside(path: str, links: Iterable[str] = ()) -> bool:
 
 
 def does_stay_below(path: str, top: str) -> bool:
-    """Whether a path really lies in a folder, or is it."""
+    """Whether the real path of a file is a folder, or is below it."""
     real = os.path.realpath(path)
     return os.path.join(real, "").startswith(os.path.join(os.path.realpath(top), ""))
 
@@ -307,7 +310,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def read_text(path: str, name: str) -> SourceText:
-    """The text of a file, at most `MAX_BYTES` of UTF-8 without characters that readers disagree on."""
+    """Read a text file: at most `MAX_BYTES` of UTF-8, without characters that readers interpret differently."""
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -340,7 +343,7 @@ def digest_file(path: str) -> str | None:
 
 
 def decode(path: str, name: str, content: bytes) -> SourceText:
-    """Bytes to text; a byte order mark of UTF-8 is dropped, any other encoding refused."""
+    """Decode bytes. A UTF-8 byte order mark is dropped, and any other encoding is refused."""
     digest = hashlib.sha256(content).hexdigest()
     body = content.removeprefix(codecs.BOM_UTF8)
     try:
@@ -363,7 +366,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
 
 
 def _guess(body: bytes) -> str:
-    """What can be read of a text in another encoding, only to tell what the file is."""
+    """Decode text in another encoding as well as possible, only to recognize the kind of the file."""
     utf16 = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return body.decode("utf-16" if utf16 else "utf-8", "replace")
 
@@ -371,7 +374,7 @@ def _guess(body: bytes) -> str:
 def list_documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
     """Paths of the candidate files directly in a folder, sorted. Empty if the folder cannot be listed.
 
-    Links that leave the folder are left out, unless they lead to one of the `links`, which are real paths.
+    Links that leave the folder are omitted, unless they lead to one of the `links` (real paths).
     """
     names = (name for name in list_names_in(folder) if name.endswith(SUFFIXES) and not name.startswith("."))
     paths = (os.path.join(folder, name) for name in names)
@@ -407,7 +410,7 @@ def list_files_in(folder: str, names: re.Pattern[str]) -> list[str]:
 
 
 def list_names_in(folder: str) -> list[str]:
-    """What a folder holds, sorted; nothing if it cannot be listed."""
+    """Names of the entries of a folder, sorted. Empty if it cannot be listed."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -415,12 +418,16 @@ def list_names_in(folder: str) -> list[str]:
 
 
 def has_markdown(folder: str) -> bool:
-    """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
+    """Whether a folder, or a folder below it, contains a Markdown file. For a link, whether it leads to a folder,
+    because links are not followed.
+    """
     return has_file(folder, MARKDOWN)
 
 
 def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
-    """Whether a folder, or one below it if `deep`, has a file whose name ends so; of a link, that it is a folder."""
+    """Whether a folder contains a file with this suffix. With `deep`, folders below it are searched too. For a link,
+    whether it leads to a folder.
+    """
     if os.path.islink(folder):
         return os.path.isdir(folder) and deep
     for _, below, names in os.walk(folder):
@@ -433,7 +440,7 @@ def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
 
 
 def list_markdown_below(folder: str, most: int = 1_000) -> list[str]:
-    """The Markdown files of a folder and those below it, so many of them. None where a link leads there."""
+    """The Markdown files of a folder and the folders below it, up to a limit. Empty for a link."""
     paths: list[str] = []
     for here, below, names in os.walk(folder) if not os.path.islink(folder) else ():
         below.sort()
@@ -444,9 +451,9 @@ def list_markdown_below(folder: str, most: int = 1_000) -> list[str]:
 
 
 def is_beside(top: str, folder: str, name: str) -> bool:
-    """Whether a file is there, by a name relative to a folder below the top. True where it cannot be known.
+    """Whether a file exists, by a name relative to a folder below `top`. True if that cannot be known.
 
-    That is outside of the top, and behind a link, which is not followed.
+    It cannot be known outside of `top` and behind a link, because links are not followed.
     """
     parts = os.path.normpath(os.path.join(folder, name)).split(os.sep)
     if parts[0] in (os.pardir, "") or "\0" in name:
@@ -466,7 +473,9 @@ def is_beside(top: str, folder: str, name: str) -> bool:
 
 
 def read_markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
-    """How the first Markdown files directly in a folder begin, without those whose names end like an `other` kind."""
+    """The beginnings of the first Markdown files directly in a folder, except for files with a suffix of an `other`
+    kind.
+    """
     names = [name for name in list_names_in(folder) if name.endswith(MARKDOWN) and not name.endswith(other)]
     for name in names[:most]:
         try:
@@ -484,12 +493,12 @@ def does_mention(path: str, words: str) -> bool:
 
 
 def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
-    """What a pattern finds in a file. A folder or an unreadable file contains nothing."""
+    """The matches of a pattern in a file. Empty for a folder or an unreadable file."""
     return find_in_head(path, words, MAX_BYTES)
 
 
 def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
-    """What a pattern finds in the beginning of a file. A folder or an unreadable file contains nothing."""
+    """The matches of a pattern at the beginning of a file. Empty for a folder or an unreadable file."""
     try:
         return words.findall(read_regular(path, size))
     except (OSError, ValueError):
@@ -497,7 +506,7 @@ def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
 
 
 def read_lines(path: str, digest: str) -> list[str]:
-    """The lines of a file for an excerpt. Empty if it can no longer be read, or is not the file with this digest."""
+    """The lines of a file for an excerpt. Empty if it can no longer be read, or no longer has this digest."""
     source = read_text(path, path)
     return LINE_BREAK.split(source.text) if digest and source.digest == digest else []
 

@@ -1,8 +1,8 @@
 """Strict JSON (RFC 8259) with marks.
 
-`.json` files need a reader of their own: libyaml refuses what `json.dumps` writes by default (surrogate pairs), raw
-DEL, keys over about a thousand characters and `"a"` followed by `:` on the next line. Strings are
-read by the standard library's scanner; the standard decoder itself gives no positions.
+`.json` files need a separate reader. libyaml refuses the default output of `json.dumps` (surrogate pairs), raw DEL,
+keys over about a thousand characters and `"a"` followed by `:` on the next line. The standard library's scanner reads
+strings, but its decoder reports no positions.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ _SPLIT = "split the documents into several files"
 
 
 class _Stop(Exception):
-    """The rest of the text cannot be read."""
+    """Raised when the rest of the text cannot be read."""
 
 
 def parse_json(text: str) -> ParsedText:
-    """The document of a JSON text. Never raises for a bad text. Every refusal is listed with its mark."""
+    """Parse a JSON text. Never raises for invalid text. Every refusal is listed with its mark."""
     if text.count("\n") + text.count("\r") > MAX_LINES:
         message = f"the file contains more than {MAX_LINES:,} lines"
         return ParsedText((), (Refusal(row.TOO_LARGE, pack_mark(1, 1), message, _SPLIT),))
@@ -214,7 +214,7 @@ class _Reader:
                 return values, (mark, marks), at
 
     def _read_key(self, at: int) -> tuple[str, int]:
-        """A key, and where its value begins."""
+        """A key, and the position of its value."""
         if self._text[at : at + 1] != '"':
             raise self._build_error(at, "a key in double quotes is expected")
         key, at = self._read_string(at)

@@ -1,4 +1,6 @@
-"""Values that do not fit their kind: pydantic finds what is wrong, and this module reports it in plain words at its place."""
+"""Reports values that do not fit their kind: pydantic finds the problems, and this module words them and adds their
+places.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_l
 def find_misfits(
     kind: str, value: dict[str, Any], marks: Marks
 ) -> tuple[dict[str, Any] | None, list[Refusal], tuple[Unknown, ...]]:
-    """The value in the words of its model, or None if it does not fit, its findings, and its unread fields.
+    """The value as its model (None if it does not fit), its findings, and its unread fields.
 
     Unknown fields are warnings, so that published files keep loading. Fields that start with `x_` belong to the user.
     """
@@ -163,7 +165,7 @@ def _build_refusal(kind: str, model: type[Document], details: Mapping[str, Any],
 
 
 def _clean_route(loc: tuple[str | int, ...], marks: Marks) -> tuple[str | int, ...]:
-    """A place as pydantic tells it, without the tags of unions; a key of the user's may look like one."""
+    """A route from a pydantic error, without the tags of unions. A user's key can look like such a tag."""
     route: tuple[str | int, ...] = ()
     for step in loc:
         is_tag = isinstance(step, str) and step.startswith("(") and step.endswith(")")
@@ -178,7 +180,7 @@ def _list_allowed(context: Mapping[str, Any]) -> list[str]:
 
 
 def _suggest_field(kind: str, model: type[Document], route: tuple[str | int, ...]) -> str:
-    """The help for an unknown field: its new name, another spelling here, or the same name in another place."""
+    """The help for an unknown field: its new name, another spelling, or another place for the same name."""
     name = str(route[-1])
     new_name = _find_new_name(kind, route)
     if new_name is not None:
@@ -205,7 +207,7 @@ def _find_new_name(kind: str, route: tuple[str | int, ...]) -> str | None:
 
 @cache
 def _map_fields(model: type[BaseModel], home: str = "") -> dict[str, str]:
-    """Every field name below a model, with the dotted field it belongs in; the outermost wins."""
+    """Every field name below a model, with the dotted route to its field. Outer fields take precedence."""
     names: dict[str, str] = {}
     deeper: dict[str, str] = {}
     for name, field in model.model_fields.items():

@@ -18,7 +18,7 @@ MAX_ALIASED_VALUES = 100_000
 MAX_VALUES = 100_000
 MAX_ANCHORS = 10_000
 MAX_LINES = 500_000
-"""Of JSON, whose reader keeps where each line begins."""
+"""Maximum number of lines of JSON, whose reader keeps the start of each line."""
 # A document costs as much as so many values more.
 DOCUMENT_VALUES = 5
 # What is said about one text: whoever gets a hundred things wrong has one cause to look for.
@@ -32,7 +32,7 @@ _UNPRINTABLE = lazy_pattern(
 
 
 def find_unprintable(text: str) -> re.Match[str] | None:
-    """The first character that no text may hold."""
+    """The first character that is not allowed in any file."""
     # Whatever Python can print may stand in a text. The expression takes milliseconds to compile, and most trees need none.
     if text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
         return None
@@ -56,14 +56,14 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class ParsedText(msgspec.Struct, frozen=True):
-    """All documents of a text, and the refusals. With a refusal, the documents may be incomplete."""
+    """All documents of a text, and its refusals. If there are refusals, the documents can be incomplete."""
 
     documents: tuple[Parsed, ...]
     refusals: tuple[Refusal, ...]
 
 
 def describe(value: Any) -> str:
-    """A value in the words of YAML, never as a Python type name."""
+    """Describe a value in YAML terms, never as a Python type name."""
     if value is None:
         return "null"
     if isinstance(value, bool):

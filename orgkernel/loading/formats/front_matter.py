@@ -1,4 +1,6 @@
-"""The front matter of Markdown files in the formats of others: YAML, or what hosts make of text that is none."""
+"""Reads the front matter of Markdown files in other formats: YAML, or lines that hosts accept although they are not
+valid YAML.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class Front(NamedTuple):
 
     value: dict[str, Any]
     marks: dict[str, tuple[int, Marks]]
-    """Key to the mark of the key and the marks of the value."""
+    """The mark of each key and the marks of its value."""
     start: int
     refusals: list[Refusal]
     body: str = ""
@@ -42,9 +44,10 @@ class Front(NamedTuple):
 
 
 def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
-    """The front matter; without values where it cannot be read, None for a note that lies beside agents.
+    """The front matter of a file. Empty if it cannot be read. None for another Markdown file in the folder of agents.
 
-    Front matter that is no YAML is read line by line, as hosts do. The `lists` are fields whose values may be `[a, b]`.
+    Front matter that is not valid YAML is read line by line, as hosts do. `lists` are the fields whose values can be
+    `[a, b]`.
     """
     if source.refusal is not None:
         return Front({}, {}, 0, [source.refusal])
@@ -87,7 +90,9 @@ def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
 def _read_loosely(
     text: str, lists: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, tuple[int, Marks]]] | None:
-    """Front matter that is no YAML, as `key: text` lines; None where a line is something else or a key comes twice."""
+    """Read front matter that is not valid YAML as `key: text` lines. None if a line has another form or a key is
+    repeated.
+    """
     value: dict[str, Any] = {}
     marks: dict[str, tuple[int, Marks]] = {}
     items: dict[str, list[tuple[str, int]]] = {}
@@ -135,7 +140,9 @@ def _unquote(word: str, mark: int) -> tuple[str, int]:
 def find_misspelled(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
 ) -> Iterator[Refusal]:
-    """Fields that are nearly those that a host reads. Any other field is somebody else's."""
+    """Fields that are similar to those that a host reads. Other unknown fields are assumed to belong to other
+    programs.
+    """
     for key in value:
         if key in fields or key == SUPPRESSIONS:
             continue

@@ -1,7 +1,7 @@
-"""What MCP servers answer to `tools/list`, as it was saved: each tool with its input schema.
+"""Reads saved answers of MCP servers to `tools/list`: each tool with its input schema.
 
-Annotations are what a server says about itself, so they open nothing: every tool counts as destructive, and what is
-proposed is kept beside the record for whoever decides about it.
+Annotations are a server's statements about itself, so they grant nothing. Every tool is treated as destructive, and
+the proposed side effects are kept next to the record for a later decision.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
 
 PROPOSED = "proposed"
-"""Under which word the proposals are kept: tool to side effects."""
+"""Key of the proposed side effects of each tool."""
 _MORE = "nextCursor"
 
 
 def list_tools_in_server(server: object) -> Sequence[Any]:
-    """The tools that are listed of a server; names alone are not."""
+    """The tools that are listed for a server, if they are more than names."""
     listed = server.get("tools") if isinstance(server, dict) else None
     return listed if isinstance(listed, tuple) and any(isinstance(each, dict) for each in listed) else ()
 
 
 def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]) -> ReadFile:
-    """The servers under any of the `fields`, each with the tools that it lists."""
+    """The servers under any of the `fields`, each with its listed tools."""
     reader = _Reader()
     for field in fields:
         servers = mapping.value.get(field)
@@ -57,11 +57,12 @@ def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Se
 
 
 def read_proposed_side_effects(annotations: object) -> str | None:
-    """What a server says that a tool does; None if it does not say. What is left out is what MCP assumes: the worst.
+    """The side effects that a server proposes for a tool. None if it proposes none. For missing hints, MCP assumes
+    the worst.
 
-    >>> proposed_side_effects({"readOnlyHint": True}), proposed_side_effects({"destructiveHint": False})
+    >>> read_proposed_side_effects({"readOnlyHint": True}), read_proposed_side_effects({"destructiveHint": False})
     ('read', 'write')
-    >>> proposed_side_effects({"title": "Look"}), proposed_side_effects({"idempotentHint": True})
+    >>> read_proposed_side_effects({"title": "Look"}), read_proposed_side_effects({"idempotentHint": True})
     (None, 'destructive')
     """
     if not isinstance(annotations, Mapping):
@@ -75,7 +76,7 @@ def read_proposed_side_effects(annotations: object) -> str | None:
 
 
 def map_proposed_side_effects(document: SourceDocument) -> Mapping[str, str]:
-    """Tool to the side effects that its server proposes, for the tools of a document."""
+    """The side effects that its server proposes, for each tool of a document."""
     return dict(next((value for route, value in document.unknown if route == (PROPOSED,)), {}))
 
 
@@ -92,7 +93,7 @@ class _Reader:
         self.refusals.append(Refusal(kind, mark, message, help))
 
     def add(self, name: str, server: object, marks: tuple[int, Marks]) -> None:
-        """A server, and the tools that it lists."""
+        """Add a server and its listed tools."""
         own = build_server_tool_id(name)
         if own in self.tools:
             text = f"the server has the same id as another one, because both names become {quote(own)}"

@@ -1,4 +1,4 @@
-"""The organization that a folder in a format of others is: no file of its own says it."""
+"""Builds the organization of a folder in another format, which no file declares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRST = pack_mark(1, 1)
 
 
 def get_organization_name(root: Root) -> str:
-    """What the organization of a root is called, if no file says it: as it was asked for, or as the folder."""
+    """The name of a root's organization if no file states it: the requested name, or the name of the folder."""
     return root.called or os.path.basename(root.path)
 
 
@@ -32,9 +32,10 @@ def build_organization(
     otherwise: str = "agents",
     **more: Any,
 ) -> SourceDocument:
-    """The organization in a folder, shown at `name` or at the document that it is `like`.
+    """The organization of a folder, shown at `name` or at the document `like`.
 
-    What it is called makes its id; `otherwise` is the id where that has no character for one. `more` are further fields.
+    Its id is derived from its name. `otherwise` is the id if the name contains no valid character. `more` are further
+    fields.
     """
     record = Organization(
         org_id=convert_to_id(called)[:LONGEST] or otherwise,

@@ -66,7 +66,9 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield written.find(message, remedy, "roles", bill_role, key=True)
             elif crew and len(able := find_able_agents(view, written, bill_role, crew)) < counts[0]:
                 number = f"{len(able)} agents" if len(able) != 1 else "1 agent"
-                message = f"has bill role {quote(bill_role)}, which takes {counts[0]}, but {number} can take it"
+                message = (
+                    f"has bill role {quote(bill_role)}, which takes {counts[0]}, but {number} can take it"
+                )
                 yield written.find(message, f"{remedy}, or assign more agents", "roles", bill_role, key=True)
 
 

@@ -1,6 +1,6 @@
-"""An agent card: a role, with what it does as its skills and their examples.
+"""Reads an agent card as a role. Its skills become skills, and their examples become the role's examples.
 
-What a card of each version must have is what the protocol says and its Python SDK refuses.
+Required fields are those that the protocol requires and that its Python SDK checks, for each version.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OWN_DATA = "put your own data into `capabilities.extensions`"
 
 
 def read_card(source: SourceText, root: Root) -> ReadFile:
-    """The role of a card and its skills; nothing for a JSON file among cards that is none."""
+    """The role of a card and its skills. Empty for a JSON file that is not a card."""
     value, marks, start, refused = read_mapping(source, parse_json)
     if refused:
         return read_broken(source, _KIND, list(refused))
@@ -95,7 +95,7 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
 
 
 class _Skills:
-    """The skills of a card, by ids that no other card has."""
+    """The skills of a card, with ids that are unique across cards."""
 
     def __init__(self) -> None:
         self.skills: dict[str, Skill] = {}
@@ -165,7 +165,7 @@ def _check_interfaces(card: FieldReader) -> None:
 
 
 def _require_text(fields: FieldReader, key: str, version: str) -> str:
-    """A text that the protocol demands."""
+    """A string that the protocol requires."""
     if fields.value.get(key) is None or fields.value[key] == "":
         _report_missing(fields, key, "a text", version)
         return ""
@@ -173,7 +173,7 @@ def _require_text(fields: FieldReader, key: str, version: str) -> str:
 
 
 def _require_one(fields: FieldReader, key: str, version: str) -> None:
-    """A list of texts that the protocol demands; only 1.0 demands that it has one."""
+    """A list of strings that the protocol requires. Only version 1.0 requires at least one entry."""
     listed = fields.value.get(key)
     if listed is None or (listed == () and version == _NEW):
         _report_missing(fields, key, "at least one text" if version == _NEW else "a list of texts", version)

@@ -1,7 +1,8 @@
-"""The components of one file: agents become roles, tools a catalog. Who manages whom is kept beside the catalog.
+"""Reads the components of one file: agents become roles, tools a catalog. Relations between agents are kept next to
+the catalog.
 
-A component stands where it is used, or under `$referenced_components` of a component around it, and is referred to by
-`{$component_ref: ID}`. One that stands in another file is left to `whole`.
+A component is written where it is used, or under `$referenced_components` of an enclosing component, and is
+referenced by `{$component_ref: ID}`. `whole` resolves components in other files.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ _LISTS = ("tools", "toolboxes")
 
 
 class _Found(NamedTuple):
-    """A component, and where it stands."""
+    """A component, and its position."""
 
     value: dict[str, Any]
     marks: Marks
 
 
 def read_components(source: SourceText, root: Root) -> ReadFile:
-    """The roles, the tools and the teams of a file; nothing for a file among specifications that is none."""
+    """The roles, the tools and the teams of a file. Empty for a file that is not a specification."""
     parse = parse_json if source.path.endswith(".json") else parse_yaml
     value, marks, start, refused = read_mapping(source, parse)
     if refused:
@@ -66,7 +67,7 @@ def read_components(source: SourceText, root: Root) -> ReadFile:
 
 
 class _Reader:
-    """What is found in a file, by the ids of components."""
+    """Collects the components of a file, keyed by id."""
 
     def __init__(self, source: SourceText, root: Root) -> None:
         self._source, self._root = source, root
@@ -74,11 +75,11 @@ class _Reader:
         self._refusals: list[Refusal] = []
         self._broken: list[BrokenDocument] = []
         self.names: dict[str, str] = {}
-        """Id of an agent or a team to the role that it is, or that leads it."""
+        """Role of each agent or team, keyed by its id. The role of a team is its leader."""
         self._by_id: dict[str, _Found] = {}
 
     def collect(self, top: _Found) -> None:
-        """All components, the outer ones first."""
+        """Collect all components, outer ones first."""
         pending: list[tuple[Any, Marks]] = [top]
         while pending:
             value, marks = pending.pop()
@@ -95,7 +96,7 @@ class _Reader:
             pending += reversed(below)
 
     def read(self, top: _Found) -> ReadFile:
-        """The documents of the file."""
+        """Build the documents of the file."""
         documents: list[SourceDocument] = []
         tools: dict[str, Tool] = {}
         tool_marks: dict[str, tuple[int, Marks]] = {}
@@ -193,7 +194,7 @@ class _Reader:
             yield read_as(self._source, self._root, "standing_order", order, marks)
 
     def _list_tool_names(self, fields: FieldReader, key: str) -> Iterator[tuple[str, int]]:
-        """The tools in a list: by name where they stand in this file, else by the id that is referred to."""
+        """The tools in a list: by name if they are in this file, otherwise by the id of the reference."""
         written = fields.value.get(key)
         if written is not None and not isinstance(written, tuple):
             fields.get_words(key)
@@ -206,7 +207,7 @@ class _Reader:
                 yield item[REF], start_of(marks)
 
     def _resolve_component(self, value: Any) -> _Found | None:
-        """A component that stands here, or that is referred to here and stands somewhere in the file."""
+        """The component for an inline value, or for a reference to another component in the file."""
         if not isinstance(value, dict):
             return None
         if isinstance(value.get(REF), str):
@@ -214,7 +215,9 @@ class _Reader:
         return _Found(value, None) if TYPE in value else None
 
     def _find_leader(self, value: Any, depth: int = 0) -> str | None:
-        """The role that an agent is, or that leads a team; the reference itself if it leads out of the file."""
+        """The role of an agent, or of the leader of a team. If the reference leads out of the file, the reference
+        itself.
+        """
         component = self._resolve_component(value)
         if component is None:
             ref = value.get(REF) if isinstance(value, dict) else None
@@ -226,7 +229,7 @@ class _Reader:
         return self._find_leader(component.value.get(inner), depth + 1) if inner and depth < 40 else None
 
     def _list_edges(self, team: _Found) -> Iterator[tuple[list[Any], int]]:
-        """Who commands whom in a team, and who may query whom in a swarm, each with its mark."""
+        """Command relations in a team, and query relations in a swarm, each with its mark."""
         value, marks = team.value, team.marks[1]
         subject = f"{value[TYPE]} {quote(value.get('name') or '')}"
         if value[TYPE] == MANAGER:
@@ -255,12 +258,12 @@ class _Reader:
                 )
 
     def _map_agents_to_roles(self) -> dict[str, str]:
-        """Id of each agent or team of the file to its role, for other files that refer to it."""
+        """The role of each agent or team in the file, for references from other files."""
         leaders = ((each, self._find_leader(self._by_id[each].value)) for each in self._by_id)
         return {each: leader for each, leader in leaders if leader and not leader.startswith(REF)}
 
     def _ask(self, start: int, confirmations: dict[str, int]) -> SourceDocument:
-        """Tools that demand a confirmation: whoever uses one has to ask."""
+        """Build `ask` policies for tools that require a confirmation."""
         policies = {
             _build_policy_id(tool, number): Policy(
                 description=f"The tool {tool} requires a confirmation.",
@@ -280,13 +283,13 @@ class _Reader:
 
 
 def _build_policy_id(tool: str, number: int) -> str:
-    """An id of its own for each tool: no tool may be without its policy because two have one id."""
+    """A unique policy id for each tool, so no tool loses its policy because of a duplicate id."""
     named = f"confirm_{tool}"
     return named if len(named) <= LONGEST else f"confirm_{number}"
 
 
 def _build_tool(value: dict[str, Any], name: str) -> Tool:
-    """A tool. What it does is not declared, so it is taken for the most it could do."""
+    """Build a tool. Its side effects are not declared, so the most severe are assumed."""
     kind = value[TYPE]
     type: ToolType = "deterministic_function"
     if kind.startswith("MCP"):

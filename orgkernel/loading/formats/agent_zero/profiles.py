@@ -1,6 +1,7 @@
-"""One file of a profile: what it is (`agent.yaml`, `agent.json`, `_context.md`), its prompt, or its tool policy.
+"""Reads one file of a profile: its description (`agent.yaml`, `agent.json`, `_context.md`), its prompt, or its tool
+policy.
 
-A profile is called like its folder, and that is what `call_subordinate` takes.
+The name of a profile is the name of its folder, which is also the argument of `call_subordinate`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _CHOICES = {"mode": ("inherit", "custom"), "default": ("allow", "block"), "mcp_d
 
 
 def read_file(source: SourceText, root: Root) -> ReadFile:
-    """What a file of a profile says."""
+    """Read one file of a profile."""
     name = os.path.basename(source.path)
     kind = "standing_order" if name in PROMPTS else "tool_catalog" if name == "config.json" else KIND
     if source.refusal is not None:
@@ -104,7 +105,7 @@ def _build_role(role_id: str, name: str, description: str, suppressions: Any = (
 
 
 def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
-    """The tool policy of a profile: a document without tools, whose words `whole` reads."""
+    """The tool policy of a profile, as a document without tools. `whole` interprets its words."""
     mapping = read_mapping(source, parse_json)
     refusals = list(mapping.refusals)
     raw: dict[str, Any] = {"profile": role_id}

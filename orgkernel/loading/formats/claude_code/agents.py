@@ -1,7 +1,8 @@
-"""A subagent: a Markdown file whose front matter becomes a role, and whose text becomes the standing orders of the role.
+"""Reads a subagent: a Markdown file whose front matter becomes a role, and whose text becomes the role's standing
+orders.
 
-Words that nothing here declares are left to `whole`, which knows the tools of the tree. The values of the front matter
-are kept beside the record, at the routes at which they are written.
+`whole`, which knows all declared tools, resolves the words of the front matter. The original values are kept next to
+the record, at the routes at which they are written.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _MOST_TURNS = 9_999
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role and the orders of an agent; nothing for a note that lies beside agents."""
+    """The role and the orders of an agent. Empty for another Markdown file in the folder of agents."""
     front = read_front_matter(source, _LISTS)
     if front is None:
         return ReadFile(skipped=True)
@@ -146,7 +147,7 @@ def _read_turns(
 
 
 def _list_own_servers(value: Any) -> list[str]:
-    """The MCP servers that an agent declares for itself; a name alone refers to one that is declared elsewhere."""
+    """The MCP servers that an agent declares for itself. A name alone refers to a server that is declared elsewhere."""
     mappings = (
         [value] if isinstance(value, dict) else [each for each in value or () if isinstance(each, dict)]
     )

@@ -1,4 +1,6 @@
-"""A command: a prompt that the user calls by name. It is no role; what its front matter refers to is kept for the rules."""
+"""Reads a command: a prompt that the user calls by name. It is not a role. The references in its front matter are
+kept for the rules.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ COMMAND, TOOLS, AGENT = "command", "allowed-tools", "agent"
 
 
 def read_command(source: SourceText, root: Root) -> ReadFile:
-    """A document without tools, with the words of the front matter; nothing of a command without any."""
+    """A document without tools, with the words of the front matter. Empty for a command without front matter."""
     if source.refusal is None and split_front_matter(source.text) is None:
         return ReadFile(skipped=True)
     front = read_front_matter(source, (TOOLS,))

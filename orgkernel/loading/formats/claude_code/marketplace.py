@@ -1,4 +1,6 @@
-"""A marketplace lists plugins. Each that lies in its folder is an organization: plugins are installed one by one."""
+"""Reads a marketplace, which lists plugins. Each plugin in its folder is an organization, because plugins are
+installed one by one.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ MARKETPLACE = os.path.join(".claude-plugin", "marketplace.json")
 
 
 class ListedPlugin(NamedTuple):
-    """A plugin with agents, and what the marketplace calls it."""
+    """A plugin with agents, and its name in the marketplace."""
 
     path: str
     name: str
 
 
 def list_plugins(path: str) -> list[ListedPlugin]:
-    """The plugins with agents in the folder of a marketplace; none of any other folder."""
+    """The plugins with agents in the folder of a marketplace. Empty for any other folder."""
     file = os.path.join(path, MARKETPLACE)
     if not is_folder(path) or not is_file(file):
         return []

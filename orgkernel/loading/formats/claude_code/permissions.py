@@ -1,8 +1,9 @@
-"""The permission rules of `settings.json`: `deny` and `ask` become policies about tools, for every agent.
+"""Reads the permission rules of `settings.json`: `deny` and `ask` become policies about tools, for every agent.
 
-`allow` gives nobody a tool: it only says that the user is not asked. A rule about some files (`Read(./.env)`) is about the
-paths of these files, and one about some commands (`Bash(rm:*)`) about the beginnings of these commands. A rule about another part
-of a tool (`WebFetch(domain:x.example)`) is about all of it here, because what access cannot compare stays closed.
+`allow` does not grant tools. It only means that the user is not asked. A rule about some files (`Read(./.env)`)
+becomes a policy with their paths, and a rule about some commands (`Bash(rm:*)`) a policy with their prefixes. A rule
+about another part of a tool (`WebFetch(domain:x.example)`) becomes a policy about the whole tool, because access
+decisions cannot compare such parts and must not allow more than the rule.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _STARTERS = ("Agent", "Task")
 
 
 def read_permissions(source: SourceText, root: Root) -> ReadFile:
-    """The rules of one settings file; nothing of a file without any."""
+    """The rules of one settings file. Empty for a file without rules."""
     mapping = read_mapping(source, parse_json)
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals))
@@ -79,7 +80,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
 
 
 def restrict_to_known_tools(document: SourceDocument, known: Collection[str]) -> SourceDocument:
-    """The policies of a settings file, about the tools that there are. A rule about no tool is left out."""
+    """The policies of a settings file, limited to known tools. Rules without a known tool are omitted."""
     record = document.record
     assert isinstance(record, AccessPolicies)
     policies = {}
@@ -116,7 +117,7 @@ def _read_rules(
 
 
 def iterate_rule_tools(word: str) -> Iterator[str]:
-    """The tools, and beginnings with a star, that a rule is about.
+    """The tools that a rule applies to, and prefixes that end with a star.
 
     >>> list(iterate_rule_tools("Bash(rm:*)")), list(iterate_rule_tools("Task")), list(iterate_rule_tools("*"))
     (['Bash'], ['Agent', 'Task'], ['*'])

@@ -1,4 +1,4 @@
-"""A SKILL.md as Claude Code writes it: the Agent Skills standard, with more fields and fewer demands."""
+"""Reads a SKILL.md of Claude Code: the Agent Skills standard, with more fields and fewer required ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPEN_TO = ("disable-model-invocation", "user-invocable")
 
 
 def read_skill(source: SourceText, root: Root) -> ReadFile:
-    """The skill."""
+    """Read the skill."""
     if source.refusal is not None:
         return read_broken(source, "cognitive_skill", [source.refusal])
     parsed = parse_markdown(source)

@@ -1,4 +1,6 @@
-"""What no single file says: the organization, the tools that agents name of servers, and what "every tool" is here."""
+"""Combines the files of a root: builds the organization, adds server tools that agents name, and expands "every
+tool".
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ _SAME = {"Task": "Agent", "Agent": "Task"}
 
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-    """What the files of one root mean together."""
+    """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]
     catalogs = [
@@ -77,12 +79,12 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
 
 
 def _list_tool_names(raw: Mapping[str, Any]) -> Iterator[str]:
-    """The tools that an agent has or lacks, as its file names them."""
+    """The tools that an agent has or lacks, by the names in its file."""
     yield from (*raw.get("tools", ()), *raw.get("disallowedTools", ()))
 
 
 def _does_depend_on_others(raw: Mapping[str, Any], everything: dict[str, None]) -> bool:
-    """Whether the tools of a role are others than the words that its file lists."""
+    """Whether the tools of a role differ from the words that its file lists."""
     words = raw.get("tools")
     if words is None or "disallowedTools" in raw:
         return True
@@ -92,7 +94,7 @@ def _does_depend_on_others(raw: Mapping[str, Any], everything: dict[str, None]) 
 def _equip(
     role: SourceDocument, raw: Mapping[str, Any], everything: dict[str, None], harmless: Collection[str]
 ) -> SourceDocument:
-    """The role with the tools that there are. A word that nothing declares gives nothing; the rules report it."""
+    """The role with its existing tools. An undeclared word adds no tool. Rules report it."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
     tools: dict[str, int] = {}
@@ -123,7 +125,7 @@ def _equip(
 
 
 def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:
-    """The tools that a word stands for: itself, its other name, or all known ones of a server."""
+    """The tools that a word stands for: the tool itself, its alias, or all known tools of a server."""
     if word in everything:
         yield word
     if word in _SAME and _SAME[word] in everything:
@@ -137,7 +139,7 @@ def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:
 def _build_organization(
     root: Root, files: Sequence[FileRead], roles: Sequence[SourceDocument], catalogs: Sequence[SourceDocument]
 ) -> SourceDocument:
-    """All roles beside one another: nobody says here who commands whom."""
+    """The organization of all roles, without a chain of command, because no file declares one."""
     plugin = next((each for each in catalogs if each.unknown), None)
     called = plugin.unknown[0][1] if plugin is not None else get_organization_name(root)
     hierarchy = dict.fromkeys((each.record.role_id for each in roles), HierarchyEntry())  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Where Copilot keeps its files: below `.github` of a project, or as `*.agent.md` in a folder."""
+"""Locates the files of Copilot: below `.github` of a project, or as `*.agent.md` in a folder."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from orgkernel.loading.formats.format import Layout
 
 HIDDEN, AGENTS, MODES = ".github", "agents", "chatmodes"
 AGENT, MODE = ".agent.md", ".chatmode.md"
-"""How the names of agents end; the older name of agents is chat modes."""
+"""File suffixes of agents. Chat modes are the older form of agents."""
 SERVERS = (os.path.join(".vscode", "mcp.json"), ".mcp.json")
 _AGENT_FILES, _ALONE = r".*\.md", r".*\.agent\.md"
 _MODE_FILES, _SKILL_FILES = r".*\.chatmode\.md", r"[^/]+/SKILL\.md"
 
 
 def get_agent_stem(path: str) -> str:
-    """What an agent is called by its file."""
+    """The name of an agent from its file name."""
     name = os.path.basename(path)
     for suffix in (AGENT, MODE, MARKDOWN):
         if name.endswith(suffix):
@@ -25,7 +25,7 @@ def get_agent_stem(path: str) -> str:
 
 
 def may_hold(path: str) -> bool:
-    """Whether a file may be an agent."""
+    """Whether a file can be an agent."""
     folders = path.split(os.sep)[:-1]
     return path.endswith((AGENT, MODE)) or (
         path.endswith(MARKDOWN) and HIDDEN in folders and AGENTS in folders
@@ -33,7 +33,7 @@ def may_hold(path: str) -> bool:
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
-    """Where the files lie that a path means: a project, its `.github`, the folders in it, or a file in one."""
+    """The location of the files for a path: a project, its `.github`, the folders in it, or a file in one of them."""
     if not is_folder(path):
         return _find_layout_around(path) if path.endswith(MARKDOWN) else None
     name, above = os.path.basename(path), os.path.dirname(path)
@@ -49,7 +49,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
 
 
 def _find_layout_around(path: str) -> Layout | None:
-    """The project in whose `.github` a file lies, or the folder of an agent that lies elsewhere."""
+    """The project whose `.github` contains a file, or the folder of an agent elsewhere."""
     folder = os.path.dirname(path)
     while os.path.basename(folder) not in ("", AGENTS, MODES):
         folder = os.path.dirname(folder)
@@ -60,7 +60,7 @@ def _find_layout_around(path: str) -> Layout | None:
 
 
 def _has_agents(folder: str) -> bool:
-    """Whether a `.github` holds agents."""
+    """Whether a `.github` folder contains agents."""
     return has_file(os.path.join(folder, AGENTS), MARKDOWN) or has_file(os.path.join(folder, MODES), MODE)
 
 

@@ -1,4 +1,4 @@
-"""What no single file says: the organization, the tools that there are, who may start whom and who hands work to whom."""
+"""Combines the files of a root: the organization, its tools, the agents that each agent may start, and handoffs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIRST = pack_mark(1, 1)
 
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-    """What the files of one root mean together."""
+    """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]
     if not roles:
@@ -61,12 +61,12 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
 
 
 class _Agents:
-    """The agents of a root, by what others call them."""
+    """The agents of a root, keyed by the name that other agents use."""
 
     def __init__(self, roles: Sequence[SourceDocument]) -> None:
         self._ids: dict[str, str] = {}
         self.started: list[str] = []
-        """Those that others may start by their own choice."""
+        """The agents that others may start on their own."""
         for role in roles:
             profile = _get_profile(role)
             self._ids.setdefault(profile.role_name, profile.role_id)
@@ -85,12 +85,12 @@ def _get_profile(document: SourceDocument) -> RoleProfile:
 
 
 def _list_tools(role: SourceDocument) -> Iterator[str]:
-    """The tools that an agent lists, by their ids."""
+    """The ids of the tools that an agent lists."""
     return map(convert_tool_id, get_list_words(role).get(TOOLS, ()))
 
 
 def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents) -> SourceDocument:
-    """The role with the tools that there are, and the agents that it may start."""
+    """The role with its existing tools, and the agents that it may start."""
     record, marks, words = _get_profile(role), role.marks, get_list_words(role)
     tools: dict[str, int] = {}
     if TOOLS not in words or EVERY in words[TOOLS]:
@@ -130,7 +130,9 @@ def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents
 
 
 def _build_organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) -> SourceDocument:
-    """All roles beside one another: nobody says here who commands whom. Handoffs are a channel."""
+    """The organization of all roles, without a chain of command, because no file declares one. Handoffs become a
+    channel.
+    """
     pairs = dict.fromkeys(
         (_get_profile(role).role_id, target)
         for role in roles

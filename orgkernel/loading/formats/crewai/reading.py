@@ -1,7 +1,7 @@
-"""The files of a crew, each by itself. What they mean together is in `whole`.
+"""Reads each file of a crew by itself. `whole` combines them.
 
 An agent becomes a role, and its backstory the standing orders of the role. A task becomes a procedure. The words for
-tools, and who does which task, are kept beside the records.
+tools, and the agent of each task, are kept next to the records.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _INTERVAL = Doctrine().salute_interval_turns
 
 
 def read_file(source: SourceText, root: Root) -> ReadFile:
-    """What one file of a crew says, by its name."""
+    """Read one file of a crew, according to its name."""
     name = os.path.basename(source.path)
     if name.endswith(".py"):
         return _read_tool_file(source, root)
@@ -82,7 +82,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
 
 
 def build_own_tool(description: str) -> Tool:
-    """A tool that a project writes in Python. What it does is not declared, so it is taken for the most it could do."""
+    """A tool that a project defines in Python. Its side effects are not declared, so the most severe are assumed."""
     return Tool(description=description, type="deterministic_function", side_effects="destructive")
 
 
@@ -169,7 +169,9 @@ def _read_agent(
 
 
 def _collect_tool_words(fields: FieldReader) -> dict[str, Any]:
-    """What an agent lists as its tools, apps and MCP servers; the marks of the fields become those of these words."""
+    """The words under which an agent lists its tools, apps and MCP servers. The marks of these fields become marks of
+    the words.
+    """
     raw: dict[str, Any] = {}
     for key in ("tools", "apps", "mcps"):
         if fields.value.get(key) is None:
@@ -253,7 +255,7 @@ def _build_tasks(
     *,
     only_misspelled: bool,
 ) -> ReadFile:
-    """The tasks as procedures, with what else the file says of its crew."""
+    """The tasks as procedures, together with other facts about the crew in the file."""
     procedures: dict[str, Procedure] = {}
     below: dict[str, tuple[int, Marks]] = {}
     doing: dict[str, str] = {}
@@ -304,7 +306,7 @@ def _build_tasks(
 
 
 def _read_tool_file(source: SourceText, root: Root) -> ReadFile:
-    """A tool that agents call `custom:NAME`: a file in `tools` with a class or a function for it."""
+    """A tool that agents call `custom:NAME`: a file in `tools` that defines a class or function for it."""
     if source.refusal is not None or not ("BaseTool" in source.text or "@tool" in source.text):
         return ReadFile(skipped=True)
     stem = os.path.basename(source.path).removesuffix(".py")
@@ -323,6 +325,6 @@ def _merge_files(first: ReadFile, second: ReadFile) -> ReadFile:
 
 
 def _build_broken_document(source: SourceText, kind: str, claimed: str, refusals: list[Refusal]) -> ReadFile:
-    """One of several documents in a file that cannot be read."""
+    """The result for one of several documents in a file, if that document cannot be read."""
     broken = BrokenDocument(source.name, source.path, kind, frozenset({claimed}))
     return ReadFile((), (broken,), tuple(build_diagnostic(source, each) for each in refusals[:MAX_REFUSALS]))

@@ -1,4 +1,4 @@
-"""What no single file says: each crew as an organization, who manages it, and which tools its agents have."""
+"""Combines the files of a root: each crew as an organization, its manager, and the tools of its agents."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _SERVICES = ("apps", "mcps")
 
 
 class _Crew(NamedTuple):
-    """The documents of one crew, and what is said of it."""
+    """The documents of one crew, and further facts about it."""
 
     roles: dict[str, SourceDocument]
-    """By the name that the crew calls them."""
+    """Roles, keyed by their names in the crew."""
     says: SourceDocument | None
-    """The document that says how the crew proceeds."""
+    """The document that defines the process of the crew."""
     raw: Mapping[str, Any]
     tasks: tuple[SourceDocument, ...]
     is_json: bool
 
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-    """What the files of all crews of a root mean together."""
+    """Combine the files of all crews of a root."""
     library = {tool for file in own for each in file.read.documents for tool in list_declared_tools(each)}
     folders: dict[str, list[SourceDocument]] = defaultdict(list)
     for file in files:
@@ -91,7 +91,7 @@ def _build_crew(documents: Sequence[SourceDocument]) -> _Crew:
 
 
 def _list_members(crew: _Crew) -> list[str]:
-    """The agents of a crew that there are, in its order."""
+    """The existing agents of a crew, in its order."""
     if not crew.is_json:
         return list(crew.roles)
     return [name for name in dict.fromkeys(map(convert_to_id, crew.raw["agents"])) if name in crew.roles]
@@ -108,7 +108,7 @@ def _get_manager(crew: _Crew) -> str | None:
 def _build_role_part(
     crew: _Crew, name: str, manager: str | None, others: Sequence[str], declared: Set[str], library: Set[str]
 ) -> RolePart:
-    """What an agent is in its crew."""
+    """The part of an agent's role that comes from its crew."""
     role = crew.roles[name]
     raw, marks = get_list_words(role), role.marks[1]
     tools: dict[str, int] = {}
@@ -144,13 +144,13 @@ def _get_key(marks: Mapping[str, tuple[int, Marks]], field: str) -> int:
 
 
 def _map_tasks_to_agents(tasks: SourceDocument) -> Mapping[str, str]:
-    """Task to the agent that does it."""
+    """The agent of each task."""
     words: Mapping[str, Any] = get_list_words(tasks)
     return dict(words.get("doing", {}))
 
 
 def _resolve_tool(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str | None:
-    """The tool that a word stands for: one of the project, or one of the library under any name that CrewAI takes."""
+    """The tool that a word stands for: a tool of the project, or of the library under any name that CrewAI accepts."""
     tool = build_tool_id_from_name(word)
     if tool is not None and tool in declared:
         return tool
@@ -160,7 +160,7 @@ def _resolve_tool(word: str, declared: Set[str], library: Set[str] | tuple[()]) 
 
 
 def _build_services(crew: _Crew) -> SourceDocument | None:
-    """The apps and MCP servers that agents name, each at the first of them."""
+    """The apps and MCP servers that agents name, each at its first mention."""
     tools: dict[str, Tool] = {}
     first: dict[str, tuple[SourceDocument, int]] = {}
     for role in crew.roles.values():
@@ -190,7 +190,9 @@ def _build_services(crew: _Crew) -> SourceDocument | None:
 def _build_organization(
     root: Root, folder: str, crew: _Crew, manager: str | None, others: Sequence[str]
 ) -> SourceDocument:
-    """A crew. A manager that it names is the superior of all others; where nobody is named, nobody is."""
+    """The organization of a crew. If the crew names a manager, the manager is the superior of all others. Otherwise
+    there is no superior.
+    """
     words = crew.raw.get("crew") or [""]
     called = words[0] or (root.called if folder == root.path else "") or os.path.basename(folder)
     hierarchy = {name: HierarchyEntry() for name in others}

@@ -1,4 +1,4 @@
-"""One file of MCP: servers that somebody declares, or tools that servers answered with, or both."""
+"""Reads one MCP file: declared servers, listed tools of servers, or both."""
 
 from __future__ import annotations
 
