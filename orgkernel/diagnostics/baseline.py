@@ -1,4 +1,6 @@
-"""A baseline: the findings an old tree is allowed to keep, without lines, so that moving them changes nothing."""
+"""A baseline: the findings that an existing organization may keep. It contains no line numbers, so moving a finding
+changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ class Entry(NamedTuple):
 
 
 FindingKey = Callable[[str], str]
-"""Name of a file, as findings have it, to its name in the baseline."""
+"""Maps the file name of a finding to its name in the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,13 @@ class Comparison:
 
     new: tuple[Diagnostic, ...]
     known: int
-    """How many findings the baseline allows."""
+    """Number of findings that the baseline allows."""
     stale: tuple[Entry, ...]
-    """Entries that allow more findings than there are."""
+    """Entries that allow more findings than exist."""
 
 
 def build_entry(diagnostic: Diagnostic, name: FindingKey) -> Entry:
-    """The entry a finding belongs to."""
+    """The entry of a finding."""
     return Entry(
         diagnostic.code,
         name(diagnostic.place.file),
@@ -67,8 +69,8 @@ def compare(
 ) -> Comparison:
     """Which findings are new, and which entries are stale.
 
-    Of equal findings, the first ones in the file count as known. Entries about files that were not checked, by their
-    names in the baseline, are never stale.
+    If there are more equal findings than the entry allows, the first ones in the file are treated as known. Entries
+    for files that were not checked are never stale.
     """
     left = dict(baseline)
     new: list[Diagnostic] = []
@@ -85,7 +87,7 @@ def compare(
 
 
 def render_baseline(baseline: Mapping[Entry, int]) -> str:
-    """JSON with one line per entry, sorted, so that changes can be reviewed and merged."""
+    """The baseline as JSON with one line per entry, sorted, so changes can be reviewed and merged."""
     lines = ",\n".join(
         f"    {json.dumps({**entry._asdict(), 'count': count})}" for entry, count in sorted(baseline.items())
     )
@@ -94,7 +96,7 @@ def render_baseline(baseline: Mapping[Entry, int]) -> str:
 
 
 def parse_baseline(text: str, path: str) -> dict[Entry, int]:
-    """The baseline a file holds. Raises `BadBaseline`, naming `path`."""
+    """The baseline in a file. Raises `BadBaseline`, naming `path`."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:

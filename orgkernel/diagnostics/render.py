@@ -1,4 +1,6 @@
-"""Findings as text for people, as lines for editors, as JSON for programs, and how far the text reaches that they point at."""
+"""Renders findings as text for people, as lines for editors and as JSON for programs, and measures the underlined
+text.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 ReadLines = Callable[[str], Sequence[str]]
-"""Name of a file, as shown, to its lines; none where it cannot be read."""
+"""Returns the lines of a file, by its name as shown. Empty if it cannot be read."""
 
 Paint = Callable[[str, str], str]
-"""A text and a severity to the text in the color of the severity."""
+"""Colors a text for a severity."""
 
 _WIDTH = 100
 # A quoted text, or everything up to what ends a plain one.
@@ -29,7 +31,7 @@ _BEFORE_VALUES = frozenset(":-[,{?")
 
 
 def measure_token(line: str, start: int) -> int:
-    """Number of characters, at least one, of the value, or of the word inside one, that begins at `start` (from 0)."""
+    """Length in characters, at least one, of the value or the word that begins at `start` (from 0)."""
     before = line[:start].rstrip()[-1:]
     inside = bool(before) and before not in _BEFORE_VALUES
     match = (_WORD if inside else _TOKEN).match(line, start)
@@ -37,7 +39,7 @@ def measure_token(line: str, start: int) -> int:
 
 
 def find_end_column(place: Place, read_lines: ReadLines) -> int | None:
-    """The column after the last one a place points at; None where its line cannot be read or has changed."""
+    """The column after the last one of the text at a place. None if its line cannot be read or has changed."""
     lines = read_lines(place.file)
     if not 0 < place.line <= len(lines):
         return None
@@ -47,7 +49,7 @@ def find_end_column(place: Place, read_lines: ReadLines) -> int | None:
 
 
 def sentence(diagnostic: Diagnostic) -> str:
-    """What is wrong, and in parentheses what to do about it."""
+    """The message, with the help in parentheses."""
     return clean(f"{diagnostic.message} ({diagnostic.help})" if diagnostic.help else diagnostic.message)
 
 
@@ -57,7 +59,9 @@ def title(diagnostic: Diagnostic) -> str:
 
 
 def render_full(diagnostics: Iterable[Diagnostic], read_lines: ReadLines, paint: Paint | None = None) -> str:
-    """Each finding with the line it is about, its help, and where to read more. `paint` colors what stands out."""
+    """Each finding with its source line, its help, and a reference to the page of its rule. `paint` colors the
+    highlights.
+    """
     return "\n".join(
         _render_block(diagnostic, read_lines, paint or _leave_unpainted) for diagnostic in diagnostics
     )
@@ -71,7 +75,7 @@ def render_concise(diagnostics: Iterable[Diagnostic], paint: Paint | None = None
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
-    """A list of objects."""
+    """The findings as a JSON list of objects."""
     return (
         json.dumps([convert_to_data(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False)
         + "\n"

@@ -1,4 +1,4 @@
-"""Messages about values that do not fit their shape, made from what msgspec says."""
+"""Words messages about values that do not fit their shape, based on the errors of msgspec."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACE = re.compile(r" - at (?:`(key)` in )?`\$(.*)`$", re.DOTALL)
 
 
 class Unfit(NamedTuple):
-    """A value that does not fit: its place, and what it is compared with what it should be."""
+    """A value that does not fit: its place, and a comparison with the expected value."""
 
     message: str
     place: str
@@ -35,7 +35,7 @@ class Unfit(NamedTuple):
 
 
 def describe_unfit(error: Exception) -> Unfit:
-    """A conversion error of msgspec in orgkernel's words; user text is quoted, and secrets in it are masked.
+    """Describe a conversion error of msgspec in orgkernel's words. User text is quoted, and secrets in it are masked.
 
     >>> import msgspec
     >>> try:
@@ -79,17 +79,17 @@ def _describe(text: str) -> str:
 
 
 def _name_kinds(named: str) -> str:
-    """The kinds a value may have, from `int | str | null`."""
+    """The expected kinds of a value, from `int | str | null`."""
     return " or ".join(_KINDS.get(name, "another value") for name in named.split(" | "))
 
 
 def _name_given_kind(name: str) -> str:
-    """The kind a value has; a number with a fraction is named as such, because a whole number may be expected."""
+    """The actual kind of a value. A number with a fraction is named as such, because a whole number can be expected."""
     return (
         "a number with a fraction" if name == "float" else "a number" if name == "int" else _name_kinds(name)
     )
 
 
 def _format_limit(number: str) -> str:
-    """A limit without a fraction of zero."""
+    """A limit without a zero fraction."""
     return number.removesuffix(".0")

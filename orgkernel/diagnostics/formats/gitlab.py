@@ -1,4 +1,6 @@
-"""The report that GitLab reads as `codequality`: a JSON list that a merge request compares with its target branch."""
+"""Renders the report that GitLab reads as `codequality`: a JSON list that a merge request compares with its target
+branch.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def render_gitlab(diagnostics: Iterable[Diagnostic]) -> str:
-    """A list of objects; file names have to be relative to the repository."""
+    """The report as a JSON list. File names must be relative to the repository."""
     report = [
         {
             "description": f"{diagnostic.name}: {sentence(diagnostic)}",

@@ -1,4 +1,6 @@
-"""JUnit XML: one test suite per file, one test case per finding, and one passing test case for a file without findings."""
+"""Renders JUnit XML: one test suite per file, one test case per finding, and one passing test case for a file without
+findings.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _ILLEGAL = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def render_junit(diagnostics: Iterable[Diagnostic], files: Iterable[str], fail_on: Severity) -> str:
-    """Findings that make the check fail are failures; the others are skipped tests, so the report agrees with the check."""
+    """The report. Findings that make the check fail are failures, and the others are skipped tests, so the report
+    agrees with the check.
+    """
     by_file: dict[str, list[Diagnostic]] = {name: [] for name in files}
     for diagnostic in diagnostics:
         by_file.setdefault(diagnostic.place.file, []).append(diagnostic)

@@ -1,6 +1,6 @@
-"""SARIF 2.1.0, the format code scanning reads: one run, every rule, a result per finding.
+"""Renders SARIF 2.1.0, the format that code scanning reads: one run, every rule, and one result per finding.
 
-Nothing in it depends on the machine or the time: file names are relative to the repository.
+The output depends neither on the machine nor on the time. File names are relative to the repository.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RulePage(Protocol):
 def render_sarif(
     diagnostics: Iterable[Diagnostic], pages: Sequence[RulePage], version: str, read_lines: ReadLines
 ) -> str:
-    """The log as JSON; `pages` are all rules, in the order they are listed."""
+    """The log as JSON. `pages` contains all rules, in the order in which they are listed."""
     index = {page.code: number for number, page in enumerate(pages)}
     driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_build_rule(page) for page in pages]}
     run = {
@@ -103,12 +103,12 @@ def _build_location(place: Place, read_lines: ReadLines) -> dict[str, Any]:
 
 
 def _build_artifact(file: str) -> dict[str, str]:
-    """A file outside the repository has its full name, which is not a relative reference."""
+    """The location of a file. A file outside the repository keeps its absolute name."""
     if file.startswith("/"):
         return {"uri": f"file://{quote(file)}"}
     return {"uri": quote(file), "uriBaseId": _BASE}
 
 
 def _escape_links(text: str) -> str:
-    """Text in which viewers find no link: `[text](target)` in a document must not become one."""
+    """Escape brackets, so viewers do not turn `[text](target)` from a document into a link."""
     return text.replace("](", "] (")

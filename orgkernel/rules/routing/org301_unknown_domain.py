@@ -80,7 +80,7 @@ def guess_domain(view: OrgView, word: str) -> str | None:
 
 
 def is_unsure(view: OrgView, role_id: str) -> bool:
-    """Whether the role handles an report_undeclared id, so that its domains are not those its author meant."""
+    """Whether the role handles an undeclared id, so that its domains are not those its author meant."""
     return any(edge.target not in view.records.domains for edge in view.list_domains(role_id))
 
 

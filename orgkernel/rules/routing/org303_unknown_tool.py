@@ -15,7 +15,7 @@ Every tool that a document names is declared by a tool catalog that the organiza
 
 ## Why it matters
 
-Access to an report_undeclared tool is denied. The role appears to have the tool, its runtime refuses the call, and no role can
+Access to an undeclared tool is denied. The role appears to have the tool, its runtime refuses the call, and no role can
 follow a plan that needs it.
 
 ## Example
