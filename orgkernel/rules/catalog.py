@@ -1,4 +1,4 @@
-"""All rules, found by the names of their modules."""
+"""The list of all rules, found by the names of their modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PREFIX = "org"
 
 @cache
 def list_rules() -> tuple[Rule, ...]:
-    """Every rule, by code."""
+    """All rules, sorted by code."""
     names = [
         f"{family}.{name}"
         for _, family, is_package in pkgutil.iter_modules(rules.__path__)
@@ -29,11 +29,11 @@ def list_rules() -> tuple[Rule, ...]:
 
 @cache
 def select_rules(target: RuleTarget) -> tuple[Rule, ...]:
-    """The rules with one target, by code."""
+    """The rules with one target, sorted by code."""
     return tuple(rule for rule in list_rules() if rule.target is target)
 
 
 def get_page(rule: Rule) -> str:
-    """The docstring of a rule's module: its page."""
+    """The page of a rule, which is the docstring of its module."""
     module = import_module(rule.check.__module__)
     return (module.__doc__ or "").strip() + "\n"

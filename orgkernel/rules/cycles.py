@@ -1,4 +1,4 @@
-"""Cycles of domains, tools, skills and qualifications, and the findings about them (ORG312 to ORG314, ORG605)."""
+"""Finds cycles of domains, tools, skills and qualifications (ORG312 to ORG314, ORG605)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _find_shortest_cycle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) 
 
 
 def _render_path(first: Edge, others: list[Edge]) -> str:
-    """The cycle, cut after the first five nodes; empty if a node leads directly to itself."""
+    """The cycle, shortened after the first five nodes. Empty if a node leads directly to itself."""
     if not others:
         return ""
     steps = [quote(edge.source) for edge in (first, *others)]

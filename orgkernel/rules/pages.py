@@ -1,4 +1,4 @@
-"""The page of every code: a rule's docstring, or a row of the errors of reading and shape, or of contracts."""
+"""The page of every code: the docstring of a rule, or a row for reading, shape or contract findings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Page:
 
 
 def build_all_pages() -> dict[str, Page]:
-    """Code to page, by code."""
+    """All pages, keyed by code and sorted by code."""
     rows = {**ROWS, **CONTRACT_ROWS}
     pages = [_build_row_page(row) for row in rows.values()] + [
         _build_rule_page(rule) for rule in list_rules()

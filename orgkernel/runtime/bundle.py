@@ -1,13 +1,13 @@
-"""What a host asks of a compiled organization: can it be used, and which role takes a task (docs/http.md)?
+"""A compiled organization as a host uses it: checks the bundle, and finds the role that takes a task (docs/http.md).
 
-A bundle is one JSON document. `orgkernel host compile --agent-zero` makes it from a checked organization. It already says who
-takes which domain and which of the host's tools a role may call, so a host needs no YAML, no rules and no access
-decision. `read_bundle` checks it completely before anything uses it.
+A bundle is one JSON document. `orgkernel host compile --agent-zero` makes it from a checked organization. It already
+lists the role for each domain and the host tools that each role may call, so a host needs no YAML, no rules and no
+access decision. `read_bundle` checks it completely before anything uses it.
 
-Error policies: an invalid bundle raises `BundleError`. Dispatch passes through: a word that means nothing here, or a
-domain that no role takes, yields no role and a reason.
+Error policies: an invalid bundle raises `BundleError`. Dispatch passes through: an unknown word, or a domain that no
+role takes, yields no role and a reason.
 
-INVARIANT: only `read_bundle` makes the records. It checks shapes and references, so that readers may rely on both.
+INVARIANT: only `read_bundle` makes the records. It checks shapes and references, so readers may rely on both.
 Mappings inside are plain JSON that all readers of the bundle share: do not change them.
 
 Standard library only: this module also runs inside hosts.
@@ -31,7 +31,9 @@ VERSION: Final = "1.0"
 
 
 class BundleError(ValueError):
-    """A bundle that must not be used. `code` is stable, `where` is the route to the value, `text` says what is wrong."""
+    """Raised for a bundle that must not be used. `code` is stable, `where` is the route to the value, and `text`
+    describes the problem.
+    """
 
     def __init__(self, code: str, where: str, text: str) -> None:
         super().__init__(f"{where}: {text}" if where else text)
@@ -61,7 +63,7 @@ class ToolGrant(NamedTuple):
     ask: tuple[str, ...]
     """Actions that need approval. A host cannot ask for it, so they are not allowed."""
     conditional: str | None
-    """The times, channels and paths that could change it, in words. None if nothing could."""
+    """The times, channels and paths that could change the answer, in words. None if nothing could."""
     scoped: tuple[str, ...]
     """Actions that are allowed on paths in the role's file scope."""
 
@@ -73,15 +75,15 @@ class BundleTool(NamedTuple):
     """The tool's id in the catalog."""
     name: str
     roles: tuple[str, ...]
-    """Roles that may use it."""
+    """Roles that may use the tool."""
     essential: bool
     """Whether at least one role always has it."""
     path_arguments: tuple[str, ...]
-    """The arguments that hold paths."""
+    """The arguments that contain paths."""
 
 
 class BundleRole(NamedTuple):
-    """A role and what the decisions allow it."""
+    """A role and its permissions."""
 
     role_id: str
     role_name: str
@@ -98,31 +100,32 @@ class BundleRole(NamedTuple):
     domains: tuple[str, ...]
     plans: tuple[str, ...]
     tools: Mapping[str, ToolGrant]
-    """By tool id."""
+    """Permissions, keyed by tool id."""
     host_tools: frozenset[str]
-    """Host names of the tools that it may call, essential ones included."""
+    """Host names of the tools that the role may call, including essential ones."""
     essential: frozenset[str]
-    """Tools among them that are never taken away."""
+    """Tools among them that are always allowed."""
     pace: Mapping[str, Mapping[str, Any]]
     """For each tier: action, description, escalate_to, trigger (a checked tree or None) and text."""
     max_turns: int
     """Model calls without progress that the doctrine allows. Triggers call it `max`."""
     doctrine: Mapping[str, Any]
     file_scope: tuple[str, ...]
-    """Where it may write. Empty means anywhere."""
+    """Globs of the files that the role may write. Empty means all files."""
     profile: Mapping[str, Any]
     """The role in the JSON form of the specification. Neighbor layers read it."""
 
 
 class BundleLimits(NamedTuple):
-    """The limits of a run: how far and to how many agents work is handed on, and whether each hop narrows it."""
+    """The limits of a run: the depth and width of hand-offs, and whether each hop narrows permissions."""
 
     max_spawn_depth: int = 3
-    """The depth below the first agent at which nobody dispatches. Deeper, only essential tools are left."""
+    """The depth below the first agent at which agents no longer dispatch. Below that depth, only essential tools are
+    allowed."""
     max_children: int = 5
     max_concurrent: int = 8
     strict: bool = False
-    """Whether an agent may use only what all roles above it may use, too."""
+    """Whether an agent may use only tools that all roles above it may use."""
 
 
 class Bundle(NamedTuple):
@@ -136,16 +139,17 @@ class Bundle(NamedTuple):
     organization: Mapping[str, Any]
     domains: Mapping[str, BundleDomain]
     aliases: Mapping[str, str | None]
-    """Each alias and the domain that it means. None if it is listed as `unmapped`."""
+    """The domain of each alias. None if the alias is listed as `unmapped`."""
     dispatch: Mapping[str, str | None]
-    """Each domain and the role that takes it."""
+    """The role that takes each domain."""
     roles: Mapping[str, BundleRole]
     """In the order of the hierarchy."""
     tools: Mapping[str, BundleTool]
-    """By the host's name for the tool."""
+    """Tools, keyed by the host's name."""
     signals: Mapping[str, Any]
     text_index: TextIndex | None = None
-    """The words of the roles, weighed, to find the role for a message. None in a bundle that was compiled without them."""
+    """The weighted words of the roles, to find the role for a message. None in a bundle that was compiled without
+    them."""
     limits: BundleLimits = BundleLimits()
 
     @property
@@ -155,7 +159,7 @@ class Bundle(NamedTuple):
 
     @property
     def root(self) -> str | None:
-        """Where relative paths start, if the organization says so."""
+        """The folder at which relative paths start, if the organization sets it."""
         root = self.organization.get("workspace_root")
         return root if isinstance(root, str) else None
 
@@ -173,13 +177,13 @@ def format_route(*steps: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A mapping in a bundle and the route to it. Every reader raises `BundleError` for a value that does not fit."""
+    """A mapping in a bundle and the route to it. Every method raises `BundleError` for a value that does not fit."""
 
     data: Mapping[str, Any]
     where: str
 
     def build_error(self, key: str, text: str) -> BundleError:
-        """The error to raise for a value that cannot be used."""
+        """Build the error for a value that cannot be used."""
         return BundleError("BUNDLE_MALFORMED", format_route(self.where, key), text)
 
     def get(self, key: str) -> Any:
@@ -189,25 +193,25 @@ class Fields:
         return self.data[key]
 
     def get_text(self, key: str) -> str:
-        """A text."""
+        """A string."""
         value = self.get(key)
         if not isinstance(value, str):
             raise self.build_error(key, "is not text")
         return value
 
     def read_text_or_none(self, key: str) -> str | None:
-        """A text or null."""
+        """A string or null."""
         return None if self.get(key) is None else self.get_text(key)
 
     def read_one_of(self, key: str, allowed: Collection[str]) -> str:
-        """A text that is one of `allowed`."""
+        """A string that is one of `allowed`."""
         value = self.get_text(key)
         if value not in allowed:
             raise self.build_error(key, f"`{value[:40]}` is not one of {', '.join(allowed)}")
         return value
 
     def get_flag(self, key: str) -> bool:
-        """True or false."""
+        """A boolean."""
         value = self.get(key)
         if not isinstance(value, bool):
             raise self.build_error(key, "is neither true nor false")
@@ -221,18 +225,18 @@ class Fields:
         return value
 
     def get_texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """A list of strings."""
         value = self.get(key)
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise self.build_error(key, "is not a list of texts")
         return tuple(value)
 
     def read_texts_if_any(self, key: str) -> tuple[str, ...]:
-        """A list of texts; empty in a bundle that was compiled before there was one."""
+        """A list of strings. Empty in a bundle that was compiled by a version without the field."""
         return self.get_texts(key) if key in self.data else ()
 
     def get_mapping(self, key: str) -> Mapping[str, Any]:
-        """A mapping with text keys. JSON has no others, but data from other callers may."""
+        """A mapping with string keys. JSON has no other keys, but data from other callers can."""
         value = self.get(key)
         if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
             raise self.build_error(key, "is not a mapping")
@@ -245,12 +249,12 @@ class Fields:
             yield name, Fields(inner.get_mapping(name), format_route(inner.where, name))
 
     def read_flags_by_name(self, key: str) -> Mapping[str, bool]:
-        """A mapping of true and false."""
+        """A mapping of booleans."""
         inner = Fields(self.get_mapping(key), format_route(self.where, key))
         return {name: inner.get_flag(name) for name in inner.data}
 
     def read_texts_by_name(self, key: str) -> Mapping[str, str | None]:
-        """A mapping whose values are texts or null."""
+        """A mapping whose values are strings or null."""
         inner = Fields(self.get_mapping(key), format_route(self.where, key))
         return {name: inner.read_text_or_none(name) for name in inner.data}
 
@@ -259,11 +263,11 @@ _LEVELS: Final = ("none", "observe", "read", "write", "full")
 
 
 class RoleChoice(NamedTuple):
-    """The role that takes a task, or None, and why."""
+    """The role that takes a task, or None, with the reason."""
 
     role: BundleRole | None
     domain: str | None
-    """The domain that the word means in this organization."""
+    """The domain that the word stands for in this organization."""
     reason: str
 
 
@@ -287,14 +291,14 @@ def find_role(bundle: Bundle, word: str) -> RoleChoice:
 
 
 def compute_checksum_of(data: Mapping[str, Any]) -> str:
-    """The checksum of a bundle's content without its `checksum` field. Formatting does not matter."""
+    """The checksum of a bundle's content without its `checksum` field. Formatting does not affect it."""
     content = {key: value for key, value in data.items() if key != "checksum"}
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
 
 def read_bundle(data: object) -> Bundle:
-    """The bundle in decoded JSON.
+    """Read the bundle in decoded JSON.
 
     Unknown fields are ignored. Raises `BundleError` with one of these codes: `NOT_A_BUNDLE`, `BUNDLE_TOO_NEW` (another
     major version), `BUNDLE_MALFORMED` (with the route to the value), `BUNDLE_CHANGED` (the checksum does not match).
@@ -344,7 +348,7 @@ def _read_text_index(top: Fields) -> TextIndex | None:
 
 
 def _read_limits(top: Fields) -> BundleLimits:
-    """The limits; those of an organization that states none, in a bundle that was compiled before there were any."""
+    """The limits. A bundle compiled by a version without limits gets the defaults of an organization."""
     if "limits" not in top.data:
         return BundleLimits()
     fields = Fields(top.get_mapping("limits"), "limits")

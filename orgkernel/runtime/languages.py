@@ -1,4 +1,4 @@
-"""Which language a text is in, where it is not English, and what stands for stems there.
+"""Detects the language of a text that is not English, and shortens words of other languages.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -43,7 +43,7 @@ _SCRIPTS: Final = (
 
 
 def begin(stem: str) -> str:
-    """How a word begins: what stands for its stem in other languages than English."""
+    """The beginning of a word, which replaces the stem in languages other than English."""
     if len(stem) > 6:
         return f"{stem[:6]}-"
     while len(stem) > 3 and stem[-1] in "aeinrst":
@@ -52,7 +52,7 @@ def begin(stem: str) -> str:
 
 
 def find_language(text: str) -> str | None:
-    """The language of a text, where it is not English and is recognized by its script or its function words."""
+    """The language of a text. None for English, and if neither the script nor the function words show the language."""
     for name, script in () if text.isascii() else _SCRIPTS:
         if script.search(text):
             return name

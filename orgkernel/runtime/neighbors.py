@@ -1,7 +1,7 @@
-"""Derive the signals of silent layers from the values that they store for themselves.
+"""Derives the signals of silent layers from the values that they store for their own use.
 
 Neighbor layers do not write the convention yet. Some of their signals can be derived from what they store. The others
-stay unknown and are never guessed: for example, no neighbor stores whether the objective is held.
+stay unknown and are never guessed. For example, no neighbor stores whether the objective is held.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -25,15 +25,17 @@ AGENT_ATTRIBUTES: Final = (
 AGENT_DATA: Final = ("_tool_failures",)
 """Keys of `agent.data` that `derive` reads."""
 WARNINGS: Final = "warnings"
-"""Key for the texts of the warnings that entered the history since the turn began. The host fills it."""
+"""Key for the warnings that entered the history since the turn began. The host fills it."""
 
 UNNAMED: Final = "unnamed"
-"""Name for a layer that warned without saying who it is."""
+"""Name for a layer that warned without a name."""
 _SUPERVISOR_MARK: Final = "[SUPERVISOR]"
 
 
 def derive(neighbors: Mapping[str, object], turn: int | None) -> Signals:
-    """What the stores of neighbors show about this turn. Any value may be missing or have another form."""
+    """The signals of this turn that follow from the stores of neighbors. Any value can be missing or have another
+    form.
+    """
     warned = _find_warnings(neighbors.get(WARNINGS))
     derived: dict[str, dict[str, Any] | None] = {
         "bst": _read_bst(neighbors.get("_bst_store")),
@@ -56,7 +58,9 @@ def _read_presence(store: object) -> dict[str, Any] | None:
 
 
 def _read_bst(store: object) -> dict[str, Any] | None:
-    """The belief that it routes on. In builds with the other vocabulary: the compound signature, without confidence."""
+    """The belief that BST (belief state tracker) routes on. In builds with the other vocabulary: the compound
+    signature, without confidence.
+    """
     if not isinstance(store, Mapping):
         return None
     belief = store.get("__bst_belief_state__")
@@ -85,7 +89,9 @@ def _read_org_kernel(neighbors: Mapping[str, object]) -> dict[str, Any] | None:
 
 
 def _read_supervisor(store: object, warned: Sequence[str]) -> dict[str, Any] | None:
-    """A supervisor of the host. The history shows whether it spoke; its store only says which kind of intervention."""
+    """The signals of a supervisor of the host. The history shows whether it spoke. Its store contains only the kind
+    of intervention.
+    """
     if "supervisor" not in warned:
         return _read_presence(store)
     kinds: list[str] = []

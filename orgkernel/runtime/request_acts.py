@@ -1,6 +1,7 @@
-"""What a request orders, whatever it is about: to write a program, to mend a fault, to lead others.
+"""Finds the acts that a request orders, regardless of its topic: writing a program, fixing a fault, leading others.
 
-An act stands in the request as a term of its own, such as `~make`; trades of `word_topics` name the acts that they do.
+An act is added to the request as a separate term, such as `~make`. Trades of `word_topics` list the acts that belong
+to them.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -32,7 +33,7 @@ from .word_topics import GAP, map_phrases_by_first_stem
 MAKE: Final = "~make"
 """The order to write a program."""
 FAULT: Final = "~fault"
-"""Something does not work."""
+"""The report that something does not work."""
 LOG: Final = "~log"
 """Pasted lines of a log."""
 LEAD: Final = "~lead"
@@ -40,21 +41,21 @@ LEAD: Final = "~lead"
 COMMAND: Final = "~command"
 """The order to take charge of the whole."""
 _PHRASE: Final = 1.2
-"""What a phrase counts."""
+"""Weight of a phrase."""
 _LONGEST_GAP: Final = 7
 
 
 class Act(NamedTuple):
-    """An act, or a phrase of a trade, that a text uses."""
+    """An act, or a phrase of a trade, in a text."""
 
     name: str
     words: str
-    """The words that say it."""
+    """The words that express it."""
     weight: float
 
 
 def find_fault(text: str) -> Act | None:
-    """That the text reports a fault, in words or by a traceback."""
+    """The report of a fault, in words or by a traceback."""
     traced = TRACEBACK_PATTERN.search(text) if any(sign in text for sign in TRACEBACK_SIGNS) else None
     if traced is not None:
         return Act(FAULT, traced.group().strip(), 1.2)
@@ -63,13 +64,13 @@ def find_fault(text: str) -> Act | None:
 
 
 def find_log(text: str) -> Act | None:
-    """That lines of a log are pasted."""
+    """Pasted lines of a log."""
     logged = LOG_LINE_PATTERN.search(text)
     return None if logged is None else Act(LOG, logged.group(), 1.0)
 
 
 def find_thing(words: list[str], weights: list[float]) -> Act | None:
-    """A part of a program: a text that only tells something of it tells of a fault."""
+    """A part of a program. A statement that only describes it reports a fault."""
     things = (
         word for word, weight in zip(words, weights, strict=True) if word in PROGRAM_PART_NOUNS and weight
     )
@@ -77,7 +78,7 @@ def find_thing(words: list[str], weights: list[float]) -> Act | None:
 
 
 def find_leading(text: str) -> tuple[Act, ...]:
-    """That the text wants work to be divided or coordinated, or somebody in charge."""
+    """Orders to divide or coordinate work, or to put someone in charge."""
     commands = COMMAND_PATTERN.search(text)
     leads = LEADING_PATTERN.search(text) or commands
     candidates = ((COMMAND, commands, 2.0), (LEAD, leads, 1.0))
@@ -85,13 +86,15 @@ def find_leading(text: str) -> tuple[Act, ...]:
 
 
 def find_feature(text: str) -> Act | None:
-    """That a program is to do something more."""
+    """The order that a program should do something more."""
     feature = FEATURE_PATTERN.search(text)
     return None if feature is None else Act(MAKE, feature.group().strip(), 1.6)
 
 
 def find_made(words: list[str], clauses: list[int], weights: list[float], orders: list[bool]) -> Act | None:
-    """The program that an order asks for: `write … tool`. What it is for then counts less."""
+    """The program that an order asks for: `write … tool`. The words after it get less weight, because they only
+    describe its purpose.
+    """
     for at, word in enumerate(words):
         if not orders[at] or not weights[at]:
             continue
@@ -130,7 +133,7 @@ def _find_object(words: list[str], clauses: list[int], weights: list[float], ver
 def find_phrases(
     tokens: list[TextWord], words: list[str], sentences: list[int], weights: list[float]
 ) -> Iterable[Act]:
-    """Phrases of `word_topics` that the text uses, as they are written there and here, and how much they count."""
+    """Phrases of `word_topics` that the text uses, as they are written there and here, with their weights."""
     known = map_phrases_by_first_stem()
     stems = [token.stem for token in tokens]
     for at, first in enumerate(stems):
@@ -142,7 +145,7 @@ def find_phrases(
 
 
 def _match_phrase(phrase: tuple[str, ...], stems: list[str], sentences: list[int], at: int) -> list[int]:
-    """Where the words of a phrase stand, or nothing."""
+    """The positions of a phrase's words, or an empty list."""
     places, place, most = [at], at + 1, 1
     for word in phrase[1:]:
         if word == GAP:

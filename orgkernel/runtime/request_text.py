@@ -1,7 +1,8 @@
-"""Read a request: which of its words say what is to be done, and how much each of them counts.
+"""Reads a request: finds the words that describe the task, and weighs each of them.
 
-What is forbidden ("do not deploy"), merely mentioned ("a poem about git", "as the reviewer said"), told before the request,
-quoted or polite does not say what is to be done. A role that is asked by name takes the request ("ask the tester to ...").
+Words that are forbidden ("do not deploy"), merely mentioned ("a poem about git", "as the reviewer said"), part of the
+story before the request, quoted or polite do not describe the task. A role that is addressed by name takes the
+request ("ask the tester to ...").
 
 Standard library only: this module also runs inside hosts.
 """
@@ -66,64 +67,64 @@ from .spelling import correct_words
 from .word_forms import TextWord, clean, find_tokens, join_words, stem
 
 MOST_CHARACTERS: Final = 4_000
-"""How many characters are read: the request comes before pasted text."""
+"""Maximum number of characters that are read. The request usually comes before pasted text."""
 MOST_TOKENS: Final = 160
 REQUEST, QUESTION_MOOD, STATEMENT = "request", "question", "statement"
 _LAST_TOKENS: Final = 60
 _MAX_SMALL_TALK_WORDS: Final = 30
-"""How many words small talk has: among more it is no more than a remark."""
+"""Maximum number of words of small talk. In a longer text, small talk is only a remark."""
 _OTHER_SENTENCE_WEIGHT: Final = 0.4
-"""What words count that stand in another sentence than the request."""
+"""Weight of words in other sentences than the request."""
 _WEIGHT_NEXT_TO_ACT: Final = 0.85
-"""What words count where an act is known: what is done tells roles apart better than what it is done to."""
+"""Weight of ordinary words if the text contains an act, because the act distinguishes roles better than its object."""
 _OPENING_WORD_WEIGHT: Final = 1.25
-"""What the word counts that opens a sentence."""
+"""Weight of the first word of a sentence."""
 _STATEMENT_FACTOR: Final = 0.5
-"""What the words of a text count that asks for nothing and reports no fault."""
+"""Factor for a text that asks for nothing and reports no fault."""
 _PERSONAL_FACTOR: Final = 0.35
-"""The same where somebody tells of himself."""
+"""Factor for a statement about a person."""
 _TROUBLE_FACTOR: Final = 0.8
-"""The same where it may tell of trouble."""
+"""Factor for a statement that could describe trouble."""
 NamedRoles = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
-"""Names of roles by their first word: all words, and the number of the role."""
+"""Role names, keyed by their first word: all words of the name, and the number of the role."""
 
 
 class Term(NamedTuple):
-    """A word of the request that counts."""
+    """A word of the request with a weight."""
 
     stem: str
     word: str
-    """The word as it is written."""
+    """The original word."""
     weight: float
-    """How much it counts: 1 for an ordinary word."""
+    """Weight of the word. An ordinary word has 1."""
 
 
 class RequestText(NamedTuple):
-    """What a text asks for."""
+    """The content of a request."""
 
     terms: tuple[Term, ...] = ()
-    """Each word once, in the order of the text."""
+    """Terms in the order of the text, each once."""
     addressed: tuple[int, ...] = ()
-    """Roles that the text asks by name, by number."""
+    """Numbers of the roles that the text addresses by name."""
     factor: float = 1.0
-    """Below 1 for a question of general knowledge and for small talk."""
+    """Factor for all weights. It is below 1 for a question of general knowledge and for small talk."""
     creative: bool = False
-    """Whether a poem, a joke or the like is wanted: only a role that says so takes it."""
+    """Whether the text asks for a poem, a joke or the like. Only a role that declares such work takes it."""
     small_talk: bool = False
-    """Whether it is small talk, a greeting and nothing else, or a question of general knowledge."""
+    """Whether the text is small talk, only a greeting, or a question of general knowledge."""
     language: str | None = None
-    """The language, where it is recognized and is not English."""
+    """The language, if it is recognized and is not English."""
     whole: tuple[str, ...] = ()
-    """All stems that are no function words, for the comparison with examples."""
+    """Stems of all content words, for the comparison with examples."""
     private: tuple[str, ...] = ()
-    """Stems of words of private life."""
+    """Stems of words about private life."""
     asked: str = ""
-    """The text without what it forbids."""
+    """The text without the forbidden parts."""
 
 
 @dataclass(slots=True)
 class _Reading:
-    """A text while it is read."""
+    """The state of reading one text."""
 
     text: str
     tokens: list[TextWord]
@@ -135,11 +136,11 @@ class _Reading:
     rest: str
     """The text without greetings, in lower case."""
     moods: dict[int, str] = field(default_factory=dict)
-    """Of each sentence: whether it asks for something, is a question, or only tells something."""
+    """The mood of each sentence: a request, a question, or a statement."""
 
 
 def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> RequestText:
-    """What a text asks for. `terms` are the stems that roles use. Never raises, and takes bounded time for any text."""
+    """Read a request. `terms` are the stems that roles use. Never raises, and takes bounded time for any text."""
     text = join_words(URL_PATTERN.sub(" ", clean(text, MOST_CHARACTERS)))
     language = find_language(text)
     polite = [match.span() for match in GREETING_PATTERN.finditer(text)]
@@ -187,7 +188,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
 
 
 def _find_acts(reading: _Reading, addressed: bool) -> tuple[list[Act], bool]:
-    """What is ordered, and whether the text orders nothing at all and only tells something."""
+    """The ordered acts, and whether the whole text is only a statement."""
     words, weights = reading.words, reading.weights
     asks = {number for number, mood in reading.moods.items() if mood == REQUEST} or {
         number for number, mood in reading.moods.items() if mood == QUESTION_MOOD
@@ -206,12 +207,12 @@ def _find_acts(reading: _Reading, addressed: bool) -> tuple[list[Act], bool]:
 
 
 def _is_personal(words: list[str]) -> bool:
-    """Whether somebody tells of himself or of somebody: `I passed a test`, but not `I get a blank page`."""
+    """Whether the text is about a person: `I passed a test`, but not `I get a blank page`."""
     return words[0] in PERSON_PRONOUNS and words[1:2] not in ENCOUNTER_VERBS
 
 
 def _judge_kind(reading: _Reading, is_statement: bool, worded: bool) -> tuple[float, bool]:
-    """How much the words count for being small talk, a question of general knowledge or a story, and whether they are small talk."""
+    """The factor for small talk, questions of general knowledge and stories, and whether the text is small talk."""
     words, rest = reading.words, reading.rest
     factor = 1.0
     small_talk = bool(reading.polite) and len(re.findall(r"\w+", rest)) < 2
@@ -238,7 +239,7 @@ def _find_private(reading: _Reading) -> tuple[str, ...]:
 def _keep_words(
     reading: _Reading, language: str | None, terms: Container[str]
 ) -> tuple[dict[str, Term], list[str]]:
-    """The words that count, by stem, and the stems of all that are no function words."""
+    """The weighted words, keyed by stem, and the stems of all content words."""
     text = reading.text
     pasted = [
         match.span() for pattern in (CODE_PATTERN, PASTED_LINE_PATTERN) for match in pattern.finditer(text)
@@ -271,7 +272,7 @@ def _keep_words(
 
 
 def _find_moods(reading: _Reading) -> dict[int, str]:
-    """Which sentences ask for something, which are questions, and which only tell something."""
+    """Determine the mood of each sentence."""
     text, tokens, words, weights = reading.text, reading.tokens, reading.words, reading.weights
     clauses, sentences = reading.clauses, reading.sentences
     moods: dict[int, str] = {}
@@ -377,7 +378,7 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
 
 
 def _remove_forbidden(reading: _Reading) -> str:
-    """The text without the words that count nothing, greetings apart."""
+    """The text without the words of weight zero, except for greetings."""
     text, pieces, last = reading.text, [], 0
     for token, weight in zip(reading.tokens, reading.weights, strict=True):
         if not weight and not _is_inside(token, reading.polite):
@@ -394,7 +395,9 @@ def _mask_names(
     text: str,
     tokens: list[TextWord],
 ) -> tuple[int, ...]:
-    """NamedRoles of roles are no words about the task. Returns those that are asked by name."""
+    """Set the weight of role names to zero, because they do not describe the task. Returns the roles that are
+    addressed by name.
+    """
     if not names:
         return ()
     plain = [
@@ -492,7 +495,7 @@ def _is_addressed(
 
 
 def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[float]) -> bool:
-    """What a poem or a joke is about is not the task."""
+    """Reduce the weight of the topic of a poem or a joke, because it is not the task. Returns whether there is one."""
     for at, word in enumerate(words):
         if word not in GENRE_NOUNS or not weights[at]:
             continue
@@ -525,7 +528,7 @@ def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[fl
 
 
 def _weigh_by_place(reading: _Reading, asks: set[int]) -> None:
-    """The verb of a request counts more; reasons, and stories beside the request, count less."""
+    """Raise the weight of a request's verb, and lower the weight of reasons and of stories next to the request."""
     words, clauses, sentences, weights = reading.words, reading.clauses, reading.sentences, reading.weights
     opened, aside, clause = -1, 1.0, -1
     for at, word in enumerate(words):
@@ -558,7 +561,7 @@ def _split_between(text: str, spans: Collection[tuple[int, int]]) -> list[str]:
 
 
 def is_weak(word: str) -> bool:
-    """Whether a stem is that of a word which people of any trade use."""
+    """Whether a stem belongs to a word that people of any trade use."""
     return word in _WEAK_STEMS
 
 

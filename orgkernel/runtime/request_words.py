@@ -1,6 +1,6 @@
-"""The words and patterns by which a request is read: what opens an order, what tells of a fault, what is small talk.
+"""Word lists and patterns for reading a request: verbs of orders, signs of faults, small talk and more.
 
-The lists are English; other languages work by examples (`languages.py`).
+The lists are English. Other languages are matched through examples (`languages.py`).
 
 Standard library only: this module also runs inside hosts.
 """
@@ -37,7 +37,7 @@ wonder wondering hope possible possibly basically currently dear regards cheers 
 three four five six seven eight nine ten hundred thousand million dozen
 """.split()  # noqa: SIM905
 STOP_WORDS: Final = frozenset(each for each in STOP_WORDS_TEXT if each not in ("second",))
-# Words of any trade: they tell roles apart only a little.
+# Words that people of any trade use, so they hardly distinguish roles.
 WEAK_WORDS: Final = frozenset(
     """
     ask asked call check change look looking find found show shows start started stop work working works run running set send
@@ -120,7 +120,7 @@ PROGRAM_PART_NOUNS: Final = frozenset(
     invoice invoices password token parser importer exporter worker queue thread process ui frontend backend widget click
     """.split()  # noqa: SIM905
 )
-"""What programs are made of: a text that only tells something of them tells of a fault."""
+"""Parts of programs. A statement that only describes one of them reports a fault."""
 PERSON_PRONOUNS: Final = frozenset(("i", "im", "ive", "he", "hes", "she", "shes", "somebody", "someone"))
 ENCOUNTER_VERBS: Final = (["get"], ["click"], ["see"], ["press"], ["receive"], ["type"], ["open"], ["enter"])
 FEATURE_PATTERN: Final = lazy_pattern(
@@ -206,7 +206,7 @@ TRACEBACK_PATTERN: Final = lazy_pattern(
     re.I,
 )
 TRACEBACK_SIGNS: Final = ("error", "exception", "traceback", 'file "', "\n", "panic:", "fault", "core dumped")
-"""What a text holds that may hold a traceback."""
+"""Substrings, at least one of which occurs in every text with a traceback."""
 LOG_LINE_PATTERN: Final = lazy_pattern(
     r"^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d|\d+\.\d+\.\d+\.\d+ .*\[|\[?\d\d:\d\d:\d\d)",
     re.M | re.I,
@@ -256,7 +256,7 @@ ORDER_VERBS: Final = frozenset(
     unlock unpack untangle update upgrade upload use validate verify visualize walk warn watch weigh wire work wrap write zip
     """.split()  # noqa: SIM905
 )
-"""Verbs that order something where they open a clause."""
+"""Verbs that give an order at the beginning of a clause."""
 QUESTION_WORDS: Final = frozenset(
     """what whats which who whos whose where when why how is are was were do does did can could would should has have will""".split()  # noqa: SIM905
 )

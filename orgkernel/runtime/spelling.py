@@ -1,4 +1,4 @@
-"""Words that are misspelled in one letter.
+"""Corrects words that are misspelled in one letter.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -16,11 +16,12 @@ from .word_topics import list_known_words, map_groups_by_stem, map_trades_by_ste
 _MOST_CORRECTED: Final = 8
 _LONGEST: Final = 20
 _SHORT: Final = frozenset(("the", "and", "fix", "for", "you", "not", "can"))
-"""Words of three letters that are misspelled; others would be made of words such as `won`."""
+"""Misspelled words of three letters. Other short words are never corrected, because ordinary words such as `won`
+would be changed."""
 
 
 def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> list[TextWord]:
-    """The words with those replaced that differ in one letter from a word of the lists or of roles."""
+    """Replace words that differ in one letter from a word of the lists or of roles."""
     left = _MOST_CORRECTED
     words = list(tokens)
     for at, token in enumerate(tokens):
@@ -54,7 +55,7 @@ def _get_known_words() -> frozenset[str]:
 
 
 def _find_nearest(word: str, terms: Container[str]) -> str | None:
-    """The known word that differs in two letters exchanged, or in a letter too many or too few."""
+    """The known word that differs by two swapped letters, or by one missing or extra letter."""
     known = _get_known_words()
     for at in range(len(word) - 1):
         other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]

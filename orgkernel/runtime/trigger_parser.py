@@ -1,11 +1,11 @@
-"""Parsing of PACE triggers: from text to a compiled tree or to problems with places, never to an exception.
+"""Parses PACE triggers: turns text into a compiled tree, or into problems with positions. Never raises.
 
     consecutive_tool_failures >= 5 OR context_fill > 0.85
 
 Source: docs/triggers.md. Text is untrusted, so its length and its nesting are capped before it is read (`trigger_syntax.py`).
 
-Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only if
-the syntax is valid. A sum or product of more than 50 terms counts as too deep.
+Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only
+if the syntax is valid. A sum or product of more than 50 terms is treated as too deep.
 """
 
 from __future__ import annotations

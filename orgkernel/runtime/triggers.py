@@ -1,7 +1,7 @@
 """A compiled PACE trigger: plain JSON, checked before use, printable as text, evaluated inside any host.
 
-A trigger such as `consecutive_tool_failures >= 5 OR context_fill > 0.85` is parsed once, at load, and travels to
-hosts as nested lists (docs/pace.md), so that a host needs no parser. The forms are:
+A trigger such as `consecutive_tool_failures >= 5 OR context_fill > 0.85` is parsed once, at load, and is sent to
+hosts as nested lists (docs/pace.md), so a host needs no parser. The forms are:
 
     condition   ["or", c, c, ...]   ["and", c, c, ...]   ["not", c]   ["flag", "name"]
                 [">=", n, n]   also  >  <=  <  ==  !=
@@ -16,8 +16,8 @@ not report is Unknown, which is neither true nor false: it neither raises a tier
 Kleene's strong logic: `true OR unknown` is true, `false AND unknown` is false, and everything else with unknown is
 unknown. Arithmetic on Unknown is Unknown, and so is a division by zero or a result that is not finite.
 
-A value of the wrong kind (text, NaN, a number for a flag, true for a number) counts as not reported, because reading a
-host must never raise. Only a malformed tree raises, `TriggerTreeError`, before anything is evaluated.
+A value of the wrong kind (text, NaN, a number for a flag, true for a number) is treated as not reported, because
+reading a host must never raise. Only a malformed tree raises, `TriggerTreeError`, before anything is evaluated.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -63,7 +63,7 @@ _ATOM = 8
 
 
 class TriggerTreeError(ValueError):
-    """A compiled trigger has none of the forms above. The bundle that holds it must not be used."""
+    """Raised for a compiled trigger that has none of the forms above. Its bundle must not be used."""
 
 
 def check_tree(tree: object) -> None:
@@ -200,7 +200,7 @@ class _Reading:
 
 
 _checked: dict[int, TriggerTree] = {}
-"""Trees that were found well-formed. They are kept, so that no other tree gets their identity."""
+"""Trees that passed the check. They are kept alive, so no other tree gets the same identity."""
 _MOST_CHECKED: Final = 1_000
 
 

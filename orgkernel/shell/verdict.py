@@ -1,4 +1,4 @@
-"""What is known about a shell command: the destructive operations found in it, and what could not be read."""
+"""The result of checking a shell command: the destructive operations in it, and the parts that could not be read."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ CATALOG: Final = {
     "force_kill": "kills by force a process that the command did not start",
     "disable_safeguard": "stops, disables or deletes backup, retention, versioning or audit",
 }
-"""The destructive operations by id, and what each does."""
+"""The destructive operations and their descriptions, keyed by id."""
 
 
 class CommandPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a part of a command is. Lines and columns count from 1, in characters."""
+    """The position of a part of a command. Lines and columns count from 1, in characters."""
 
     line: int
     column: int
@@ -37,19 +37,19 @@ class CommandPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DestructiveOperation(msgspec.Struct, frozen=True, kw_only=True):
-    """A destructive operation that a command would do."""
+    """A destructive operation in a command."""
 
     id: str
     message: str
     words: tuple[str, ...]
-    """The words of the program that does it, as it would get them. `…` stands for text that is not known."""
+    """The words of the program that does it, after expansion. `…` stands for unknown text."""
     through: tuple[str, ...]
-    """The programs and constructs that lead to it, outermost first: `sudo`, `xargs`, `sh -c`."""
+    """The programs and constructs around it, outermost first: `sudo`, `xargs`, `sh -c`."""
     at: CommandPlace
 
 
 class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a command whose effect cannot be seen."""
+    """A part of a command whose effect cannot be determined."""
 
     message: str
     words: tuple[str, ...]
@@ -58,7 +58,7 @@ class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about a shell command without running it."""
+    """The result of checking a shell command without running it."""
 
     outcome: CommandOutcome
     operations: tuple[DestructiveOperation, ...] = ()

@@ -51,7 +51,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as ranks and are not declared."""
+    """Find undeclared ids that are used as ranks."""
     if "rank_ladder" in view.records.incomplete:
         return
     ranks = tuple(rank.id for rank in view.records.ranks)

@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as qualifications and are not declared."""
+    """Find undeclared ids that are used as qualifications."""
     known = view.records.qualifications
     if "qualification_catalog" in view.records.incomplete:
         return

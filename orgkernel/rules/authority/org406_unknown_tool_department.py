@@ -45,7 +45,7 @@ from orgkernel.rules.visibility import find_unknown_to_all, list_ids
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Departments that tools name and no organization has."""
+    """Find departments that tools name and no organization has."""
     yield from report_undeclared(
         find_unknown_to_all(assembly, _iterate_references),
         "department",

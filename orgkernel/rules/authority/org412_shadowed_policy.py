@@ -98,7 +98,7 @@ def _build_finding(policy: Definition[Policy], other: Definition[Policy], how: s
 
 
 def _explain_shadowing(other: Policy, policy: Policy) -> str:
-    """How a policy that matches whenever another one does makes that one ineffective; empty if it does not."""
+    """How a policy that matches whenever another one does makes the other ineffective. Empty if it does not."""
     if policy.fallback and not other.fallback and other.effect in _SILENCING[_takes(policy)]:
         return "it is a fallback, and {} matches whenever it does"
     if other.fallback and not policy.fallback:
@@ -117,7 +117,7 @@ def _explain_shadowing(other: Policy, policy: Policy) -> str:
 
 
 _SILENCING = {True: ("allow",), False: ("allow", "deny", "ask")}
-"""The effects of policies that silence a fallback, by whether it takes anything away."""
+"""The effects of policies that override a fallback, keyed by whether the fallback revokes anything."""
 
 
 def _takes(policy: Policy) -> bool:
@@ -143,12 +143,12 @@ def _is_denied_completely(other: Policy, policy: Policy) -> bool:
 
 
 def _list_annotated_tools(policy: Policy) -> tuple[str, ...]:
-    """The tools that it speaks of."""
+    """The tools that the policy names."""
     return (*(policy.named_tools or ()), *policy.denied_tools)
 
 
 def _has_other_effect(policy: Policy) -> bool:
-    """Whether it has an effect besides what it allows."""
+    """Whether the policy has an effect in addition to the tools that it allows."""
     return policy.session != Session() or policy.modifiers != Modifiers()
 
 

@@ -62,7 +62,7 @@ _WORDS = {
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Principals that nothing declares."""
+    """Find undeclared principals."""
     for field, what in _WORDS.items():
         unknown = find_unknown_to_all(assembly, partial(_iterate_references, field=field))
         yield from report_undeclared(unknown, what, partial(_suggest, assembly, field))

@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Handovers that no dispatch edge allows."""
+    """Find hand-offs that no dispatch edge allows."""
     organization, posts = view.records.organization, view.records.posts
     layer_of = {
         post.role_id: post.profile.layer for post in view.posts if post.profile.layer in organization.layers

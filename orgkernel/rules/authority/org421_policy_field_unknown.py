@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Fields of policies that nothing reads."""
+    """Find unknown fields of policies."""
     for document in view.records.catalogs:
         if document.kind == "access_policies":
             yield from _check_document(document)

@@ -53,7 +53,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Allow lists that have no meaning next to the deny list, or to the effect."""
+    """Find allow lists that contradict the deny list or the effect."""
     for policy in view.records.policies.values():
         tools, effect = policy.record.permissions.tools, policy.record.effect
         yield from _check_tool_parts(policy)
@@ -78,7 +78,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _check_tool_parts(policy: Definition[Policy]) -> Iterator[Finding]:
-    """Parts of tools where there can be none, or of two kinds."""
+    """Find parts of tools where none are allowed, or of both kinds."""
     permissions, effect = policy.record.permissions, policy.record.effect
     for field in ("paths", "commands"):
         if not getattr(permissions, field):

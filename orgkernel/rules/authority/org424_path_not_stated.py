@@ -50,7 +50,7 @@ _WRITE = LEVELS.index("write")
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools that write somewhere, in roles that may write in some places only."""
+    """Find tools that can write at undeclared paths, in roles with a file scope."""
     if not any(post.profile.file_scope for post in view.posts):
         return
     for tool in view.records.tools.values():

@@ -53,7 +53,7 @@ from orgkernel.rules.visibility import find_wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """What policies say without anything coming of it."""
+    """Find parts of policies that have no effect."""
     yield from find_wrong_for_all(assembly, _find_idle_parts)
 
 

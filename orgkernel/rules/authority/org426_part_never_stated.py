@@ -51,7 +51,7 @@ _ARGUMENTS = {"paths": "path_arguments", "commands": "command_arguments"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Policies that close tools as a whole, and say that they close a part."""
+    """Find policies that restrict whole tools although they name only part of them."""
     for policy in view.records.policies.values():
         record = policy.record
         if not record.enabled or record.effect not in ("deny", "ask"):

@@ -59,7 +59,7 @@ _CATALOG = {
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Targets of `authzen.types` that are not declared."""
+    """Find undeclared targets of `authzen.types`."""
     records = view.records
     known: dict[str, Collection[str]] = {kind: ids(records) for kind, ids in _DECLARED.items()}
     for kind, references in _map_references(records).items():

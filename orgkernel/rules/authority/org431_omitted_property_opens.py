@@ -61,7 +61,7 @@ _REFUSED = len(LEVELS)
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Meanings that require more than what a question with fewer properties would mean."""
+    """Find meanings that require more than the meaning of a request with fewer properties."""
     records = view.records
     types = records.organization.authzen.types
     for name, meanings in types.actions.items():
@@ -85,7 +85,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _iterate_tools(view: OrgView, types: AuthzenTypes) -> Iterator[str]:
-    """The declared tools that a type of resource stands for."""
+    """The declared tools that a resource type stands for."""
     declared = view.records.tools
     named: dict[str, None] = {}
     for resource in types.resources.values():

@@ -50,7 +50,7 @@ _RESOURCES = ("tool", "credential", "data", "role")
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Types with a name that has a meaning already."""
+    """Find types with a reserved name."""
     records = view.records
     types = records.organization.authzen.types
     for section, named, kinds in (

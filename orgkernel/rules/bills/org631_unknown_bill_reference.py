@@ -50,18 +50,18 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 class _Named(NamedTuple):
-    """A name in a bill, what it should be, and the declared names of that kind."""
+    """A name in a bill, its expected kind, and the declared names of that kind."""
 
     what: str
     name: str | None
     known: Collection[str]
     catalog: str
-    """The kind of document that declares it, which may be unreadable."""
+    """The kind of document that declares it, which can be unreadable."""
     route: tuple[RouteStep, ...]
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names in bills that nothing declares."""
+    """Find undeclared names in bills."""
     for written in iterate_bills(view):
         for named in _iterate_names(view, written):
             excused = named.catalog in view.records.incomplete or (

@@ -47,7 +47,7 @@ from orgkernel.rules.bills.bill_documents import WrittenBill, find_roles, is_dec
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 STATE_SAYS = "TEST_NOT_PASSED"
-"""What no document says of an agent."""
+"""Refusal codes that depend on the store and not on documents."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def list_crew(view: OrgView) -> tuple[str, ...]:
-    """The agents that fill roles here; none where a roster cannot be read."""
+    """The agents that fill roles in the organization. Empty if a roster cannot be read."""
     if "crew_roster" in view.records.incomplete:
         return ()
     return tuple(agent for agent in sorted(view.records.agents) if view.list_roles_filled_by(agent))
@@ -82,7 +82,7 @@ def list_crew(view: OrgView) -> tuple[str, ...]:
 def find_able_agents(
     view: OrgView, written: WrittenBill, bill_role: str, crew: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The agents that can take a bill role, by the documents alone."""
+    """The agents that can take a bill role, according to the documents alone."""
     # Most organizations have no bills.
     from orgkernel.decisions.evidence.state_view import EMPTY_STATE
     from orgkernel.decisions.work.bills.fitness import find_misfits

@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Steps that no way leads to."""
+    """Find steps that cannot be reached."""
     written = read_bill(document)
     if written is None:
         return

@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Circles of steps, and of bills."""
+    """Find cycles of steps, and of bills."""
     bills = {written.bill.slug: written for written in iterate_bills(view)}
     for written in bills.values():
         yield from _find_step_cycles(written)

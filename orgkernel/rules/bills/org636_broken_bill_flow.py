@@ -58,7 +58,7 @@ _CHOOSING = ("xor", "or")
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Steps whose following steps are not clear."""
+    """Find steps whose next steps are not defined."""
     written = read_bill(document)
     if written is None:
         return

@@ -58,7 +58,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Conditions and inputs that rest on what is never known."""
+    """Find conditions and inputs that depend on values that are never known."""
     written = read_bill(document)
     if written is None:
         return

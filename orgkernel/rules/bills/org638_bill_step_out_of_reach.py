@@ -55,11 +55,11 @@ LASTING = frozenset(
         "TOOL_DISABLED",
     }
 )  # fmt: skip
-"""Refusals that only another document, or a grant, can change."""
+"""Refusal codes that only another document or a grant can change."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Steps that are refused to everybody who could do them."""
+    """Find steps that are refused to every agent that could do them."""
     records = view.records
     for written in iterate_bills(view):
         for number, step in enumerate(written.bill.steps):

@@ -59,7 +59,7 @@ _ONLY_FOR = {
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Values that no reader of a bill understands, and fields that none reads."""
+    """Find malformed values, and fields that the action does not use."""
     written = read_bill(document)
     if written is None:
         return

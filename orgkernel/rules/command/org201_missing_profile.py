@@ -77,7 +77,9 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
 
 def _suggest_renaming(records: OrgRecords, missing: Collection[str], assembly: Assembly) -> str:
-    """Help where one role has no profile and one profile beside it has no role: one of the two was renamed."""
+    """Help if exactly one role has no profile and one nearby profile has no role, because one of the two was probably
+    renamed.
+    """
     home = os.path.join(os.path.dirname(records.document.path), "")
     strays = [
         each

@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A superior that nothing declares."""
+    """Find superiors that are not declared."""
     for post in view.posts:
         superior = post.profile.chain_of_command.reports_to
         if superior is None or superior in view.external or view.does_name_role(superior):
@@ -62,7 +62,9 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
-    """Whether the hierarchy decides: the profile is shared, or ORG201 reports how the hierarchy spells the superior."""
+    """Whether the profile's superior is only a default: the profile is shared, or ORG201 reports the hierarchy's
+    spelling.
+    """
     edge = view.superior_edge_of(post.role_id)
     if edge is None or edge.attribute != "hierarchy":
         return False

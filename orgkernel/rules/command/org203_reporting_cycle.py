@@ -54,7 +54,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Chains of command that lead back to where they start."""
+    """Find chains of command that form a cycle."""
     for first, *others in view.circles:
         role_id = first.source
         yield Finding(
@@ -73,7 +73,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _render_path(first: Edge, others: list[Edge]) -> str:
-    """The roles in the order they report, cut after the first five."""
+    """The roles in the order in which they report, shortened after the first five."""
     roles = [quote(edge.source) for edge in (first, *others)]
     more = len(roles) - _SHOWN
     return " → ".join([*roles[:_SHOWN], *([f"{more} more"] if more > 0 else []), roles[0]])

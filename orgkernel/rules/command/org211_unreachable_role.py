@@ -73,7 +73,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 def _find_roles_below(
     view: OrgView, ends: list[str], where: str, mended: str, related: Related
 ) -> Iterator[Finding]:
-    """A finding about the roles below these, if there are any."""
+    """The finding about the roles below `ends`, if there are any."""
     tops = _find_nearest_roles(view, ends)
     if not tops:
         return
@@ -95,7 +95,7 @@ def _find_roles_below(
 
 
 def _find_nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
-    """The edges from the nearest roles with a profile below these; the roles of a cycle are left out."""
+    """The edges from the nearest roles with a profile below `ends`. Roles of a cycle are omitted."""
     tops: list[Edge] = []
     pending = list(ends)
     for role_id in pending:

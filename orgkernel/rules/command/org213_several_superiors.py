@@ -52,7 +52,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles with more than one superior."""
+    """Find roles with more than one superior."""
     if len(view.list_ends_of_kind(EdgeKind.REPORTS_TO)) == len(view.superiors):
         return
     for role_id in (*view.roles, *view.records.without_profile):

@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A written level that differs from the level of the type."""
+    """Find levels that differ from the level of the role type."""
     for post in view.posts:
         written, usual = post.profile.chain_of_command.authority_level, get_authority_of_type(post)
         if written is None or written == usual or _is_reported_with_others(view, post):

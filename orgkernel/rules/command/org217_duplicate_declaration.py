@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Declarations that an earlier one hides."""
+    """Find declarations that an earlier one hides."""
     for duplicate in assembly.duplicates:
         yield Finding(
             duplicate.place,

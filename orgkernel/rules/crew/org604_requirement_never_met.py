@@ -59,7 +59,7 @@ _ALL = {
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Requirements for more skills than there are."""
+    """Find requirements for more skills than exist."""
     records = view.records
     if records.incomplete or records.excused or records.without_profile or not records.posts:
         return

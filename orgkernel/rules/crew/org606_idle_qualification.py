@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Qualifications of an organization's own catalog that nothing uses, in any organization that sees them."""
+    """Find qualifications of an organization's own catalog that have no use in any organization that sees them."""
     idle = {
         qualification.place(): qualification
         for records in assembly.organizations

@@ -49,7 +49,9 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Agents in the store that no roster of their organization declares; one for all organizations is told once."""
+    """Find agents in the store that no roster of their organization declares. An agent stored for all organizations
+    is reported once.
+    """
     if any("crew_roster" in view.records.incomplete for view in views):
         return
     declared = {agent_id for view in views for agent_id in view.records.agents}
@@ -75,7 +77,7 @@ def _choose_option(view: OrgView, agent: AgentState) -> str:
 
 
 def _place(view: OrgView) -> Place:
-    """The agents of the first roster; without a roster, the organization."""
+    """The `agents` field of the first roster. Without a roster, the organization."""
     rosters = [definition.document.place("agents", key=True) for definition in view.records.agents.values()]
     return min(rosters) if rosters else view.records.document.place("org_id", key=True)
 

@@ -58,7 +58,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Agents that differ; what is stored for all organizations is compared once with a roster that they share."""
+    """Find agents that differ from the roster. State for all organizations is compared once with a shared roster."""
     seen: set[object] = set()
     for view in views:
         for agent_id, definition in view.records.agents.items():

@@ -56,7 +56,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Grants that sleep, and grants to somebody who is not declared; one for all organizations is told once."""
+    """Find grants that are asleep, and grants to undeclared subjects. A grant for all organizations is reported once."""
     from orgkernel.decisions.access.vanished import find_vanished  # few checks compare with a store
 
     grant_ids: set[str] = set()
@@ -101,7 +101,9 @@ def _report_missing(view: OrgView, grant: Grant) -> Finding:
 
 
 def _place(view: OrgView, grant: Grant) -> Place:
-    """Where the subject is declared, or others of its kind are; without any, where the organization says who belongs to it."""
+    """The place where the subject or others of its kind are declared. Otherwise, the place where the organization
+    lists its members.
+    """
     records = view.records
     kind, _, name = grant.subject.partition(":")
     known: Mapping[str, Mapping[str, Definition[Any]]] = {

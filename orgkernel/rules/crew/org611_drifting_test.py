@@ -59,7 +59,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Tests whose latest score lies two sigma or more from the baseline."""
+    """Find tests whose latest score differs from the baseline by two sigma or more."""
     for view in views:
         for agent_id, results in states[view.org_id].results.items():
             agent = view.records.agents.get(agent_id)

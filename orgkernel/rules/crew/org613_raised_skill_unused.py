@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Raised skills without a use."""
+    """Find raised skills that have no use."""
     records = view.records
     if records.incomplete or records.excused or records.without_profile or not records.posts:
         return

@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Recorded words that the organization does not declare."""
+    """Find recorded alerts and watches that the organization does not declare."""
     for view in views:
         organization = view.records.organization
         declared = {"alert": organization.alerts, "watch": organization.watches}

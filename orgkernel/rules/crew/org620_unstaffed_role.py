@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Roles all of whose agents are away."""
+    """Find roles without an active agent."""
     # Few checks compare with a store.
     from orgkernel.decisions.access.layers.identity import is_at_work
     from orgkernel.decisions.access.tables import get_access_tables

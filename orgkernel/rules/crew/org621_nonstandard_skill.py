@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Where a skill differs from the standard."""
+    """Find deviations of skills from the standard."""
     record = document.record
     if isinstance(record, CognitiveSkill):
         for violation in find_violations(record, document.path):

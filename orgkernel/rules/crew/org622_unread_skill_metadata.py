@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """What the metadata of a skill says and nobody can read."""
+    """Find unknown keys and invalid values in the metadata of skills."""
     record = document.record
     if isinstance(record, CognitiveSkill):
         for problem in read_gates(record).problems:

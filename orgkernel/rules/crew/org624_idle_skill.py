@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Skills of an organization's own, or of the folder it lies in, that no role has."""
+    """Find skills of an organization, or of the folder that contains it, that no role has."""
     idle: dict[int, Definition[CognitiveSkill]] = {}
     used: set[int] = set()
     for records in assembly.organizations:

@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Orders that reach no role of any organization that sees them."""
+    """Find orders that apply to no role of any organization that sees them."""
     if not assembly.strays_are_known or any(records.excused for records in assembly.organizations):
         return
     followed: set[int] = set()

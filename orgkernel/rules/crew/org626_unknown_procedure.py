@@ -42,7 +42,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are listed as procedures and are not declared."""
+    """Find undeclared ids that are listed as procedures."""
     procedures = view.records.procedures
     if "procedure_catalog" in view.records.incomplete:
         return

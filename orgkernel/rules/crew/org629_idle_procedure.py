@@ -42,7 +42,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Procedures of an organization's own, or of the folder it lies in, that no role performs."""
+    """Find procedures of an organization, or of the folder that contains it, that no role performs."""
     idle = {
         procedure.place(): procedure
         for records in assembly.organizations

@@ -56,12 +56,12 @@ from orgkernel.runtime.triggers import TriggerTree, find_names, render_number
 
 
 class _Disorder(NamedTuple):
-    """Two triggers by their numbers, lowest tier first: the one to fix, and the one it is compared with."""
+    """Two triggers by position, lowest tier first: the one to fix, and the one it is compared with."""
 
     at: int
     other: int
     name: str = ""
-    """The name both compare; empty if the tier `at` can never be entered because of `other`."""
+    """The name that both compare. Empty if the tier `at` can never be entered because of `other`."""
     here: float = 0
     there: float = 0
 
@@ -116,7 +116,7 @@ class _Reading(NamedTuple):
     limits: Mapping[str, float]
     """The lowest value of a name that makes it true, for names that do so by themselves."""
     is_limits: bool
-    """Whether it is nothing but such limits and flags, joined by OR."""
+    """Whether the trigger consists only of such limits and flags, joined by OR."""
     names: frozenset[str]
 
 

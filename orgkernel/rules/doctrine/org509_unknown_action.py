@@ -51,7 +51,7 @@ from orgkernel.runtime.tiers import ACTIONS, ESCALATE
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tiers with an unknown action, and escalations to nobody."""
+    """Find tiers with an unknown action, and escalations without a target."""
     for post in view.posts:
         for name, tier in list_tiers(post.profile):
             if not tier.action:

@@ -1,7 +1,7 @@
-"""What a trigger can do over all values that its names can have, for the doctrine rules.
+"""Proves properties of a trigger over all values that its names can have, for the doctrine rules.
 
-`find_vacuous` proves that a trigger can never be true, or never be false; `thresholds` says where single comparisons trip,
-so that a rule can tell that contingent trips before alternate.
+`find_vacuous` proves that a trigger can never be true, or never be false. `find_thresholds` returns the values at
+which single comparisons trip, so a rule can detect that contingent trips before alternate.
 
 Method: bounds of each name (`names.py`), interval arithmetic, and for joined conditions the values that remain for each
 single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
@@ -12,7 +12,7 @@ that evaluation can produce; they may include more than it can (a name used twic
 Known limits; each can only miss a proof, never claim a wrong one:
 
 - Relations between names are not used (`consecutive_tool_failures` cannot exceed `total_tool_failures`).
-- A name used twice in one comparison counts as two values (`context_fill > context_fill`).
+- A name used twice in one comparison is treated as two values (`context_fill > context_fill`).
 - Only a bare name compared with a constant narrows the name (`context_fill * 2 > 1` does not).
 - Branches of two different ORs under one AND are not multiplied out.
 - `max` is a constant only when `max_turns` is given.
@@ -35,7 +35,7 @@ MIRRORED: Final = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "==": "==", "!=":
 
 
 class Interval(NamedTuple):
-    """Every value an expression can take lies between `low` and `high`, both included."""
+    """The range of an expression: every value is between `low` and `high`, both included."""
 
     low: float
     high: float
@@ -46,7 +46,7 @@ EVERYTHING: Final = Interval(-math.inf, math.inf)
 
 @lru_cache(256)
 def find_bounds(name: str, max_turns: int | None) -> Interval:
-    """The values a name can take; `max` is one value once the role is known."""
+    """The range of a name. `max` is one value once the role is known."""
     if name == "max" and max_turns is not None:
         return Interval(max_turns, max_turns)
     entry = NAMES.get(name)
@@ -54,7 +54,7 @@ def find_bounds(name: str, max_turns: int | None) -> Interval:
 
 
 def find_interval(tree: TriggerTree, max_turns: int | None) -> Interval | None:
-    """Bounds of a number's tree; None when it never has a value (it divides by zero)."""
+    """The range of a number's tree. None if it never has a value, because it divides by zero."""
     kind = tree[0]
     if kind == "number":
         return Interval(tree[1], tree[1])
@@ -166,9 +166,10 @@ def find_vacuous(tree: TriggerTree, max_turns: int | None = None) -> Vacuous | N
 
 
 def is_free(tree: TriggerTree, max_turns: int | None = None) -> bool:
-    """Whether no part of a trigger can be constant: no name comes twice, and each comparison can be both true and false.
+    """Whether no part of a trigger can be constant: no name occurs twice, and each comparison can be both true and
+    false.
 
-    Nearly all triggers are such, and it takes a fifth of the time of proving nothing by `find_vacuous`.
+    Nearly all triggers are free, and this check takes a fifth of the time of `find_vacuous`.
     """
     names: set[str] = set()
     pending = [tree]

@@ -43,7 +43,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """What the governance document replaces."""
+    """Find fields that the governance document replaces."""
     records = view.records
     document = records.document
     routes = [("layers",), ("dispatch_edges",), *(("limits", name) for name in LIMITS)]

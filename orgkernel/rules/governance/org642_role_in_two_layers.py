@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Second layers of roles."""
+    """Find roles in a second layer."""
     records = view.records
     governance, document = read_governance(records.governance), records.governance
     if governance is None or document is None:

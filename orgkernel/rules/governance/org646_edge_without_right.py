@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Edges that nobody has a right for."""
+    """Find edges that no role has a right to use."""
     records = view.records
     document = records.governance
     if document is None or not document.has("dispatch_edges") or records.without_profile or records.excused:

@@ -47,7 +47,7 @@ from orgkernel.runtime.paths import ANYWHERE, is_glob_inside
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Scopes and paths that protect nothing."""
+    """Find sacred scopes and paths without effect."""
     governance, document = read_governance(view.records.governance), view.records.governance
     if governance is None or document is None:
         return

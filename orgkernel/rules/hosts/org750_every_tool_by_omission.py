@@ -51,7 +51,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """Agents whose tools nothing limits."""
+    """Find agents whose tools are not limited."""
     for post in posts:
         if is_chosen_by_description(post) and not get_written_words(post).keys() & {
             "tools",

@@ -66,7 +66,7 @@ _FEWEST = 3
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Each agent whose description an earlier one has as well, once."""
+    """Find agents with the description of an earlier agent, each once."""
     words = [
         (post, frozenset(_WORD.findall(post.profile.description.casefold()))) for post in iterate_agents(view)
     ]
@@ -109,7 +109,7 @@ def _find_nearly_same(
 
 
 def _find_rarest(those: frozenset[str], count: Counter[str]) -> list[str]:
-    """So many of the rarest words that two descriptions which share enough words share one of these."""
+    """The rarest words of a description. Any two descriptions that share enough words share one of these."""
     ordered = sorted(those, key=lambda word: (count[word], word))
     return ordered[: len(ordered) - int(_SHARED * len(ordered)) + 1]
 

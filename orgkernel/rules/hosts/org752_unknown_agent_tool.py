@@ -56,7 +56,7 @@ _VERB = {"tools": "lists", "disallowedTools": "takes away"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of tools that there are not."""
+    """Find names of unknown tools."""
     tools = view.records.tools
     own = [tool for tool in tools if not tool.startswith(MCP)]
     for post in iterate_agents(view, CLAUDE_CODE):

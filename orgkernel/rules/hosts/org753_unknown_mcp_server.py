@@ -55,7 +55,7 @@ _OF_PLUGINS = f"{MCP}plugin_"
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Servers that agents count on."""
+    """Find undeclared servers that agents use."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return

@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of skills that there are not."""
+    """Find names of unknown skills."""
     skills = view.records.cognitive_skills
     if "cognitive_skill" in view.records.incomplete:
         return

@@ -59,7 +59,7 @@ _SAYS = {
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """Tools with arguments."""
+    """Find tools with arguments."""
     for post in posts:
         words = get_written_words(post) if post.document.format == CLAUDE_CODE else {}
         for field, says in _SAYS.items():

@@ -58,7 +58,7 @@ _OCCASION = lazy_pattern(
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """Descriptions without such a word."""
+    """Find descriptions without a word for an occasion."""
     for post in posts:
         if not is_chosen_by_description(post):
             continue

@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """References in texts of agents, each name once for each text."""
+    """Find references to unknown agents, each name once per text."""
     if view.records.excused:
         return
     posts = list(iterate_agents(view))

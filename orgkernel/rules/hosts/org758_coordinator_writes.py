@@ -69,7 +69,7 @@ _NEVER_WRITES = lazy_pattern(
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Coordinators with a tool that writes files, which somebody below them has."""
+    """Find coordinators with a tool that writes files, if an agent below them has the same tool."""
     posts = list(iterate_agents(view))
     writing = [
         tool
@@ -100,7 +100,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _list_workers_below(view: OrgView, post: RolePost, posts: list[RolePost]) -> list[RolePost]:
-    """The agents that it may hand work to, which are no coordinators themselves."""
+    """The agents to which it may hand work and that are not coordinators themselves."""
     delegates = get_delegates(post)
     names = {name for _, _, name in delegates.named}
     subordinates = {edge.source for edge in view.list_subordinates(post.role_id)}

@@ -53,7 +53,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of agents that there are not."""
+    """Find names of unknown agents."""
     if view.records.excused:
         return
     posts = list(iterate_agents(view))

@@ -57,7 +57,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of agents that there are, and that the fields do not allow."""
+    """Find names of existing agents that the fields do not allow."""
     posts = list(iterate_agents(view))
     known = {post.profile.name for post in posts}
     for post in posts:

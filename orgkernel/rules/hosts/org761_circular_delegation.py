@@ -63,7 +63,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Circles of names."""
+    """Find cycles of names."""
     posts = {post.profile.name: post for post in iterate_agents(view)}
     at = {
         (own, name): (field, number)

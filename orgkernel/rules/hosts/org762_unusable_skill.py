@@ -53,7 +53,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Skills that are closed to the model and to the user."""
+    """Find skills that neither the model nor the user can invoke."""
     if view.records.excused:
         return
     closed = {

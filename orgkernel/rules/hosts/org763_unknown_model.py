@@ -59,7 +59,7 @@ _NAMED = lazy_pattern(r"claude-(?:[0-9][0-9-]*-)?(?P<family>[a-z]+)(?:-[0-9].*)?
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """Models that are no alias and no full name, and full names of families that are nearly those that there are."""
+    """Find models that are neither an alias nor a full name, and full names with a misspelled family."""
     for post in posts:
         model = post.profile.requirements.preferred_model
         if post.document.format != _FORMAT or not model:

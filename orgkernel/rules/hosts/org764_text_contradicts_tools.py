@@ -60,7 +60,7 @@ _CHANGE = {True: "list {} under `tools`", False: "take {} out of `disallowedTool
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools in texts of agents, each once for each text."""
+    """Find tools in texts of agents that they do not have, each once per text."""
     known = view.records.tools
     for post in iterate_agents(view):
         for order, references in list_texts(view, post):

@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Files, each once for each text."""
+    """Find missing files, each once per text."""
     for document, whose, subject, references in find_missing(view):
         names: set[str] = set()
         for kind, offset, name in references:

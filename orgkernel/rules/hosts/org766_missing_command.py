@@ -55,7 +55,7 @@ _BUILT_IN = frozenset(_BROUGHT_ALONG.split())
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Commands, each once for each text."""
+    """Find unknown commands, each once per text."""
     for document, whose, subject, references in find_missing(view):
         names: set[str] = set()
         for kind, offset, name in references:

@@ -55,7 +55,7 @@ _HELP = "move parts into files that the agent reads when it needs them"
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Texts beyond these sizes."""
+    """Find texts above the recommended sizes."""
     for post in iterate_agents(view):
         for order, _ in list_texts(view, post):
             length = len(order.record.body)

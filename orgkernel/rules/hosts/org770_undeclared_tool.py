@@ -61,7 +61,7 @@ _WAYS_OUT = {
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Words of agents that no reader could give a meaning."""
+    """Find undeclared words among the tools of agents."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return

@@ -53,7 +53,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of agents that there are not."""
+    """Find names of unknown agents."""
     if view.records.excused:
         return
     for document, words in list_documents_of_kind(view, "procedure_catalog", CREWAI):

@@ -54,7 +54,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A hierarchical crew without a manager that is an agent."""
+    """Find hierarchical crews whose manager is not an agent."""
     for document, words in (
         *list_documents_of_kind(view, "procedure_catalog", CREWAI),
         *list_documents_of_kind(view, "tool_catalog", CREWAI),

@@ -53,7 +53,7 @@ _HELP = "list them under `tools` of the agent if orgkernel should decide about t
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools of tasks, and agents that Python equips."""
+    """Find tools of tasks, and agents that Python code equips."""
     for document, words in list_documents_of_kind(view, "procedure_catalog", CREWAI):
         given: Any = words.get("task_tools", {})
         for task, tools in given.items():

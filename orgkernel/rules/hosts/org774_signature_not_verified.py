@@ -43,7 +43,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Cards with signatures."""
+    """Find cards with signatures."""
     for post in iterate_agents(view, A2A):
         if get_written_words(post).get("signatures"):
             yield Finding(

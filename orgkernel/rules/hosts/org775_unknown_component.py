@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Edges of teams that end at nothing."""
+    """Find edges of teams to unknown components."""
     if view.records.excused:
         return
     for document, words in list_documents_of_kind(view, "tool_catalog", AGENT_SPEC):

@@ -53,7 +53,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of tools that there are not."""
+    """Find names of unknown tools."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return

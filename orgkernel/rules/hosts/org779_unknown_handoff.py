@@ -58,7 +58,7 @@ _BUILT_IN = frozenset({"agent", "ask", "edit", "explore", "plan"})
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of agents that there are not."""
+    """Find handoffs to unknown agents."""
     if view.records.excused:
         return
     posts = [post for post in iterate_agents(view) if post.document.format == COPILOT]

@@ -43,7 +43,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Proposals, by server."""
+    """Find proposed side effects, grouped by server."""
     proposals: dict[str, dict[str, list[str]]] = {}
     for tool_id, tool in view.records.tools.items():
         if tool.document.format:

@@ -58,7 +58,7 @@ _UNKNOWN = {"deny": "denies", "ask": "asks about"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Rules that are taken for more, or for nothing."""
+    """Find rules that apply to more than they name, or to nothing."""
     tools = view.records.tools
     known = [tool for tool in tools if not tool.startswith(MCP)]
     for document, words in list_documents_of_kind(view, KIND):

@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of tools and agents in commands."""
+    """Find unknown tools and agents in commands."""
     tools = view.records.tools
     own = [tool for tool in tools if not tool.startswith(MCP)]
     agents = {post.profile.name for post in view.records.posts.values()}

@@ -54,7 +54,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Overlays that are laid over nothing."""
+    """Find overlays without a role, and second overlays of a role."""
     for overlay in assembly.stray_overlays if assembly.strays_are_known else ():
         assert isinstance(overlay.record, RoleProfile)
         role_id, organization = overlay.record.role_id, _find_organization(overlay, assembly)
@@ -71,7 +71,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
 
 def _find_organization(overlay: SourceDocument, assembly: Assembly) -> OrgRecords | None:
-    """The nearest organization above an overlay, or any, so that none is passed over."""
+    """The nearest organization above an overlay, or any other one, so every overlay is checked."""
     folder = os.path.dirname(overlay.path)
     above = [
         each

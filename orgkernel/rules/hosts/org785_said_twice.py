@@ -57,7 +57,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Values with two places."""
+    """Find values that are set in two places."""
     for post in view.posts:
         parts = post.document.parts
         if len(parts) < 2:

@@ -54,7 +54,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Those that nobody placed, together."""
+    """Report all roles without a superior together."""
     organization, document = view.records.organization, view.records.document
     if not organization.sources or len(view.roles) < 2:
         return

@@ -72,7 +72,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
 
 def _count_shared_folders(one: str, other: str) -> int:
-    """How many folders two paths have in common."""
+    """Number of folders that two paths have in common."""
     return len(os.path.commonpath([one, other]).split(os.sep))
 
 

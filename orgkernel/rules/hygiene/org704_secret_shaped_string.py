@@ -56,11 +56,11 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.secret_shapes import drop_overlaps, find_secrets, mask_secrets, may_hold_secrets
 
 _SHORT: Final = 200
-"""Characters of a text whose answer is kept."""
+"""Maximum length of strings whose result is cached."""
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Texts that look like secrets."""
+    """Find strings that look like secrets."""
     unknown = document.unknown
     # The last key counts as well: `password: …` is told by it.
     if not _may_hold_one([document.record, *({str(route[-1]): value} for route, value in unknown)]):
@@ -71,7 +71,9 @@ def check(document: SourceDocument) -> Iterator[Finding]:
 
 
 def _may_hold_one(value: Any) -> bool:
-    """Whether to look closer. As JSON a whole record is one text, searched at once: 30 µs for a full profile."""
+    """Whether a record needs a closer look. The whole record is searched at once as one JSON text, which takes 30 µs
+    for a full profile.
+    """
     whole = msgspec.json.encode(value).decode()
     return may_hold_secrets(whole) or (is_installed() and may_hold_token(whole))
 
@@ -94,7 +96,9 @@ def _find_secrets(document: SourceDocument, value: Any, route: tuple[RouteStep, 
 
 @lru_cache(maxsize=16_384)
 def _is_clean(text: str, name: str) -> bool:
-    """Whether nothing in a text has the shape of a secret. Keys and names of tools repeat, in a tree and in the next load."""
+    """Whether nothing in a string has the form of a secret. Results are cached, because keys and tool names repeat
+    within and across loads.
+    """
     if not may_hold_secrets(msgspec.json.encode({name: text}).decode()):
         return True
     return next(find_secrets(text, name), None) is None
@@ -103,7 +107,7 @@ def _is_clean(text: str, name: str) -> bool:
 def _iterate_texts(
     value: Any, route: tuple[RouteStep, ...]
 ) -> Iterator[tuple[tuple[RouteStep, ...], str, bool]]:
-    """The texts of a value, and the keys of its tables."""
+    """The strings of a value, including the keys of its mappings."""
     if isinstance(value, str):
         yield route, value, False
     elif isinstance(value, dict):

@@ -50,7 +50,7 @@ _CODE = "ORG705"
 
 
 def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
-    """Suppressions that silence nothing, unless a suppression of this rule accepts them."""
+    """Find suppressions without a matching finding, unless a suppression of this rule accepts them."""
     entries = document.record.suppressions
     ours = {number for number, entry in enumerate(entries) if entry.rule == _CODE}
     accepting = set()

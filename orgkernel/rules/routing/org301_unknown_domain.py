@@ -51,7 +51,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as domains and are not declared."""
+    """Find undeclared ids that are used as domains."""
     records = view.records
     if "domain_catalog" in records.incomplete:
         return
@@ -73,14 +73,14 @@ def check(view: OrgView) -> Iterator[Finding]:
 def guess_domain(view: OrgView, word: str) -> str | None:
     """The domain that an id appears to mean: itself, the target of the alias, or the domain it misspells.
 
-    Other rules use this, so that a misspelled domain is not also reported as a domain without a role.
+    Other rules use this, so a misspelled domain is not also reported as a domain without a role.
     """
     meant = view.resolve_domain(word)
     return meant if meant in view.records.domains else suggest(word, view.records.domains)
 
 
 def is_unsure(view: OrgView, role_id: str) -> bool:
-    """Whether the role handles an undeclared id, so that its domains are not those its author meant."""
+    """Whether the role handles an undeclared id, so its domains are probably not those that its author meant."""
     return any(edge.target not in view.records.domains for edge in view.list_domains(role_id))
 
 

@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as plans and are not declared."""
+    """Find undeclared ids that are used as plans."""
     plans = view.records.plans
     if "plan_catalog" in view.records.incomplete:
         return

@@ -60,7 +60,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as tools and are not declared."""
+    """Find undeclared ids that are used as tools."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return

@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as skills or categories and are not declared."""
+    """Find undeclared ids that are used as skills or categories."""
     skills = view.records.skills
     if "skill_catalog" in view.records.incomplete:
         return

@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Pairs of roles that differ only in their order, with the domains they tie for."""
+    """Find pairs of roles that differ only in their order, with the domains for which they tie."""
     ties: dict[tuple[str, str], list[tuple[Edge, Edge]]] = {}
     for _, ranked in rank_handlers(view):
         tied = find_tied(ranked)[:2]

@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Domains that are narrower than themselves."""
+    """Find cycles of broader domains."""
     yield from find_cycles(
         view, EdgeKind.NARROWER_THAN, "remove `broader` from the broadest of these domains"
     )

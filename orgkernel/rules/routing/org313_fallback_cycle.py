@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools that fall back to themselves."""
+    """Find cycles of fallback tools."""
     remedy = "remove the other tools of the cycle from `falls_back_to` of the one to try last"
     yield from find_cycles(view, EdgeKind.FALLS_BACK_TO, remedy)
 

@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Skills that presuppose themselves."""
+    """Find cycles of prerequisites."""
     remedy = "remove the prerequisites of the skill that is learned first"
     yield from find_cycles(view, EdgeKind.PRESUPPOSES, remedy)
 

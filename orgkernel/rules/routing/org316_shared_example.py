@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Examples that an earlier role gives as well."""
+    """Find examples that an earlier role also has."""
     first: dict[tuple[str, ...], tuple[str, Place]] = {}
     if sum(bool(post.profile.examples) for post in view.records.posts.values()) < 2:
         return

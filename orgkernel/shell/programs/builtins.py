@@ -1,4 +1,4 @@
-"""Programs whose output or effect on the shell matters for what comes after them."""
+"""Programs whose output or effect on the shell matters for later commands."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _cat(call: ProgramCall) -> str:
 
 
 def _passes_on(call: ProgramCall) -> str:
-    """A filter that drops or orders lines: what it prints is no more than what it reads."""
+    """A filter that drops or sorts lines: its output contains nothing that is not in its input."""
     return call.stdin or UNKNOWN
 
 

@@ -40,7 +40,7 @@ def _words(call: ProgramCall, valued: str = "", long_valued: Sequence[str] = ())
 
 
 def _delete(call: ProgramCall, what: str, message: str, at: ShellWord | None = None) -> None:
-    """A deletion: of what keeps copies or records, or of any other resource."""
+    """A deletion of backups or records, or of another resource."""
     if SAFEGUARD.search(what) and "snapshot-" not in what[:9]:
         call.found("disable_safeguard", message, at)
     else:

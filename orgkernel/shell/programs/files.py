@@ -20,7 +20,7 @@ _RM_LONGS = (
 
 
 def delete_tree(call: ProgramCall, target: ShellWord) -> None:
-    """A directory that is deleted with everything in it."""
+    """Delete a directory with everything in it."""
     owner, name = call.owner(target), quote(shown(target.text))
     if owner == "own":
         return
@@ -55,7 +55,7 @@ def _rm(call: ProgramCall) -> None:
 
 
 def _touch(call: ProgramCall) -> None:
-    """It destroys nothing, but may make files."""
+    """It destroys nothing, but can create files."""
     for target in read_options(call.args, valued="drt", long_valued=("date", "reference", "time")).operands:
         call.owner(target)
 
@@ -141,7 +141,7 @@ def _partition(call: ProgramCall) -> None:
 
 
 def _copy(call: ProgramCall) -> None:
-    """`cp`, `mv`, `install`, `ln -f`: what they may overwrite, and what `mv` takes away."""
+    """`cp`, `mv`, `install`, `ln -f`: the files that they can overwrite, and the files that `mv` removes."""
     options = read_options(
         call.args,
         valued="tSmog",
@@ -235,7 +235,7 @@ def _rsync(call: ProgramCall) -> None:
 
 
 MOST_ROOTS: Final = 50
-"""Further directories of `find` are one that is not known."""
+"""Further directories of `find` are treated as one unknown directory."""
 _FIND_VALUED: Final = frozenset(
     {
         "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-type", "-mtime", "-mmin", "-atime",
@@ -396,7 +396,7 @@ def _permissions(call: ProgramCall) -> None:
 
 
 def _archive(call: ProgramCall) -> None:
-    """`tar`: extracting over foreign directories, and what it runs."""
+    """`tar`: extraction over foreign directories, and programs that it runs."""
     text = " ".join(word.text for word in call.args)
     if re.search(
         r"(--to-command|--checkpoint-action|-I|--use-compress-program|--remove-files|--recursive-unlink|--overwrite-dir)",
@@ -457,7 +457,7 @@ def _runs_code(script: str) -> bool:
 
 
 def _filtered(call: ProgramCall) -> str:
-    """What a program passes on that may change or drop text."""
+    """The output of a program that can change or drop text."""
     return UNKNOWN if (call.stdin or "").strip() else ""
 
 
@@ -467,7 +467,7 @@ def _unlink(call: ProgramCall) -> None:
 
 
 def _rmdir(call: ProgramCall) -> None:
-    """Only empty directories."""
+    """Removes only empty directories."""
 
 
 def _sort(call: ProgramCall) -> str | None:
@@ -497,7 +497,7 @@ def _awk(call: ProgramCall) -> str | None:
 
 
 def _extract(call: ProgramCall) -> None:
-    """`unzip`: it writes below a directory."""
+    """`unzip`: writes below a directory."""
     options = read_options(call.args, valued="dPxC", long_valued=("directory",), single_dash_longs=False)
     folder = options.value("d", "C", "directory")
     if (

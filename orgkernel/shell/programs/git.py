@@ -1,4 +1,4 @@
-"""Git in its spellings."""
+"""Git in all its spellings."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def _rm(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
 
 
 def _mv(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
-    """It overwrites nothing without force, and can be undone."""
+    """Overwrites nothing without force, and can be undone."""
     options = read_options(args, longs=("force", "dry-run", "verbose"))
     if not options.has("n", "dry-run"):
         for word in options.operands:

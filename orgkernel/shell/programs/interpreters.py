@@ -1,4 +1,4 @@
-"""Interpreters of other languages. Code on the command line is harmless only if it plainly is."""
+"""Interpreters of other languages. Code on the command line is harmless only if that is obvious."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
 
 
 def _python_call(call: ProgramCall, code: ShellWord, node: ast.Call) -> bool:
-    """Note what a call does; whether it is plain."""
+    """Record the effect of a call. Returns whether the call is harmless."""
     name = (
         node.func.attr
         if isinstance(node.func, ast.Attribute)

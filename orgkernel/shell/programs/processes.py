@@ -21,7 +21,7 @@ SAFEGUARD: Final = re.compile(
     r"syncoid|kopia|urbackup|fail2ban|crowdsec|aide\b|tripwire|ossec|filebeat|fluentd|fluent-bit|vector|promtail|splunk|dump|time-?machine|\bcron(d|ie)?\b|\banacron|\bcron\.",
     re.IGNORECASE,
 )
-"""Names of what keeps copies or records."""
+"""Names of services that keep backups or records."""
 
 
 def _signal(options_text: list[str]) -> str:
