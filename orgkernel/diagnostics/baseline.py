@@ -15,7 +15,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadBaseline
 
 VERSION: Final = "1"
-# Deliberately not a field of any document, so that a baseline is not read as one.
+# Deliberately not a field of any document, so a baseline is not read as one.
 _MARK: Final = "orgkernel_baseline"
 HELP: Final = "write one with `--write-baseline FILE`, where FILE is new or already a baseline"
 
@@ -114,7 +114,7 @@ def parse_baseline(text: str, path: str) -> dict[Entry, int]:
     baseline: dict[Entry, int] = {}
     for number, each in enumerate(entries, 1):
         entry, count = _read_entry(each, number, path)
-        # A merge of two branches may hold an entry twice; it still stands for the same findings.
+        # After a merge of two branches, an entry can occur twice. It still stands for the same findings.
         baseline[entry] = max(count, baseline.get(entry, 0))
     return baseline
 

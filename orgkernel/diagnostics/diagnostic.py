@@ -90,8 +90,8 @@ def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...
     )
 
 
-# Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word or of
-# user text (in backticks) distinguishes findings.
+# Lines and columns, and separate numbers, can change: `7 roles` can become `8 roles`. A number in a word or in user
+# text (in backticks) distinguishes findings.
 _PLACE = lazy_pattern(r":\d+(?::\d+)?(?![\w:])")
 _NUMBER = lazy_pattern(r"(?<![\w`.-])\d[\d,.]*(?![\w`-])")
 _LENGTH = 32

@@ -26,7 +26,7 @@ _TOKEN = lazy_pattern(
 )
 # A word inside a text, such as a name in a trigger.
 _WORD = lazy_pattern(r"""[^\s"'(),\]}]+""")
-# What stands before a value or key begins; anything else means that the place is inside one.
+# Characters before a value or key. Any other character means that the place is inside one.
 _BEFORE_VALUES = frozenset(":-[,{?")
 
 

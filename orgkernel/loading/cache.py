@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from orgkernel.runtime.regular_files import open_regular
 
-# What begins a file of the cache; the number changes with the layout of the files themselves.
+# Header of every cache file. The number changes with the layout of the files.
 _MAGIC = b"orgkernel cache 2\n"
 _SUM_BYTES = 32
 _HEAD = len(_MAGIC) + _SUM_BYTES

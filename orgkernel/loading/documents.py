@@ -33,11 +33,11 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FIRST = pack_mark(1, 1)
-# Where `$schema` stands in a JSON Schema.
+# Position of `$schema` in a JSON Schema.
 _HEAD = 200
 _THIS_VERSION = "1.0"
-# Fields that give a document of ours away although it has no `_schema`, and what it then is: those nobody else uses,
-# and those that tell only where our documents stand.
+# Fields by which an orgkernel document without `_schema` is recognized, with its kind: fields that no other program
+# uses, and fields that are used only in a folder with orgkernel documents.
 _TELLING = {"role_id": "role_profile", "org_id": "organization"}
 _TELLING_AMONG_OURS = {
     **_TELLING,
@@ -55,15 +55,15 @@ _TELLING_AMONG_OURS = {
     "slug": "bill",
     "dispatch_edges": "governance",
 }
-# A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
-# a comment or in the name of an image.
+# An unparsable text is treated as an orgkernel document if `_schema` is at the beginning of a line or an object, and
+# not, for example, in a comment or in the name of an image.
 _SAYS = lazy_pattern(r"""_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)")
-# What comes with the package is ours: a schema there is one, and need not be read to be passed over.
+# Files of the package belong to orgkernel: a schema there is a JSON Schema and can be skipped without reading it.
 _IS_JSON_SCHEMA = lazy_pattern(r'\s*\{\s*"\$schema"\s*:')
-# Of this kind there may be a hundred thousand, so their marks are not kept at hand: as objects they cost more time than
-# they save.
+# An organization can have a hundred thousand documents of this kind, so their marks are not kept unpacked: as objects
+# they cost more time than they save.
 _MANY = "role_profile"
-# How much of a broken text is searched for ids that it declares, because it may be a text that is refused for its size.
+# How much of a broken text is searched for ids that it declares. The text can be one that was refused for its size.
 _MOST_CLAIMING = 2 * 1024 * 1024
 _CLAIM = lazy_pattern(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
@@ -239,7 +239,7 @@ def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal 
     """The kind named by a document's `_schema`, or the reason why it has none."""
     if "_schema" not in value:
         if "$schema" in value:
-            return None, None  # a JSON Schema, perhaps one of ours
+            return None, None  # a JSON Schema, perhaps one of orgkernel's
         telling = next((kind for name, kind in _TELLING_AMONG_OURS.items() if name in value), None)
         help = (
             f"add `_schema: {PREFIX}{telling}`"

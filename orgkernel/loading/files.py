@@ -34,7 +34,7 @@ SKILL_FILE = "SKILL.md"
 SKILLS, ORDERS = "skills", "standing_orders"
 """The folders of Markdown documents: skills (each in its own folder) and standing orders."""
 _ORDERS_OF = ("departments", "roles")
-# How much of a file that is too large is looked at, to tell whether it is one of ours.
+# How much of a file that is too large is examined to recognize an orgkernel document.
 _PEEK = 64 * 1024
 
 
@@ -228,17 +228,18 @@ def _walk(
             continue
         below, inside = [], os.path.join(real, "")
         if os.path.basename(os.path.dirname(folder)) == SKILLS:
-            # What lies beside a skill belongs to the skill, and is no document.
+            # Files next to a skill belong to the skill and are not documents.
             entries = [each for each in entries if each.name == SKILL_FILE] or entries
         for entry in entries:
             if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
                 continue
             if root.only and _is_folder(entry) and not root.does_enter(entry.path):
                 continue
-            # A name may hold a line break, or bytes that are no text and could not be printed or hashed.
+            # A file name can contain a line break, or bytes that are not text and could not be printed or hashed.
             shown = printable(entry.name)
             entry_name = f"{name}/{shown}" if name not in ("", ".") else shown
-            # Of a file in a folder whose real path is known, only a link has to be followed: five calls a file.
+            # In a folder whose real path is known, only links have to be resolved, which saves five system calls per
+            # file.
             is_link = entry.is_symlink()
             here = os.path.realpath(entry.path) if is_link else inside + entry.name
             if is_link and not os.path.join(here, "").startswith(tops):
@@ -259,7 +260,7 @@ def locate_files(roots: Iterable[Root]) -> list[Located]:
     roots = tuple(roots)
     shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
     tops = tuple(os.path.realpath(root.path) for root in roots)
-    # What an organization names as its source belongs to it, whichever other path covers it.
+    # A file of a source belongs to the organization that names it, even if another path also covers the file.
     for number, root in sorted(enumerate(roots), key=lambda each: not each[1].uses):
         as_shared = replace(root, shared=True)
         ours = {os.path.realpath(use.file) for use in root.uses}
@@ -316,7 +317,8 @@ def read_text(path: str, name: str) -> SourceText:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_BYTES:
                 return _build_too_large(path, name, size, file.read(_PEEK))
-            # As much memory as the size says, which costs a tenth of the limit's; the file may have grown since.
+            # Read as many bytes as the size of the file, which needs a tenth of the memory of the limit. The file can
+            # have grown since.
             content = file.read(size + 1)
             if len(content) > size:
                 content += file.read(MAX_BYTES + 1 - len(content))
@@ -354,7 +356,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
         return SourceText(
             path, name, _guess(body), digest, Refusal(row.NOT_UTF8, mark, problem, "save the file as UTF-8")
         )
-    # JSON lets all but the first 32 control characters stand in text, and ends no line there.
+    # JSON allows all but the first 32 control characters in strings, and ends no line at them.
     is_usual = text.isascii() and not body.translate(None, _USUAL)
     if not is_usual and not name.endswith(".json") and (match := find_unprintable(text)):
         refusal = Refusal(

@@ -32,7 +32,7 @@ def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[Refusal]
 
 def _find_schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
     """The place at which a JSON Schema is not valid, and the reason. Empty if it is valid."""
-    from jsonschema import Draft202012Validator  # most catalogs hold no schema
+    from jsonschema import Draft202012Validator  # most catalogs contain no schema
     from jsonschema.exceptions import SchemaError
 
     if route := _find_mixed_list(schema, ()):

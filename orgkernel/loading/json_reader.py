@@ -38,7 +38,7 @@ from orgkernel.loading.scalars import NumberOutOfRange, parse_bounded_float, par
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _SPACE = lazy_pattern(r"[ \t\n\r]*")
-# Nearly every text is written without escapes; any other is read by the scanner, which says what is wrong with it.
+# Nearly every string has no escapes. The scanner reads any other string and reports what is wrong with it.
 _USUAL_TEXT = lazy_pattern(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"')
 _USUAL_KEY = lazy_pattern(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"[ \t\n\r]*:[ \t\n\r]*')
 _USUAL_COMMA = lazy_pattern(r"[ \t\n\r]*,[ \t\n\r]*(?=[^\]} \t\n\r])")
@@ -48,7 +48,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 _SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 
 
-# What the standard library's scanner says, and what we say.
+# Messages of the standard library's scanner, and orgkernel's words for them.
 _STRING_PROBLEMS = {
     "Unterminated string": ("the quoted text that begins here is not closed", ""),
     "Invalid control character": (

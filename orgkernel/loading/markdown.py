@@ -87,7 +87,7 @@ def _read_skill(source: SourceText) -> ParsedMarkdown:
         refusal = Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
         return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
     front, body, line = parts
-    # The first line is the fence, so that lines are counted as in the file.
+    # The fence is kept as the first line, so line numbers match the file.
     parsed = parse_yaml("\n" + front, as_text=True)
     if parsed.refusals:
         return ParsedMarkdown("cognitive_skill", None, _FIRST, list(parsed.refusals))

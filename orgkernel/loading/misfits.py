@@ -31,7 +31,8 @@ _WRONG_TYPE = {
     "model_attributes_type": "a mapping",
     "none_required": "null",
 }
-# Where a field holds one of two types, the tag of the one that pydantic tried (see the unions of `model`).
+# If a field has one of two types, pydantic's error contains the tag of the type that it tried (see the unions of
+# `model`).
 _EITHER: dict[str | int, str] = {
     "(lines)": "text or a list",
     "(skill-use)": "the id of a skill or a mapping",
@@ -50,7 +51,7 @@ _BOUNDS = {
     "less_than_equal": ("le", "at most"),
     "less_than": ("lt", "less than"),
 }
-# What a text with a pattern is, and how it is written; without a row here, an id.
+# For each pattern, the name of such a string and how to write it. A pattern without a row here is an id.
 _ID = ("an id", "use ASCII letters, digits and `_`, no digit first, at most 100 characters")
 _WORDS = {
     r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$": (

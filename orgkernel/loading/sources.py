@@ -212,7 +212,7 @@ class SourceDocument:
         return has_value(self.marks, route)
 
 
-# What each part may write, and what tells which document it is.
+# The parts set different values, except for the fields that identify the document.
 _OF_THE_FIRST = frozenset({"_schema", "_version", "role_id", "org_id", "suppressions"})
 
 
@@ -384,7 +384,7 @@ def build_tree(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_T
         tuple(_find_broken(files)),
         tuple(diagnostic for file in files for diagnostic in file.read.diagnostics),
         {**{each.name: each.path for each in completion.documents}, **paths},
-        # What comes with the package holds more than documents: its schemas are nobody's oversight.
+        # The package contains more than documents: its schemas were not left there by mistake.
         sum(file.read.skipped for file in files if not file.located.root.shared),
         tuple(files),
         completion.looked_up,

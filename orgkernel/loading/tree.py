@@ -82,7 +82,7 @@ def read_tree(
             folder = os.path.dirname(each.path)
             folders.add(folder)
             if os.path.basename(folder) == ROLES:
-                folders.add(os.path.dirname(folder))  # where the organization of the roles lies
+                folders.add(os.path.dirname(folder))  # the folder of the roles' organization
     for file in undecided:
         path, top = file.located.path, file.located.root.path
         read[path] = file.read(among_ours=_is_among_ours(os.path.dirname(path), top, folders))

@@ -121,7 +121,8 @@ class _Reader:
         self.refusals: list[Refusal] = []
         self._anchors: dict[str, _Anchored | None] = {}
         self._aliased = 0
-        # Values of the text so far, and what aliases in it stand for besides; counted only where a limit may be met.
+        # The number of values so far, including those that aliases stand for. It is counted only if a limit could be
+        # reached.
         self._values = 0
         self._expanded = 0
 
@@ -135,7 +136,7 @@ class _Reader:
             )
             raise _Stop
         self._get_event = _Parser(text).get_event
-        # A value takes a character or more, and there is no alias without an anchor.
+        # Every value has at least one character, and an alias needs an anchor.
         may_meet_limits = len(text) > MAX_VALUES or "&" in text
         self.next_event = self._count_event if may_meet_limits else self._get_event
 
@@ -167,7 +168,7 @@ class _Reader:
 
     def refuse_syntax(self, text: str, error: yaml.MarkedYAMLError) -> None:
         mark = error.problem_mark or error.context_mark
-        # Where the last line has no end, libyaml places the end of the text on the line after it.
+        # If the last line has no line break, libyaml places the end of the text on the line after it.
         place = (
             min(pack_mark(mark.line + 1, mark.column + 1), compute_mark_after(text))
             if mark

@@ -9,7 +9,7 @@ from orgkernel.documents.records import BUILT_IN_ORIGINS, STAR, Condition, Match
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.rules.references import Reference
 
-# Fields with one value, in which a star may stand.
+# Fields with one value, which can be a star.
 _NAMES = ("system", "webhook", "agent", "role")
 _EXACT = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 _WEEKENDS = "weekends"

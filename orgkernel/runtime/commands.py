@@ -17,16 +17,17 @@ MOST_CHARACTERS = 10_000
 _QUOTED = r"'[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*'|\"[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*\""
 _JOINING = r"[ \t\n;|&<>]"
 _PLAIN = r"[A-Za-z0-9_./:@%+,=~-]+"
-# A quoted text stands apart from other words, or after a `=`: glued to a word it would be a part of it.
+# A quoted string is separate from other words, or follows a `=`. Otherwise it would be part of another word.
 _READABLE = lazy_pattern(
     rf"(?:{_JOINING}|{_PLAIN}(?=\Z|{_JOINING}|(?<==)['\"])|(?:{_QUOTED})(?=\Z|{_JOINING}))*\Z"
 )
-# In a quoted text these mean something to a shell that reads it again, as that of `ssh` and `su` does.
+# These characters in a quoted string have a meaning for a shell that reads it again, such as the shell of `ssh` or
+# `su`.
 _TEXTS = lazy_pattern(_QUOTED)
 _MEANING = lazy_pattern(r"[*?\[\]{}()#^]|[^\x00-\x7f]")
 _WORD = lazy_pattern(r"[A-Za-z0-9_./:@%+,~-]+")
 _PARTS = lazy_pattern(r"[/:,@]")
-# What runs words that are not in the command: shells, and programs that make commands of what they read.
+# Programs that run words which are not in the command: shells, and programs that build commands from their input.
 _RUNS_MORE = lazy_pattern(
     r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|xargs|parallel|fd|fdfind|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
 )
@@ -53,7 +54,8 @@ def may_begin_with(words: tuple[str, ...] | None, beginning: str) -> bool:
     if words is None:
         return True
     rest, names = iter(words), _list_names(beginning)
-    # Each is looked for after the one before it. The host compares texts, so that the last may go on: `rm` begins `rmdir`.
+    # Each word is searched for after the one before it. Prefixes are compared as strings, so the last word can
+    # continue: `rm` is a prefix of `rmdir`.
     for name in names[:-1]:
         if not any(_is_in(name, word, is_whole=True) for word in rest):
             return False

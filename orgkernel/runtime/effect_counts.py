@@ -227,7 +227,7 @@ _PATH_NAMES: Final = re.compile(
 )
 _HOST_NAMES: Final = re.compile(r"(?:^|_)(?:host|hostname|domain|server)$", re.IGNORECASE)
 _HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,250}(?::\d+)?\Z")
-# A program and what it is told to do. Options and values are left out: they may be passwords.
+# The program and its subcommand. Options and values are omitted, because they could be passwords.
 _PROGRAM: Final = re.compile(
     r"\s*(?:[A-Za-z_]\w*=\S*\s+){0,5}(?:sudo\s+)?([A-Za-z][\w.+-]{0,30})(?=\s|$)(?:\s+([a-z][a-z-]{1,20})(?=\s|$))?"
 )
@@ -309,7 +309,7 @@ def lines(effect: HostEffect, names: Mapping[str, str] | None = None) -> list[st
                 each.touched for each in effect.refusals if each.touched and each.applied is not bool(word)
             ]
             if touched:
-                # What was only logged ran all the same.
+                # Calls that were only logged ran anyway.
                 verb = "they touched" if word else "they would have touched"
                 shown = list(dict.fromkeys(reversed(touched)))[:5]
                 facts.append(f"{verb}, last first: {'; '.join(shown)}")

@@ -28,7 +28,7 @@ class _LazyPattern:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            raise AttributeError(name)  # of protocols, such as that of copies
+            raise AttributeError(name)  # protocol methods, such as those of `copy`
         compiled = re.compile(*self._source)
         # From now on the methods are found without this one.
         self.__dict__.update({each: getattr(compiled, each) for each in _METHODS})

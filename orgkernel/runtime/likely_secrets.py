@@ -56,7 +56,7 @@ _NAMES: Final = lazy_pattern(
 _VALUE: Final = (
     r"""(?:(?P<quote>\\?["'`])(?P<quoted>(?:(?!(?P=quote)).){1,400})(?P=quote)|(?P<bare>[^\s"'`\\]{1,400}))"""
 )
-# What stands between a name and its value.
+# The characters between a name and its value.
 _ASSIGNED: Final = lazy_pattern(
     rf"""\\?["'`\]]{{0,2}}(?P<op>\s{{0,5}}(?::=|=>|[=:])(?![=~:])\s{{0,5}}){_VALUE}"""
 )

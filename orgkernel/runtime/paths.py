@@ -33,8 +33,8 @@ ANYWHERE: Final = "**"
 
 _DRIVE: Final = lazy_pattern(r"[A-Za-z]:")
 _SCHEME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")
-# What a program may replace before it opens a file: a home folder, a variable, a command, an escaped character. A variable
-# may be empty, so that a `..` after it leaves the folder before it.
+# Parts that a program can replace before it opens a file: a home folder, a variable, a command, an escaped character.
+# A variable can be empty, so a `..` after it leads out of the folder before it.
 _REPLACED: Final = lazy_pattern(r"^~|[$`]|%[0-9A-Fa-f]{2}|%\w+%")
 # Some programs read `{a,b}` as two paths.
 _ALTERNATIVES: Final = frozenset("{,}")
@@ -87,7 +87,7 @@ def _parse_windows_path(path: str, root: str) -> FilePath | None:
         # `C:a` starts at a folder that the process remembers for the drive.
         file_path = _walk(f"{path[0].upper()}:/", (), path[2:]) if path[2:3] == "/" else None
     elif path.startswith("//"):
-        # A share or a device may be a second name of a file on a drive.
+        # A share or a device can be another name for a file on a drive.
         file_path = None
     elif start is None or path.startswith("/"):
         file_path = start and _walk(start.start, (), path)
@@ -108,7 +108,7 @@ def _walk(start: str, above: tuple[str, ...], path: str) -> FilePath | None:
             elif not start:
                 return None
         elif name not in ("", "."):
-            # Windows drops dots at the end of a name, so that `...` may be the folder itself.
+            # Windows drops dots at the end of a name, so `...` can be the folder itself.
             if not name.strip(". "):
                 return None
             names.append(name)
@@ -149,7 +149,7 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
     read = read_path(path, root)
     pattern = _compile(glob, root)
     if read is None or pattern is None or read.start != pattern.start:
-        # Two drives are all that is known to lie apart.
+        # Only two different drives are known to be disjoint.
         return read is None or pattern is None or not (read.start[1:2] == pattern.start[1:2] == ":")
     names = tuple(map(fold, read.names))
     wild = next((number for number, name in enumerate(read.names) if _WILD.search(name)), None)
@@ -194,7 +194,7 @@ def may_names_be_inside(names: tuple[str, ...], glob: str, root: str | None = No
     """
     start, pattern = _start_of(root), _compile(glob, root)
     if start is None or pattern is None or start.start != pattern.start:
-        # Two drives are all that is known to lie apart.
+        # Only two different drives are known to be disjoint.
         return start is None or pattern is None or not (start.start[1:2] == pattern.start[1:2] == ":")
     whole = (*start.names, *names)
     return _do_names_match(tuple(map(fold, whole)), pattern.folded) or _do_names_match(whole, pattern.below)
@@ -268,7 +268,7 @@ def get_folded_names(path: str, root: str | None = None) -> FixedNames | None:
 
 def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
     if given and held:
-        # What begins or ends with a name is told apart by it, nearly always.
+        # Globs that begin or end with a literal name nearly always differ in that name.
         if held[0] != ANYWHERE and not _is_name_within(given[0], held[0]):
             return False
         if held[-1] != ANYWHERE and not _is_name_within(given[-1], held[-1]):

@@ -135,7 +135,7 @@ def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
         path = os.path.join(folder, final or name)
         try:
             with os.fdopen(handle, "wb") as file:
-                # INVARIANT: only with the temporary file in hand is it certain that nobody else takes the name.
+                # INVARIANT: only the process that created the temporary file may take the name.
                 is_taken = final is None and os.path.lexists(path)
                 if not is_taken:
                     file.write(data)

@@ -145,7 +145,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     language = find_language(text)
     polite = [match.span() for match in GREETING_PATTERN.finditer(text)]
     tokens = find_tokens(text)
-    if len(tokens) > MOST_TOKENS:  # a story ends in what is asked for
+    if len(tokens) > MOST_TOKENS:  # the request is usually at the end of a story
         tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))

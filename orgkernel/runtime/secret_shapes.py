@@ -208,7 +208,7 @@ def map_secrets(text: str) -> dict[str, str]:
     masks = {each: mask for each, mask in masks.items() if any(map(str.isdigit, each))}
     if may_hold_secrets(text):
         masks |= {text[each.start : each.end]: masked(each.what) for each in find_secrets(text)}
-    # The longest first: a part of it may be a secret too.
+    # The longest first, because part of it can be a secret too.
     return {
         each: masks[each] for each in sorted(masks, key=len, reverse=True) if len(each) >= _LEAST_REPEATED
     }

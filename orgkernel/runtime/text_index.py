@@ -631,7 +631,7 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
             of = map_trades_by_stem().get(stem, ())
             by_trade = _gather(index, of, stem)
             if by_trade:
-                # A word of many trades says little, and so does one of trades that several roles share.
+                # A word of many trades carries little weight, and so does a word of trades that several roles share.
                 shared = sum(by_trade.values()) / max(by_trade.values())
                 specific = len(of) ** -_AMBIGUOUS / math.sqrt(shared)
                 for role, value in by_trade.items():

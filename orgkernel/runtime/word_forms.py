@@ -23,7 +23,7 @@ _MARKS: Final = lazy_pattern("[\u0300-\u036f]")
 _APOSTROPHES: Final = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "`": " ", "\u201c": '"', "\u201d": '"'}
 )
-# Scripts that are written without spaces: there, pairs of characters stand for words.
+# Scripts without spaces between words. Pairs of characters are used as words.
 _UNSPACED: Final = lazy_pattern("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _PARTS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NUMBERED: Final = lazy_pattern(r"[A-Za-z]{1,6}[0-9]{1,4}")
@@ -564,7 +564,7 @@ def _strip_tense(word: str) -> str:
     for ending in ("ing", "ed"):
         left = word[: -len(ending)]
         if word.endswith(ending) and len(left) >= 3 and _VOWEL.search(left):
-            # `eed` of `feed` and `need` is no ending, and `bring` has no vowel left.
+            # `eed` in `feed` and `need` is not an ending, and the stem of `bring` would have no vowel.
             if ending == "ed" and left[-1] == "e":
                 return word
             if len(left) == 4 and left[-2:] in (

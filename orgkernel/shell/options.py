@@ -69,7 +69,7 @@ def read_options(
                 options.values.setdefault(name, []).append(words[number])
                 number += 1
             else:
-                # An abbreviation of several options may be any of them.
+                # An abbreviation that fits several options can be any of them.
                 if name not in longs:
                     options.flags.update(each for each in longs if name and each.startswith(name))
                 options.flags.add(name)

@@ -181,7 +181,7 @@ class Reader:
     _is_exhausted: bool = False
     _seen: set[object] = field(default_factory=set)
 
-    # What is reported
+    # Results.
 
     def found(self, operation: str, message: str, words: Sequence[ShellWord], at: ShellWord) -> None:
         if len(self.operations) >= MOST_FINDINGS:
@@ -235,7 +235,7 @@ class Reader:
             with self.through("trap"):
                 self.run_text(script)
         for name in [name for name in self.functions if name not in self._called]:
-            # A function that nobody called may be called later.
+            # A function that was not called yet can be called later.
             self._call_function(ShellWord(name, 0, len(self._given)), (), None)
 
     def run_text(self, word: ShellWord, args: Sequence[ShellWord] = (), stdin: str | None = None) -> str:
@@ -312,7 +312,7 @@ class Reader:
             and not self.is_elsewhere
             and _PROJECT.match(self.folder)
         ):
-            # `cd ~/shop && rm -rf dist` is what somebody writes who works there.
+            # A worker in that folder writes `cd ~/shop && rm -rf dist`.
             return "unclear" if owner_of(path, self.ground) == "own" else ownership
         return ownership
 
@@ -578,7 +578,7 @@ class Reader:
                 return
         if appends:
             return
-        self.not_read("whether this overwrites a file of somebody else cannot be seen", (target,), target)
+        self.not_read("whether this overwrites a file of another owner cannot be seen", (target,), target)
 
     # Commands
 
@@ -677,7 +677,7 @@ class Reader:
         name, value = self._assignment(node)
         self.variables[name] = _one_word(value)
         if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
-            self._not_understood(node, "whether somebody needs the record of commands cannot be seen")
+            self._not_understood(node, "whether the record of commands is still needed cannot be seen")
         if name in _RUN_VARIABLES and value:
             with self.through(name):
                 self.run_text(ShellWord(value, *self._script.place(node)))
@@ -697,7 +697,7 @@ class Reader:
         for child in node.named_children:
             self.variables[_source(child)] = ""
             if _source(child) == "HISTFILE":
-                self._not_understood(node, "whether somebody needs the record of commands cannot be seen")
+                self._not_understood(node, "whether the record of commands is still needed cannot be seen")
         return ""
 
     def _expressions(self, node: Node, _: str | None) -> str:

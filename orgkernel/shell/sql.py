@@ -94,7 +94,7 @@ def _read(tokens: Sequence[_Token], depth: int) -> Iterator[SqlFinding]:
     if first == "UPDATE" and "WHERE" not in words and "SET" in words:
         yield SqlFinding("unbounded_delete", "changes every row of a table")
     if any(name in words for name in ("PG_TERMINATE_BACKEND", "XP_CMDSHELL")):
-        yield SqlFinding("force_kill", "ends connections of others or runs a program")
+        yield SqlFinding("force_kill", "ends connections of other users or runs a program")
     if first in ("DO", "EXECUTE", "EXEC", "CALL") and depth < 3:
         bodies = [token.text for token in tokens if token.kind in ("body", "text")]
         for body in bodies:

@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, StringConstraints, Tag
 from orgkernel.documents.model.record import Document, Id, Record, SkillId, ToolId
 
 CompilationLevel = Annotated[int, Field(ge=1, le=5)]
-# The name of a SKILL.md. What the standard says of it beyond this is a rule.
+# The name of a SKILL.md. Rules check the standard's further requirements.
 SkillName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 
@@ -50,7 +50,8 @@ class Procedure(Record):
     skill: SkillId | None = None
     """A role that requires this skill has the procedure."""
     compilation_level: CompilationLevel = 1
-    """1 novice, 2 guided, 3 validated, 4 autonomous, 5 expert. From 3 on it is run; from 4 on, without a model."""
+    """1 novice, 2 guided, 3 validated, 4 autonomous, 5 expert. A procedure is run at level 3 or above, and at level 4
+    or above without a model."""
     falls_back_to: SkillName | None = None
     """Name of the cognitive skill that takes over if the procedure fails."""
     steps: tuple[ProcedureStep, ...] = ()

@@ -21,7 +21,7 @@ ToolType = Literal[
     "deterministic_function",
 ]
 
-# A tool of these types may open files, if its catalog does not say otherwise.
+# A tool of these types can open files, unless its catalog declares otherwise.
 FILE_TYPES: tuple[ToolType, ...] = ("infra_service", "mcp_server", "computer_use", "deterministic_function")
 
 

@@ -20,7 +20,7 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FIRST = pack_mark(1, 1)
-# Files that people put beside agents. Without front matter they are none.
+# Usual files next to agents. Without front matter they are not agents.
 _NOTES = frozenset(
     {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes"}
 )
@@ -64,7 +64,7 @@ def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
         return Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])
     text, body, line = parts
     body_mark = pack_mark(line, 1)
-    # The first line is the fence, so that lines are counted as in the file.
+    # The fence is kept as the first line, so line numbers match the file.
     parsed = parse_yaml("\n" + text, as_text=True)
     if parsed.refusals:
         loose = _read_loosely(text, lists) if parsed.refusals[0].row is row.BAD_YAML else None

@@ -150,7 +150,7 @@ class _Reader:
             type=plain.type,
             provider=server,
             side_effects=plain.side_effects,
-            # Lists, as they are after packing: what checks a schema knows no tuples.
+            # Lists instead of tuples, because the JSON Schema check does not accept tuples.
             input_schema=msgspec.msgpack.decode(msgspec.msgpack.encode(schema))
             if isinstance(schema, dict)
             else None,

@@ -20,7 +20,7 @@ MISSING = "missing"
 MOST = 2_000
 """Maximum number of answers for one root. Further references are assumed to exist."""
 _COMMANDS, _SKILLS = "commands", "skills"
-# A folder of the project that keeps files of its host. What lies elsewhere may be meant for any project.
+# A folder of the project with files of its host. Files elsewhere can be meant for any project.
 _HIDDEN = re.compile(r"\.[a-z][a-z-]*\Z")
 
 
@@ -55,7 +55,7 @@ def answer(root: Root, lookup: Lookup) -> bool:
     """Whether a file or command exists. True if it could be behind a link."""
     if lookup.name.startswith("/"):
         return _is_command(root.path, lookup.folder, lookup.name.removeprefix("/"))
-    # What begins with `..` is meant from where the text lies.
+    # A path that begins with `..` is relative to the folder of the text.
     folders = [lookup.folder] if lookup.name.startswith(os.pardir) else _iterate_upwards(lookup.folder)
     return any(is_beside(root.path, folder, lookup.name) for folder in folders)
 

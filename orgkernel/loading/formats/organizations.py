@@ -43,6 +43,6 @@ def build_organization(
         hierarchy=dict(hierarchy),
         **more,
     )
-    # The folder that it lies in says what belongs to it.
+    # Its folder determines which documents belong to it.
     path = os.path.join(folder, "(organization)")
     return complete_with(like, "organization", record, marks, name=name, path=path)

@@ -20,11 +20,11 @@ from orgkernel.loading.marks import find_mark, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
 
 FieldRoute = tuple[str, ...]
-# What says which document it is, and what is about the document.
+# Fields that identify the document, or describe the document itself.
 _OWN = frozenset({"_schema", "_version", "role_id", "overlay", "suppressions"})
 _LISTS = ("tools_primary", "tools_secondary", "tools")
 _CHANNELS = "communication_channels"
-# Fields that say one fact together: a source that writes one of them says it.
+# Fields that set one value together: a source with one of them sets the value.
 _TOOLS: tuple[FieldRoute, ...] = (*(("capabilities", each) for each in _LISTS), ("does_not_have",))
 
 
@@ -136,7 +136,7 @@ def _lay_over(role: SourceDocument, overlay: SourceDocument | None, has_superior
         parts = (role, overlay)
     made = MergedDocument(role, parts, role.packed)
     if has_superior and not made.has("chain_of_command", "reports_to"):
-        # `user` stands for "nobody says it", and would contradict the hierarchy.
+        # `user` means that no superior is named, and would contradict the hierarchy.
         record = replace(record, chain_of_command=replace(record.chain_of_command, reports_to=None))
     made.packed = Packed(msgspec.msgpack.encode(record), role.packed.marks, role.packed.unknown)
     return made.hold(record, role.marks)

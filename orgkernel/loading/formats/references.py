@@ -53,7 +53,7 @@ _FENCED = lazy_pattern(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[\s\S]*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)|<example>[\s\S]*?(?:</example>|\Z)",
     re.MULTILINE,
 )
-# A path is certainly one that has to be there after these words, and perhaps one that does not after those.
+# After these words, a path refers to an existing file. After the others, it might not.
 _READS = lazy_pattern(
     r"\b(?:[Rr]ead|[Ss]ee|[Ff]ollow|[Cc]onsult|[Rr]efers? to|[Ll]oad|[Oo]pen|(?:described|documented|defined|listed) in|[Aa]ccording to|[Aa]s per)\b"
 )

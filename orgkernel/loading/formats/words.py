@@ -13,7 +13,7 @@ from orgkernel.loading.marks import Marks, pack_mark, start_of, unpack_within
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import SourceDocument, unpack_unknown
 
-# They are asked for several times, of one agent after the other, and many agents list the same.
+# Words are looked up several times, agent by agent, and many agents list the same ones.
 _KEPT = 4096
 _COMMA = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
 

@@ -71,13 +71,13 @@ def _find_shadowed(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]
     ]
     for number, policy in enumerate(live):
         if policy.document.format:
-            continue  # a rule of others that is about less than the policy it became
+            continue  # a rule in another format that covers less than the policy built from it
         finding = None
         for other_number, other in enumerate(live):
             if other is policy or not covers(other.record.match, policy.record.match, records.people):
                 continue
             how = _explain_shadowing(other.record, policy.record)
-            # Of two equal policies, the later one has no effect.
+            # If two policies are equal, the later one has no effect.
             mutual = covers(policy.record.match, other.record.match, records.people) and _explain_shadowing(
                 policy.record, other.record
             )

@@ -35,7 +35,7 @@ class WrittenBill(NamedTuple):
 
 def read_bill(document: SourceDocument) -> WrittenBill | None:
     """The bill of a document, if it is one."""
-    # By its kind first: there may be a hundred thousand documents, and only bills need their records here.
+    # Check the kind first: there can be a hundred thousand documents, and only bills need their records here.
     if document.kind != "bill" or not isinstance(document.record, Bill):
         return None
     return WrittenBill(document.record, document)

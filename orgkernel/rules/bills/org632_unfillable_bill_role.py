@@ -47,7 +47,7 @@ from orgkernel.rules.bills.bill_documents import WrittenBill, find_roles, is_dec
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 STATE_SAYS = "TEST_NOT_PASSED"
-"""Refusal codes that depend on the store and not on documents."""
+"""Reason code for a requirement that depends on the store and not on documents."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:

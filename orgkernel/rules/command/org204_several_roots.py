@@ -54,7 +54,7 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A second role at the top, with roles below it."""
-    # A folder of others may hold several teams.
+    # A folder in another format can contain several teams.
     if view.records.without_profile or view.records.document.format:
         return
     posts = view.records.posts

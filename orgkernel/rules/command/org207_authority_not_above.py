@@ -60,7 +60,7 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A superior with subordinates it does not outrank."""
-    if view.records.document.format:  # files of others say who commands whom, and no levels
+    if view.records.document.format:  # files in other formats name superiors, but no levels
         return
     for post in iterate_superior_posts(view):
         below = find_not_outranked(view, post)

@@ -49,7 +49,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     used: set[int] = set()
     for records in assembly.organizations:
         for definition, gates in open_skills(records):
-            # Of a folder of skills without agents, nobody says who has them.
+            # In a folder of skills without agents, no file assigns the skills.
             if definition.document.shared or (definition.document.format and not records.posts):
                 continue
             key = id(definition.document)

@@ -60,7 +60,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             if _reaches(records, each.record)
         }
         for document in records.catalogs:
-            # Those of an agent of others stand in its file, and ORG703 says that nobody includes the agent.
+            # Orders of an agent in another format are in its own file, and ORG703 reports an agent that no organization includes.
             if isinstance(document.record, StandingOrder) and not (document.shared or document.format):
                 seen.setdefault(id(document), (document, records))
     for key, (document, records) in seen.items():

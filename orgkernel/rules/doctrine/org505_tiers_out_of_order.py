@@ -139,7 +139,7 @@ def _proves_implication(lower: str, higher: str, limit: int) -> bool:
     if one is None or other is None or one.names.isdisjoint(other.names):
         return False  # neither is constant, so nothing of the one follows from the other
     if other.is_limits and any(other.limits.get(name, math.inf) > here for name, here in one.limits.items()):
-        return False  # there the one holds and the other does not yet
+        return False  # at that value, the one is true and the other is not yet
     return is_implied(other.tree, one.tree, limit)
 
 

@@ -86,7 +86,8 @@ def _multiply(left: float, right: float) -> float:
 
 def _get_span(corners: list[float]) -> Interval:
     known = [corner for corner in corners if not math.isnan(corner)]
-    # A corner without a value (infinity minus or over infinity) tells nothing; the others may not enclose it.
+    # A corner without a value (infinity minus or over infinity) proves nothing, and the other corners might not
+    # enclose the range.
     return Interval(min(known), max(known)) if len(known) == len(corners) else EVERYTHING
 
 

@@ -43,7 +43,7 @@ def may_hold_token(text: str) -> bool:
     ):
         return False
     words = (word for word in _WORD.findall(text) if not _ORDINARY.match(word))
-    # A digest alone is no token, but a digest behind a prefix may be one.
+    # A digest alone is not a token, but a digest after a prefix can be one.
     return any(
         _is_mixed(part) for word in words if not _HEXADECIMAL.fullmatch(word) for part in _PART.findall(word)
     )

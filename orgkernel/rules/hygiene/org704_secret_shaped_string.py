@@ -62,7 +62,7 @@ _SHORT: Final = 200
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Find strings that look like secrets."""
     unknown = document.unknown
-    # The last key counts as well: `password: …` is told by it.
+    # The last key is used too, because `password: …` is recognized by it.
     if not _may_hold_one([document.record, *({str(route[-1]): value} for route, value in unknown)]):
         return
     yield from _find_secrets(document, msgspec.to_builtins(document.record), ())

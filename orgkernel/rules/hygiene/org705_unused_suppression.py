@@ -6,7 +6,7 @@ Every entry of a document's `suppressions` silences at least one finding located
 
 ## Why it matters
 
-A suppression that matches no finding today will silence the next finding of that rule, which nobody has judged. Usually the
+A suppression that matches no finding today will silence the next finding of that rule, which no one has reviewed. Usually the
 defect was fixed and the entry was left behind, or its code or subject is misspelled.
 
 ## Example

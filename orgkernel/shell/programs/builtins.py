@@ -148,7 +148,7 @@ def _mapfile(call: ProgramCall) -> str:
 def _set(call: ProgramCall) -> str:
     words = list(call.args)
     if [word.text for word in words[:2]] == ["+o", "history"]:
-        call.unread("whether somebody needs the record of commands cannot be seen")
+        call.unread("whether the record of commands is still needed cannot be seen")
     if words and words[0].text == "--":
         for number, word in enumerate(words[1:], 1):
             call.reader.variables[str(number)] = word.text

@@ -325,7 +325,7 @@ def _found_by(root: ShellWord, filters: Sequence[str], *, is_narrowed: bool) -> 
     if filters and all(names):
         return [root.but(f"{base}/{GLOB}/{name}") for name in names]
     if is_narrowed:
-        # Some of what is there, nobody can say what; as foreign as the directory is.
+        # An unknown part of the directory, with the same ownership as the directory.
         return [root.but(f"{base}/{UNKNOWN}" if base in (".", "") and root.text != "/" else f"{base}/{GLOB}")]
     return [root.but(f"{base}/{GLOB}" if base not in (".",) else ".")]
 
@@ -412,7 +412,7 @@ def _archive(call: ProgramCall) -> None:
             and call.owner(folder) in ("foreign", "variable")
             and not _is_own_root(folder.text)
         ):
-            call.unread("whether this overwrites files of somebody else cannot be seen", folder)
+            call.unread("whether this overwrites files of another owner cannot be seen", folder)
 
 
 def _sed(call: ProgramCall) -> str | None:
@@ -439,7 +439,7 @@ def _sed(call: ProgramCall) -> str | None:
     if is_in_place:
         for target in operands:
             if call.owner(target) == "foreign" and not _is_own_root(target.text):
-                call.unread("what this changes in a file of somebody else cannot be seen", target)
+                call.unread("what this changes in a file of another owner cannot be seen", target)
     return None if operands else _filtered(call)
 
 
@@ -505,7 +505,7 @@ def _extract(call: ProgramCall) -> None:
         and call.owner(folder) in ("foreign", "variable")
         and not folder.text.startswith(TEMPORARY)
     ):
-        call.unread("whether this overwrites files of somebody else cannot be seen", folder)
+        call.unread("whether this overwrites files of another owner cannot be seen", folder)
 
 
 PROGRAMS: Final[Mapping[str, Program]] = {

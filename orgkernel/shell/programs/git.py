@@ -62,9 +62,7 @@ def _push(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     if options.has("f", "force", "force-with-lease"):
         call.found("force_push", "pushes by force: commits on the remote can be lost")
     if options.has("mirror", "prune"):
-        call.found(
-            "force_push", "makes the remote the same as this repository: branches of others are deleted"
-        )
+        call.found("force_push", "mirrors this repository to the remote: branches of other users are deleted")
     if options.has("d", "delete"):
         for ref in refs or [call.word]:
             call.found("delete_branch", f"deletes {quote(shown(ref.text))} of the remote", ref)

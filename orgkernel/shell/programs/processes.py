@@ -240,7 +240,7 @@ def _setenforce(call: ProgramCall) -> None:
 
 def _history(call: ProgramCall) -> str | None:
     if any(re.fullmatch(r"-\w*[cw]\w*", word.text) for word in call.args):
-        call.unread("whether somebody needs this history cannot be seen")
+        call.unread("whether this history is still needed cannot be seen")
     return UNKNOWN
 
 

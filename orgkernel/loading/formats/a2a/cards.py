@@ -54,7 +54,7 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
         _report_missing(card, "capabilities", "a mapping, which may be empty", version)
     if version == _NEW:
         _check_interfaces(card)
-        # The SDK writes the fields of 0.3 beside those of 1.0, for clients of that version.
+        # The SDK writes the fields of 0.3 next to those of 1.0, for clients of that version.
         card.report_unknown(
             (*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False, way_out=_OWN_DATA
         )
@@ -119,7 +119,7 @@ def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
             _require_text(skill, key, version) for key in ("id", "name", "description")
         )
         _require_one(skill, "tags", version)
-        # What users may say; where a skill gives no example, what it does.
+        # Example requests. If a skill has no example, its description.
         for text, mark in skill.get_words("examples") or [(description, skill.start("description"))]:
             if text:
                 skills.examples.setdefault(text, mark)

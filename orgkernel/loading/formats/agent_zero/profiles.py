@@ -76,7 +76,7 @@ def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
     if refusals:
         return read_broken(source, KIND, refusals)
     title, description, context = (value.get(key, "").strip() for key in _TEXTS)
-    # `description` says what it is, `context` when to take it: both are by what somebody chooses.
+    # `description` states its purpose, and `context` when to choose it. Both are used to choose a profile.
     described = description if context in description else f"{description} {context}".strip()
     suppressions = tuple(read_suppressions(value, marks, refusals))
     record = _build_role(role_id, title or name, described, suppressions)

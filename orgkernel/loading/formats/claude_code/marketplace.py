@@ -40,7 +40,7 @@ def _list_listed(top: str, value: dict[str, object]) -> Iterator[ListedPlugin]:
             (plugin.get("source"), plugin.get("name")) if isinstance(plugin, dict) else (None, None)
         )
         if not isinstance(source, str) or not isinstance(name, str) or "\0" in source:
-            continue  # it lies elsewhere
+            continue  # the plugin is outside the folder
         below = root if isinstance(root, str) and not source.startswith("./") and "\0" not in root else ""
         path = os.path.normpath(os.path.join(top, below, source))
         if does_stay_below(path, top) and has_markdown(os.path.join(path, AGENTS)):

@@ -28,7 +28,7 @@ _ANYWHERE: Final = "**"
 _SETTINGS: Final = ".claude"
 COMMAND_TOOL: Final = "Bash"
 """The tool whose rules name commands. Rules of PowerShell have another syntax."""
-# Words that a shell takes as they are, and what may come after them. A star elsewhere stands for a part of a word.
+# Words that a shell does not change, and the wildcards after them. A star elsewhere stands for part of a word.
 _BEGINNING: Final = lazy_pattern(r"([A-Za-z0-9_./:@%+,=~-]+(?: [A-Za-z0-9_./:@%+,=~-]+)*?)(?::\*| \*)?\Z")
 _MOST_CHARACTERS: Final = 200
 

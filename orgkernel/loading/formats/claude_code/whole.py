@@ -107,7 +107,7 @@ def _equip(
         for word, mark in words.items():
             for tool in _expand_word(word, everything):
                 tools.setdefault(tool, mark)
-    # A part of a tool cannot be taken away here, so that all of it is.
+    # orgkernel cannot deny part of a tool, so it denies all of it.
     denied = [word.partition("(")[0].strip() for word in raw.get("disallowedTools", ())]
     for word in denied:
         for tool in _expand_word(word, everything):

@@ -107,7 +107,7 @@ def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents
     marks = add_tools(marks, places)
     starts: dict[str, int] = {}
     if any(each == STARTER or holds(STARTER, each) for each in tools):
-        # Without a tool that starts agents, the list is without effect, and a rule says so.
+        # If no tool starts agents, the list has no effect, and a rule reports it.
         for name, mark in zip(
             words.get(STARTS, ()), marks[1][STARTS][1][1] if STARTS in words else (), strict=True
         ):

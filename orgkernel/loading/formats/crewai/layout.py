@@ -28,7 +28,8 @@ YAML_FILES = ("agents.yaml", "agents.yml", "tasks.yaml", "tasks.yml")
 _JSON_AGENTS, _TOOL_FILES = r"[^/]+\.jsonc?", r"[A-Za-z_][A-Za-z0-9_]*\.py"
 _PYTHON = lazy_pattern(r".*crew.*\.py")
 _CREW_PYTHON = "crew.py"
-# An agent of CrewAI has all three. Other files of this name say something else of each agent, or have them elsewhere.
+# A CrewAI agent has all three fields. Other files with this name have other fields for each agent, or have these
+# fields elsewhere.
 _AGENT_FIELD = lazy_pattern(
     rb"""(?:^[ \t]+|[{,][ \t]*)["']?(role|goal|backstory)["']?[ \t]*:""", re.MULTILINE
 )
@@ -45,7 +46,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     crews = list(_find_crew_folders(path))
     if not is_certain and not any(True for crew in crews for _ in _list_areas(path, crew, by_name=False)):
         return None
-    # Beside one crew, a file of this name that cannot be read is another one, and reading it says what is wrong.
+    # Next to a crew, an unreadable file with this name is another crew, and reading it reports the problem.
     areas = [area for crew in crews for area in _list_areas(path, crew, by_name=True)]
     if areas:
         return Layout(path, tuple(areas))

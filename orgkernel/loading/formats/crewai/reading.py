@@ -104,7 +104,7 @@ def _read_json_agent(source: SourceText, root: Root) -> ReadFile:
         return read_broken(source, ROLE, list(refused))
     stem = os.path.basename(source.path).rpartition(".")[0]
     settings = value.get("settings")
-    if isinstance(settings, dict):  # they count as if they stood beside it
+    if isinstance(settings, dict):  # they are treated like tools next to it
         value = {**value, **settings}
         marks = {**marks, **marks["settings"][1][1]}
     return _read_agent(source, root, stem, value, (start, marks), start, only_misspelled=False)

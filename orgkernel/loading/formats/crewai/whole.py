@@ -22,7 +22,7 @@ from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
 _FIRST = pack_mark(1, 1)
 _LIBRARY = "crewai_tools:"
-# Lists whose entries are servers and services themselves, so that naming one declares it.
+# Lists whose entries are servers and services themselves, so naming one declares it.
 _SERVICES = ("apps", "mcps")
 
 
