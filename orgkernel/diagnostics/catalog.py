@@ -187,7 +187,7 @@ UNREAD_PYTHON = Row(
 INCOMPLETE_TOOL_LIST = Row(
     "ORG028", "incomplete-tool-list", _W,
     "A saved answer to `tools/list` of an MCP server has a `nextCursor`, so it is only one of several pages.",
-    "orgkernel does not know the tools on the other pages, so no role has them.",
+    "The tools on the other pages are unknown, so no role has them.",
     "Save the tools of all pages in one list, or let `orgkernel mcp tools FILE --connect` ask the server.",
 )  # fmt: skip
 UNUSABLE_SOURCE = Row(

@@ -787,7 +787,7 @@ class Blocker(Contract, frozen=True, kw_only=True):
 
 
 class BriefContext(Record, frozen=True, kw_only=True):
-    """Where the work takes place."""
+    """The project in which the work takes place."""
     project_root: str | None = None
     deployed_url: str | None = None
     stack: str | None = None
@@ -1132,7 +1132,7 @@ class Policy(Record, frozen=True, kw_only=True):
 
     @property
     def named_tools(self) -> tuple[str, ...] | None:
-        """The tools and globs that its effect applies to. None if it says nothing about tools."""
+        """The tools and globs that its effect applies to. None if it does not affect tools."""
         tools = self.permissions.tools
         if tools is None:
             return None

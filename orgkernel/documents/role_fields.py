@@ -19,14 +19,16 @@ by a function of `manifest/role.py`, because the organization, a catalog or the 
 Decides = Literal[
     "chain of command", "dispatch", "access", "crew", "contracts", "failures", "reports", "nothing", "not yet"
 ]
-"""What depends on the field. `nothing`: people and agents read it. `not yet`: its description says so."""
+"""The decision that depends on the field. `nothing`: people and agents read it. `not yet`: see its description."""
 Gives = Literal["nothing", "items", "number", "levels", "own measure"]
 """How a change of the field gives a role more: by nothing, by each item, by a greater number, by an item or a higher level
 of it, or by a measure of its own in `diff/effects.py`. A tuple is a ladder, from the least."""
 
 
 class Lost(NamedTuple):
-    """What a format of agents leaves out if it cannot say the field. Fields with one name are counted together."""
+    """The value that an export format leaves out if it cannot express the field. Fields with the same name are
+    counted together.
+    """
 
     what: str
     why: str = "the format has no place for it"
@@ -43,7 +45,7 @@ class RoleField(NamedTuple):
     decides: Decides
     gives: Gives | tuple[str | None, ...]
     lost: Lost | None
-    """None if every format of agents says it, or counts it by the tools that it withholds."""
+    """None if every export format expresses the field, or if it is counted by the tools that it withholds."""
     another: Any
     """A valid value that is not the default. The laws write it into a profile and look what changes."""
     of_specification: bool
@@ -120,7 +122,7 @@ ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
 )  # fmt: skip
 
 OF_DOCUMENT: Final = ("kind", "role_id", "overlay", "version", "suppressions")
-"""Fields of a profile that name the document or say how it is read. They have no rows."""
+"""Fields of a profile that identify the document or control how it is read. They have no rows."""
 
 
 def fields_shown_in(part: str, shown: Shown) -> Iterator[RoleField]:
@@ -129,7 +131,7 @@ def fields_shown_in(part: str, shown: Shown) -> Iterator[RoleField]:
 
 
 def value_in(profile: RoleProfile, field: RoleField) -> Any:
-    """What a profile says, or the default."""
+    """The value in a profile, or the default."""
     value: Any = profile
     for step in field.route:
         value = getattr(value, step)
@@ -137,7 +139,7 @@ def value_in(profile: RoleProfile, field: RoleField) -> Any:
 
 
 def is_set(profile: RoleProfile, field: RoleField) -> bool:
-    """Whether a profile says something else than the default."""
+    """Whether the value in a profile differs from the default."""
     return bool(value_in(profile, field) != _DEFAULTS[field.route])
 
 

@@ -744,7 +744,7 @@ class Blocker(Contract, frozen=True, kw_only=True):
 
 
 class BriefContext(Record, frozen=True, kw_only=True):
-    """Where the work takes place."""
+    """The project in which the work takes place."""
     project_root: str | None = None
     deployed_url: str | None = None
     stack: str | None = None

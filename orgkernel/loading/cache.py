@@ -1,9 +1,10 @@
 """The cache on disk: bytes under keys, verified when they are read. With `files` and `skill_files`, the only modules that
 read the disk.
 
-Nothing here raises, and no entry is trusted: an entry that is incomplete, changed, moved to another key, written without
-the secret of this user, or in a place that others may write to counts as missing. If an entry cannot be written, `problem` says why, and answers are still correct. Files are written under a
-temporary name, synchronized and renamed, so that concurrent or killed processes leave complete entries.
+Nothing here raises, and no entry is trusted. An entry is treated as missing if it is incomplete, changed, moved to
+another key, written without this user's secret, or in a place that other users may write to. If an entry cannot be
+written, `problem` contains the reason, and answers are still correct. Files are written under a temporary name,
+synchronized and renamed, so concurrent or killed processes leave only complete entries.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def find_misfits(
 ) -> tuple[dict[str, Any] | None, list[Refusal], tuple[Unknown, ...]]:
     """The value as its model (None if it does not fit), its findings, and its unread fields.
 
-    Unknown fields are warnings, so that published files keep loading. Fields that start with `x_` belong to the user.
+    Unknown fields are warnings, so published files keep loading. Fields that start with `x_` belong to the user.
     """
     model = MARKDOWN_KINDS[kind] if kind in MARKDOWN_KINDS else KINDS[kind]
     try:

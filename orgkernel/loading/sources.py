@@ -212,7 +212,7 @@ class SourceDocument:
         return has_value(self.marks, route)
 
 
-# The parts set different values, except for the fields that identify the document.
+# Fields that every part may set, or that identify the document. The first part answers for them.
 _OF_THE_FIRST = frozenset({"_schema", "_version", "role_id", "org_id", "suppressions"})
 
 

@@ -12,7 +12,7 @@ from orgkernel.rules.references import Reference
 from orgkernel.rules.rule import Finding
 
 FindReferences = Callable[[OrgRecords], Iterable[tuple[Reference, bool]]]
-"""Returns the references in an organization's documents, each with whether the organization knows the id or cannot
+"""Returns the references in an organization's documents, each with whether the organization declares the id or cannot
 tell."""
 FindDefects = Callable[[OrgRecords], Iterable[tuple[Place, Finding | None]]]
 """Returns places in an organization's documents, each with its finding, if there is one."""

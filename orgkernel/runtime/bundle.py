@@ -54,7 +54,7 @@ class BundleDomain(NamedTuple):
 
 
 class ToolGrant(NamedTuple):
-    """What one role may do with one tool when no circumstances are known."""
+    """The permissions of one role for one tool when no circumstances are known."""
 
     level: str
     preferred: bool
@@ -106,7 +106,7 @@ class BundleRole(NamedTuple):
     essential: frozenset[str]
     """Tools among them that are always allowed."""
     pace: Mapping[str, Mapping[str, Any]]
-    """For each tier: action, description, escalate_to, trigger (a checked tree or None) and text."""
+    """Tier to its action, description, escalate_to, trigger (a checked tree or None) and text."""
     max_turns: int
     """Model calls without progress that the doctrine allows. Triggers call it `max`."""
     doctrine: Mapping[str, Any]

@@ -1,8 +1,8 @@
 """The measures that a host reports about one role at one model call.
 
-The names are those of the trigger language (docs/triggers.md). None means *not reported*: the
-value is unknown, neither true nor false. A host reports what it knows and leaves out the rest; it never reports a zero
-that it did not measure.
+The names are those of the trigger language (docs/triggers.md). None means *not reported*: the value is unknown,
+neither true nor false. A host reports known values and omits the others. It never reports a zero that it did not
+measure.
 
 Standard library only: this module also runs inside hosts.
 """

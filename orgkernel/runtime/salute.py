@@ -1,9 +1,10 @@
 """SALUTE: the status report of a role, computed from the values that a host knows (specification, "Computing SALUTE
 Fields").
 
-A host fills a `Situation` with what it knows and leaves the rest at its default. `compute_report` applies the rules and
-returns the specification's JSON, which always fits the published schema. `salute_format` reads one, and `report_files`
-names and writes its files. A report is due (specification, "SALUTE Emission Rules"; `doctrine` of the role) for
+A host fills a `Situation` with known values and leaves the others at their defaults. `compute_report` applies the
+rules and returns the specification's JSON, which always fits the published schema. `salute_format` reads one, and
+`report_files` names and writes its files. A report is due (specification, "SALUTE Emission Rules"; `doctrine` of the
+role) for
 
 - the first report of a role, and every change of its PACE tier;
 - every change of `status.state`. A change to `complete` is reported only with `doctrine.report_on_completion`, and a
@@ -214,7 +215,7 @@ class EmissionState(NamedTuple):
     pace_level: str
     task_started: str | None
     turns_elapsed: int
-    """As last reported by the host."""
+    """The last value reported by the host."""
     turns_since: int = 0
     """Model calls since the last report that was due."""
 

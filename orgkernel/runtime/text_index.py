@@ -139,8 +139,9 @@ class Evidence(NamedTuple):
     """The stem in the index. For a misspelled word, the stem of its correction."""
     amount: float
     kind: str
-    """`word`, `pair`, `alike` (a word of the same meaning or trade), `name`, `example`, or `learned`: `stem` is then a shared domain,
-    or `lead` or `command`, and `amount` how likely the text is about it."""
+    """`word`, `pair`, `alike` (a word with the same meaning or of the same trade), `name`, `example`, or `learned`.
+    For `learned`, `stem` is a shared domain, `lead` or `command`, and `amount` is the probability that the text is
+    about it."""
 
 
 class Ranked(NamedTuple):
@@ -148,7 +149,7 @@ class Ranked(NamedTuple):
 
     role: int
     score: float
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     evidence: tuple[Evidence, ...]
     """The evidence for the role, most important first."""
 
@@ -207,6 +208,8 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     for fields, trade in zip(counts, strengths, strict=True):
         weighed: dict[str, float] = {}
         for name, words in fields.items():
+            # BM25F: a field is compared with its usual length, and repetitions are capped, so a long or repetitive text
+            # gives its role no advantage.
             scale = FIELDS[name] / (1 - _LENGTH + _LENGTH * words.total() / usual[name])
             for word, count in words.items():
                 weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
@@ -448,6 +451,8 @@ def rank_roles(
     )
     scores: dict[int, float] = {}
     for role, word_sum in sums.items():
+        # The quotient keeps scores between 0 and 1. Words that the role does not use, and words of trades that no role
+        # has, lower it. Both are capped, because a long text contains many words that do not matter.
         amount = word_sum * index.priors[role] * factor
         missing = _MISSING * min(total - matched.get(role, 0.0), _MOST_MISSING)
         scores[role] = amount / (amount + _HALF + missing + elsewhere)
@@ -458,6 +463,7 @@ def rank_roles(
             near = sum(kinds.values())
             score = (1 - _LEARNED) * scores.get(role, 0.0) + _LEARNED * near - _IDLE * learned.idle
             scores[role] = max(0.0, score)
+    # Negative examples are applied before names and exact examples, which are explicit and take precedence.
     for role, unlike in index.not_examples.items():
         if role in scores and any(_is_like(request.whole, each) for each in unlike):
             del scores[role]
@@ -470,6 +476,7 @@ def rank_roles(
             scores[role] = (scores.get(role, 0.0) + min(max(near, 0.0), 1.0)) / 2
     for role in without:
         scores.pop(role, None)
+    # If scores are equal, the role that is first in the hierarchy comes first, so the ranking is deterministic.
     best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
     ranked = tuple(
         Ranked(role, round(score, 3), _find_evidence(index, request, role, exact, learned))
@@ -544,6 +551,7 @@ def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: Request
     leaders = {role: value for role, value in leaders.items() if value >= 0.5 * max(leaders.values())}
     own = {role: amount for role, amount in sums.items() if role not in leaders}
     below: dict[int, float] = {}
+    # Fewest subordinates first, so the sums of subordinate leaders exist before those of their superiors.
     for role in sorted(index.leads, key=lambda each: len(_list_all_below(index, each))):
         below[role] = sum(
             own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role]
@@ -624,6 +632,7 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
     if known is not None:
         return known
     postings = dict(index.terms.get(stem, {}))
+    # The strongest relation is used, not their sum: a word must not weigh more because it is in several groups.
     if topics:
         for role, value in _gather(index, map_groups_by_stem().get(stem, ())).items():
             postings[role] = max(value, postings.get(role, 0.0))

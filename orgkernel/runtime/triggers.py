@@ -221,7 +221,7 @@ def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict
 
 
 def _evaluate_condition(tree: TriggerTree, reading: _Reading) -> tuple[bool | None, tuple[_Term, ...]]:
-    """The value of a condition and the terms that decided it. Every part is read, so that `unknown` is complete."""
+    """The value of a condition and the terms that decided it. Every part is read, so `unknown` is complete."""
     kind = tree[0]
     if kind == "flag":
         flag = reading.observation.get(tree[1])

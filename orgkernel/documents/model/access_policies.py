@@ -117,7 +117,7 @@ class Principal(Record):
     """Tags that a person must have, all of them."""
     person_id: PersonId | None = None
     unknown: bool | None = None
-    """Whether the subject is a person that the directory does not know."""
+    """Whether the subject is a person who is not in the directory."""
     system: AnyOr | None = None
     """A system origin, or `*` for any."""
     webhook: AnyOr | None = None
@@ -189,7 +189,7 @@ class Modifiers(Record):
     """How a message is handled, independent of permissions."""
 
     queue_mode: QueueMode | None = None
-    """What happens to a message that arrives during a turn."""
+    """Handling of a message that arrives during a turn."""
     delay_response: bool | None = None
     """Whether the answer waits until the circumstances no longer apply."""
 
@@ -223,7 +223,7 @@ class Policy(Record):
 
     @property
     def named_tools(self) -> tuple[str, ...] | None:
-        """The tools and globs that its effect applies to. None if it says nothing about tools."""
+        """The tools and globs that its effect applies to. None if it does not affect tools."""
         tools = self.permissions.tools
         if tools is None:
             return None

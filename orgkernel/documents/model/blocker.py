@@ -31,7 +31,7 @@ class Blocker(Contract):
     """Id of the brief."""
     blocked_at: WrittenTime
     question: str | None = None
-    """What is missing or ambiguous."""
+    """The missing or ambiguous requirement."""
     best_guess: str | None = None
     """The answer that the agent would choose."""
     fallback_action: str | None = None

@@ -1,6 +1,6 @@
 """`brief`: the instructions of a dispatcher for a task. It is written once and never changed.
 
-All ten sections must be present; a rule reports each one that is not, so that a brief is reported as a whole.
+All ten sections are required. A rule reports each missing one, so all problems of a brief are reported together.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from orgkernel.documents.model.record import Id, Record
 
 
 class BriefContext(Record):
-    """Where the work takes place."""
+    """The project in which the work takes place."""
 
     project_root: str | None = None
     """Folder of the project."""

@@ -19,7 +19,7 @@ class CognitiveSkill(Document):
     name: str
     """Name of the skill, and of its folder."""
     description: str
-    """What the skill does, and when to use it."""
+    """Purpose of the skill, and when to use it."""
     license: str = ""
     compatibility: str = ""
     """Requirements of the skill on its environment."""

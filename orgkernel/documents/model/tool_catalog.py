@@ -79,7 +79,7 @@ class Tool(Record):
     description: str = ""
     type: ToolType
     provider: str = ""
-    """The provider of the tool. Of an MCP server, its name, by which the gateway knows its tools."""
+    """The provider of the tool. For an MCP server, its name, by which the gateway identifies its tools."""
     actions: dict[Id, ActionEntry] = Field(default_factory=dict)
     """Each action and its required level. Without actions, the tool has the action `use` at the level of its side effects."""
     side_effects: SideEffects = "none"
@@ -94,15 +94,15 @@ class Tool(Record):
     action_argument: str = ""
     """The argument whose value names the action of a call. Without it, who calls the tool names the action."""
     path_arguments: tuple[str, ...] | None = None
-    """Arguments that hold the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
+    """Arguments that contain the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
     command_arguments: tuple[str, ...] = ()
-    """Arguments that hold shell commands: one command each, or a list."""
+    """Arguments that contain shell commands: one command each, or a list."""
     names: dict[Id, str] = Field(default_factory=dict)
     """The name of the tool in each runtime."""
     enabled: bool = True
     """No subject can use a tool that is not enabled."""
     departments: tuple[Id, ...] = ()
-    """Departments whose roles and agents see the tool. Empty means all. Others than roles and agents are not asked."""
+    """Departments whose roles and agents see the tool. Empty means all. The field applies only to roles and agents."""
     restricted_to: tuple[Id, ...] = ()
     """Ids of the only roles and agents that may use the tool, so no person, webhook or origin may. Empty means all."""
     rank_matrix: RankMatrix | None = None

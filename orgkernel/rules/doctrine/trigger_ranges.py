@@ -7,7 +7,8 @@ Method: bounds of each name (`names.py`), interval arithmetic, and for joined co
 single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
 
 Bounds are computed with the float operations the runtime uses. Rounding is monotone, so they never exclude a value
-that evaluation can produce; they may include more than it can (a name used twice counts as two independent values).
+that evaluation can produce; they can include values that it cannot produce (a name used twice is treated as two
+independent values).
 
 Known limits; each can only miss a proof, never claim a wrong one:
 
@@ -190,7 +191,7 @@ def is_free(tree: TriggerTree, max_turns: int | None = None) -> bool:
 
 
 def is_implied(tree: TriggerTree, by: TriggerTree, max_turns: int | None = None) -> bool:
-    """Whether it is proven that a trigger holds wherever another one does; neither may be constant."""
+    """Whether it is proven that a trigger is true whenever another one is. Neither may be constant."""
     return _prove_impossible(["and", by, ["not", tree]], True, (), max_turns) is not None
 
 
@@ -246,7 +247,7 @@ def _find_limit(tree: TriggerTree, wanted: bool, max_turns: int | None) -> Limit
 def _prove_impossible(
     tree: TriggerTree, wanted: bool, given: tuple[_Literal, ...], max_turns: int | None
 ) -> tuple[_Literal, ...] | None:
-    """The literals that keep a condition from being `wanted` while all of `given` hold; None if nothing does."""
+    """The literals that keep a condition from being `wanted` while all of `given` are true. None if nothing does."""
     parts = list(_split(tree, wanted, "and", max_turns))
     literals = given + tuple(part for part in parts if isinstance(part, _Literal))
     blamed = _find_contradiction(literals, max_turns)
@@ -264,7 +265,7 @@ def _prove_impossible(
 
 
 def _find_contradiction(literals: tuple[_Literal, ...], max_turns: int | None) -> tuple[_Literal, ...] | None:
-    """One literal that cannot hold, else two, else all of one name that cannot hold together."""
+    """One literal that cannot be true, else two, else all of one name that cannot be true together."""
     for literal in literals:
         if not _can_hold(literal, max_turns):
             return (literal,)

@@ -1,8 +1,8 @@
 """Reads a subagent: a Markdown file whose front matter becomes a role, and whose text becomes the role's standing
 orders.
 
-`whole`, which knows all declared tools, resolves the words of the front matter. The original values are kept next to
-the record, at the routes at which they are written.
+`whole` resolves the words of the front matter, because it has all declared tools. The original values are kept next
+to the record, at the routes at which they are written.
 """
 
 from __future__ import annotations
