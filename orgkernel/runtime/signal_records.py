@@ -174,7 +174,7 @@ class Signals(NamedTuple):
         )
 
     def holder(self, layer: str) -> str | None:
-        """Another layer that has warned or corrected this turn, so that `layer` should stay silent."""
+        """Another layer that has already warned or corrected this turn, so `layer` should stay silent."""
         others = (*self.warned, *(other for other in self.spoken if other != layer))
         return others[0] if others else None
 

@@ -15,7 +15,7 @@ CATALOG: Final = {
     "force_push": "overwrites what others may have pushed",
     "discard_changes": "discards work in a repository that is not committed, or commits of a branch",
     "delete_branch": "deletes a branch by force, or deletes a branch or tag of a remote",
-    "rewrite_history": "rewrites or expires the history of a repository, so that old commits cannot be found again",
+    "rewrite_history": "rewrites or expires the history of a repository, so old commits cannot be found again",
     "drop_table": "drops or empties a table, column, schema, database, collection or cache",
     "unbounded_delete": "deletes or changes rows without a limit, or with a predicate whose matches are not fixed",
     "send_email": "sends real email",
