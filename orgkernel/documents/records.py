@@ -399,7 +399,7 @@ Moment = str
 
 
 class Circumstances(Record, frozen=True, kw_only=True):
-    """The circumstances of an access request. A missing value is unknown. An empty string means that there is none."""
+    """The circumstances of an access request. A missing value is unknown. An empty string means that none exists."""
     at: Moment | None = None
     channel: str | None = None
     peer_kind: Literal['dm', 'group', ''] | None = None

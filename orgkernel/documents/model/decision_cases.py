@@ -48,7 +48,7 @@ Moment = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[
 
 
 class Circumstances(Record):
-    """The circumstances of an access request. A missing value is unknown. An empty string means that there is none."""
+    """The circumstances of an access request. A missing value is unknown. An empty string means that none exists."""
 
     at: Moment | None = None
     """Local date and time, `YYYY-MM-DD HH:MM`. Default: noon of 1 January 1970, a Thursday."""

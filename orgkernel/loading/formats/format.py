@@ -26,7 +26,7 @@ class Format(Protocol):
     title: str
     """The name of the format in messages."""
     catalog: str
-    """Path of the built-in document with the tools that every agent of this format has. Empty if there is none."""
+    """Path of the built-in document with the tools that every agent of this format has. Empty if none exists."""
 
     def may_hold(self, path: str) -> bool:
         """Whether a file with this name at this place can be in this format. Files that could also be orgkernel

@@ -6,7 +6,7 @@ Every credential that a policy names is used by a tool or a role of an organizat
 
 ## Why it matters
 
-Nobody gets a misspelled credential, and the tool that needs the right one fails when it is used.
+No runtime provides a misspelled credential, and the tool that needs the right one fails when it is used.
 
 ## Example
 

@@ -8,7 +8,7 @@ except for the last one, which is taken if no other is. Branches of `parallel` h
 
 ## Why it matters
 
-Otherwise two readers of the bill disagree about the next step, and in one of the readings there is none.
+Otherwise two readers of the bill disagree about the next step, and in one of the readings no step follows.
 
 ## Example
 

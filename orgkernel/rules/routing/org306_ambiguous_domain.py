@@ -7,7 +7,7 @@ role type, the place in the organization's `domain_routing`, or the number of do
 
 ## Why it matters
 
-Sorting the hierarchy differently moves the work to another role. Nobody expects that, and no review notices it.
+Sorting the hierarchy differently moves the work to another role. Authors do not expect that, and reviews do not notice it.
 
 ## Example
 

@@ -126,7 +126,7 @@ def _read_edges(
 
 
 def _get_role(end: str | None, agents: Mapping[str, str]) -> str:
-    """The role at an end of an edge, even if it is in another file. Empty if there is none."""
+    """The role at an end of an edge, even if it is in another file. Empty if none exists."""
     name = end or ""
     return agents.get(name.removeprefix(f"{REF} "), "") if name.startswith(f"{REF} ") else name
 

@@ -32,7 +32,7 @@ def find_harmless_tools(catalogs: Iterable[SourceDocument]) -> frozenset[str]:
 def compute_file_scope(
     words: Mapping[str, int], denied: Collection[str], equipped: Iterable[str], harmless: Collection[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """The tools and paths of the equivalent file scope, each with the mark of its word. Empty if there is none.
+    """The tools and paths of the equivalent file scope, each with the mark of its word. Empty if none exists.
 
     `words` are the words of the agent's list of tools, with their marks. `equipped` are the tools that it has as a
     whole.
