@@ -35,17 +35,17 @@ def printable(text: str) -> str:
     """Text with control characters escaped, so a file cannot control the reader's terminal."""
     if text.isascii() and text.isprintable():
         return text
-    return _CONTROL.sub(_written_out, text)
+    return _CONTROL.sub(_escape_character, text)
 
 
-def printable_lines(text: str) -> str:
-    """Multi-line text in which every invisible character is escaped."""
+def escape_lines(text: str) -> str:
+    """Text of several lines with all invisible characters escaped."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNSEEN.sub(_written_out, text)
+    return _UNSEEN.sub(_escape_character, text)
 
 
-def _written_out(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape", "surrogatepass").decode()
 
 

@@ -241,9 +241,9 @@ def _cache(where: str, value: Any) -> str | bool:
 
 def _list_all_codes() -> Collection[str]:
     from orgkernel.diagnostics.catalog import ROWS
-    from orgkernel.rules.catalog import all_rules  # imports every rule
+    from orgkernel.rules.catalog import list_rules  # imports every rule
 
-    return {*ROWS, *(rule.code for rule in all_rules())}
+    return {*ROWS, *(rule.code for rule in list_rules())}
 
 
 def _parse_severity(where: str, name: str, level: Any) -> Severity:

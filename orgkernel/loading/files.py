@@ -1,4 +1,4 @@
-"""Find, read and decode files within limits. With the cache and `skill_files`, the only modules that read the disk.
+"""Finds, reads and decodes files within limits. With the cache and `skill_files`, the only modules that read the disk.
 
 Nothing here raises for a bad file. A file that cannot be read is returned as a refusal at a mark, like a bad value.
 """
@@ -98,7 +98,7 @@ class Root(msgspec.Struct, frozen=True):
 
     @property
     def homes(self) -> tuple[str, ...]:
-        """The folders of the organizations that declare it as a source."""
+        """The folders of the organizations that declare the root as a source."""
         return tuple(dict.fromkeys(os.path.dirname(use.file) for use in self.uses))
 
     def does_enter(self, folder: str) -> bool:
@@ -139,16 +139,17 @@ class SourceText(msgspec.Struct, frozen=True):
     text: str
     """The text. If there is a refusal, it contains the readable parts, which are only used to tell the kind of file."""
     digest: str
-    """The SHA-256 of the bytes, in hexadecimal; empty if they could not be read."""
+    """The SHA-256 of the bytes, in hexadecimal. Empty if they could not be read."""
     refusal: Refusal | None = None
 
 
 def get_markdown_kind(path: str) -> str | None:
-    """The kind of a Markdown document, by its place: `skills/NAME/SKILL.md`, `standing_orders/….md`. None for others.
+    """The kind of a Markdown document from its path: `skills/NAME/SKILL.md` or `standing_orders/….md`. None for other
+    files.
 
     >>> get_get_get_markdown_kind("shop/skills/pricing/SKILL.md"), markdown_kind("shop/skills/pricing/references/SKILL.md")
     ('cognitive_skill', None)
-    >>> markdown_kind("shop/standing_orders/roles/clerk.md")
+    >>> get_markdown_kind("shop/standing_orders/roles/clerk.md")
     'standing_order'
     """
     if not path.endswith(MARKDOWN):
@@ -167,7 +168,8 @@ def is_candidate(path: str) -> bool:
 
 
 def find_files(root: Root) -> Iterator[tuple[str, str]]:
-    """Path and name of every candidate file below a root, sorted. Each folder is searched once, even through links.
+    """Path and name of every candidate file below a root, sorted. Each folder is searched once, even if links lead to
+    it.
 
     Links come after their possible targets, so a file is found under its own name. A folder that cannot be listed is
     yielded itself, so reading it reports the reason. Links that leave the root are left out.
@@ -176,7 +178,7 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
 
 
 def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
-    """The files of `find_files`, and the links that leave both the root and the `others`, which are real paths."""
+    """The files of `find_files`, and the links that leave both the root and `others` (real paths)."""
     if not os.path.isdir(root.path):
         yield Found(root.path, printable(root.name), os.path.realpath(root.path))
         return
@@ -284,7 +286,7 @@ def read_located(located: Located) -> SourceText:
         return read_text(located.path, located.name)
     refusal = Refusal(
         row.LINK_LEAVES, _FIRST, "the link leads out of the folders that are read",
-        "name what it leads to in `paths`, allow its folder by `links` in the settings, or copy it here",
+        "name its target in `paths`, allow its folder under `links` in the settings, or copy the file here",
     )  # fmt: skip
     return _build_refused(located.path, located.name, refusal)
 
@@ -377,7 +379,7 @@ def _guess(body: bytes) -> str:
 def list_documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
     """Paths of the candidate files directly in a folder, sorted. Empty if the folder cannot be listed.
 
-    Links that leave the folder are left out, unless they lead to one of the `links`, which are real paths.
+    Links that leave the folder are omitted, unless they lead to one of the `links` (real paths).
     """
     names = (name for name in list_names_in(folder) if name.endswith(SUFFIXES) and not name.startswith("."))
     paths = (os.path.join(folder, name) for name in names)
@@ -454,7 +456,7 @@ def list_markdown_below(folder: str, most: int = 1_000) -> list[str]:
 def is_beside(top: str, folder: str, name: str) -> bool:
     """Whether a file exists, by a name relative to a folder below the top. True if this cannot be known.
 
-    It cannot be known outside of the top, and behind a link, which is not followed.
+    It cannot be known outside of `top` and behind a link, because links are not followed.
     """
     parts = os.path.normpath(os.path.join(folder, name)).split(os.sep)
     if parts[0] in (os.pardir, "") or "\0" in name:
@@ -474,7 +476,7 @@ def is_beside(top: str, folder: str, name: str) -> bool:
 
 
 def read_markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
-    """The beginnings of the first Markdown files directly in a folder, without those whose names end like an `other`
+    """The beginnings of the first Markdown files directly in a folder, except for files with a suffix of an `other`
     kind.
     """
     names = [name for name in list_names_in(folder) if name.endswith(MARKDOWN) and not name.endswith(other)]

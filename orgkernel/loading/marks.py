@@ -27,7 +27,7 @@ RouteStep = str | int
 
 
 def pack_mark(line: int, column: int, style: int = PLAIN) -> int:
-    """A mark from a line and a column, both counted from 1, and the style of the text there."""
+    """Build a mark from a line and a column, both counted from 1, and the style of the string there."""
     return (line << COLUMN_BITS | min(column, LAST_COLUMN)) << STYLE_BITS | style
 
 
@@ -43,9 +43,10 @@ def unpack_mark(mark: int) -> tuple[int, int]:
 
 
 def unpack_within(mark: int, offset: int) -> tuple[int, int]:
-    """The line and column of a character of the text at a mark.
+    """The line and column of a character of the string at a mark.
 
-    Exact for a text on one line without escapes; the start of a block (`|`, `>`), whose lines are not known here.
+    The result is exact for a string on one line without escapes. For a block (`|`, `>`), it is the start of the
+    block.
     """
     line, column = unpack_mark(mark)
     style = mark & ((1 << STYLE_BITS) - 1)
@@ -108,7 +109,7 @@ def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:
 
 
 def has_value(marks: Marks, route: Sequence[RouteStep]) -> bool:
-    """Whether a document writes a value at `route`."""
+    """Whether a document has a value at `route`."""
     for step in route:
         entry = _take_step(marks, step)
         if entry is None:

@@ -1,4 +1,4 @@
-"""The results of reading: documents with the places of their values, and documents that could not be read.
+"""The results of reading: documents with the positions of their values, and documents that could not be read.
 
 A document stores its record and its marks packed, in a tenth of their memory, and unpacks them on request. They are
 needed constantly while a tree is built and checked, so they are kept unpacked until `seal`.
@@ -65,7 +65,7 @@ def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ())
 
 @lru_cache(_KEPT)
 def unpack_record(kind: str, packed: bytes) -> Document:
-    """The record of a document. Types are checked again; constraints are not."""
+    """The record of a document. Types are checked again; but constraints are not."""
     return msgspec.msgpack.decode(packed, type=prepared(RECORDS[kind]))
 
 
@@ -81,9 +81,9 @@ def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
 
 
 class SourceDocument:
-    """An immutable document: its record, and the place of each value.
+    """An immutable document: its record, and the position of each value.
 
-    Raises `msgspec.MsgspecError` for parts that are not a document of the kind.
+    Raises `msgspec.MsgspecError` if the parts are not a document of the kind.
     """
 
     __slots__ = (
@@ -181,14 +181,12 @@ class SourceDocument:
         return self
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """The place of the value (or key) at a route. If the document leaves it out, the place of the nearest
-        container.
-        """
+        """The place of the value (or key) at a route. If the document omits it, the place of the nearest container."""
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
-        """File and line of keys of the mapping at a route, and whether the document writes them.
+        """File and line of keys of the mapping at a route, and whether the document sets them.
 
         The result equals `place(*route, name, key=True)` and `has(*route, name)` for each name, with one lookup of the route.
         """
@@ -200,7 +198,7 @@ class SourceDocument:
         return [Place(self.name, *unpack_mark(mark)) for mark in find_item_marks(self.marks, route)]
 
     def locate_within(self, offset: int, *route: RouteStep) -> Place:
-        """The place of a character of the text at a route."""
+        """The place of a character of the string at a route."""
         if route == ("body",) and self.kind in MARKDOWN_KINDS and self.path.endswith(MARKDOWN):
             lines = LINE_BREAK.split(getattr(self.record, "body", "")[:offset])
             line, column = unpack_mark(find_mark(self.marks, route))
@@ -209,7 +207,7 @@ class SourceDocument:
         return Place(self.name, *unpack_within(find_mark(self.marks, route), offset))
 
     def has(self, *route: RouteStep) -> bool:
-        """Whether the document writes a value at a route."""
+        """Whether the document sets a value at a route."""
         return has_value(self.marks, route)
 
 
@@ -266,30 +264,32 @@ class MergedDocument(SourceDocument):
         return self._first
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """The place in the part that writes it."""
+        """The place in the part that sets the value."""
         part = self.part(route)
         line, column = unpack_mark(find_mark(part.marks, route, key=key))
         return Place(part.name, line, column)
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
-        """File and line of keys, each in the part that writes it."""
+        """File and line of keys, each in the part that sets it."""
         return [location for name in names for location in self.part((*route, name)).locate(route, (name,))]
 
     def locate_items(self, *route: RouteStep) -> list[Place]:
-        """The places in the part that writes the list."""
+        """The places in the part that contains the list."""
         return self.part(route).locate_items(*route)
 
     def locate_within(self, offset: int, *route: RouteStep) -> Place:
-        """The place in the part that writes the text."""
+        """The place in the part that contains the string."""
         return self.part(route).locate_within(offset, *route)
 
     def has(self, *route: RouteStep) -> bool:
-        """Whether one of the parts writes a value at a route."""
+        """Whether one of the parts sets a value at a route."""
         return any(part.has(*route) for part in self._parts)
 
 
 class BrokenDocument(msgspec.Struct, frozen=True):
-    """A document that could not be read, with the ids that it seems to declare, so that missing ids are not reported."""
+    """A document that could not be read, with the ids that it appears to declare, so these ids are not reported as
+    missing.
+    """
 
     name: str
     path: str
@@ -327,7 +327,7 @@ class Lookup(NamedTuple):
     root: int
     """The number of the root."""
     folder: str
-    """The folder of the text below the root; of a command, the folder of its host."""
+    """The folder of the text below the root. For a command, the folder of its host."""
     name: str
     """The path, or `/NAME` for a command."""
 

@@ -11,7 +11,7 @@ from operator import attrgetter
 import msgspec
 
 from orgkernel.diagnostics import Severity
-from orgkernel.loading.cache import Cache, Signature, signature_of
+from orgkernel.loading.cache import Cache, Signature, compute_signature
 from orgkernel.loading.files import Located
 from orgkernel.snapshots.roots import Request
 from orgkernel.version import __version__
@@ -108,7 +108,7 @@ def _sign_sources(folder: str) -> Iterator[tuple[str, Signature]]:
         for entry in sorted(entries, key=_name_of):
             name = entry.name
             if name.endswith(".py"):
-                yield f"{folder}/{name}", signature_of(entry.stat())
+                yield f"{folder}/{name}", compute_signature(entry.stat())
             elif "." not in name and name != "__pycache__" and entry.is_dir():
                 yield from _sign_sources(f"{folder}/{name}")
 

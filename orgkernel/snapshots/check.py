@@ -13,14 +13,14 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
-from orgkernel.rules.catalog import rules_of
+from orgkernel.rules.catalog import select_rules
 from orgkernel.rules.rule import RuleTarget
 from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
 def check_documents(tree: Tree, known_findings: FoundInDocuments) -> FoundInDocuments:
     """Findings about single documents, before suppressions. Those of unchanged documents are reused."""
-    rules = rules_of(RuleTarget.DOCUMENT)
+    rules = select_rules(RuleTarget.DOCUMENT)
     return {
         document: known_findings[document]
         if document in known_findings
@@ -44,7 +44,7 @@ def check_profiles(assembly: Assembly, known_findings: FoundInDocuments) -> Foun
 
 def check_post(post: RolePost) -> tuple[Diagnostic, ...]:
     """Findings about one profile in its organization."""
-    return tuple(diagnostic for rule in rules_of(RuleTarget.PROFILE) for diagnostic in rule.run((post,)))
+    return tuple(diagnostic for rule in select_rules(RuleTarget.PROFILE) for diagnostic in rule.run((post,)))
 
 
 def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Diagnostic]:
@@ -52,7 +52,7 @@ def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Dia
     diagnostics: list[Diagnostic] = []
     for post in view.posts:
         diagnostics += in_profiles[post.document] if post.is_as_written else check_post(post)
-    for rule in rules_of(RuleTarget.CATALOG) + rules_of(RuleTarget.ORGANIZATION):
+    for rule in select_rules(RuleTarget.CATALOG) + select_rules(RuleTarget.ORGANIZATION):
         diagnostics += rule.run(view)
     return diagnostics
 
@@ -65,9 +65,9 @@ def check_tree(
     for document in assembly.stray_profiles:
         diagnostics += in_profiles[document]
     if loose is not None:
-        for rule in rules_of(RuleTarget.CATALOG):
+        for rule in select_rules(RuleTarget.CATALOG):
             diagnostics += rule.run(loose)
-    for rule in rules_of(RuleTarget.TREE):
+    for rule in select_rules(RuleTarget.TREE):
         diagnostics += rule.run(assembly)
     return diagnostics
 
@@ -112,7 +112,7 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
     for each in by_file.values():
         for document in each:
             if document.record.suppressions and not tree.broken:
-                for rule in rules_of(RuleTarget.SUPPRESSION):
+                for rule in select_rules(RuleTarget.SUPPRESSION):
                     kept += rule.run(document, frozenset(used[id(document)]))
     return kept
 

@@ -6,8 +6,8 @@ At most one role of an organization has subordinates and no superior.
 
 ## Why it matters
 
-An organization has one mission and one role in charge of it. Two chains of command have no common superior, so nobody
-can settle which of them takes a task, and an escalation stops at the top of its own chain.
+An organization has one mission and one role in charge of it. Two chains of command have no common superior, so no
+role can settle which of them takes a task, and an escalation stops at the top of its own chain.
 
 ## Example
 
@@ -31,9 +31,9 @@ hierarchy:
 
 ## Known limits
 
-The rule assumes that the root with the highest authority is the intended one; among equals, the first one. A role whose
-superior is not declared (ORG202, ORG205) is not a root. A role that commands nobody is an orphan (ORG210), not a root.
-Nothing is reported while a role has no profile, because its name may be a misspelled root.
+The rule assumes that the root with the highest authority is the intended one; among equals, the first one. A role
+whose superior is not declared (ORG202, ORG205) is not a root. A role without subordinates is an orphan (ORG210), not
+a root. Nothing is reported while a role has no profile, because its name may be a misspelled root.
 
 ## Since
 
@@ -54,7 +54,7 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A second role at the top, with roles below it."""
-    # A folder of others may hold several teams.
+    # A folder in another format can contain several teams.
     if view.records.without_profile or view.records.document.format:
         return
     posts = view.records.posts

@@ -7,7 +7,7 @@ organization is reported once.
 
 ## Why it matters
 
-Nobody gives such a role orders or reads its reports. When it gets into trouble, nobody can take over its work.
+Such a role gets no orders, and no superior reads its reports. When it fails, no superior can take over its work.
 
 ## Example
 

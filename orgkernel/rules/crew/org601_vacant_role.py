@@ -7,7 +7,7 @@ are exempt, and so are those of an `optional` layer of the governance document.
 
 ## Why it matters
 
-Work is dispatched to the role and no agent takes it. Its subordinates report to nobody.
+Work is dispatched to the role and no agent takes it. Its subordinates have no one to report to.
 
 ## Example
 

@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles that no edge reaches."""
+    """Find roles without a layer."""
     records = view.records
     governance = read_governance(records.governance)
     if governance is None or not governance.layers:
