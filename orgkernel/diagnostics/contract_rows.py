@@ -66,7 +66,7 @@ DONE_CLEAN_SHIP_FAILED = Row(
 PENDING_WITHOUT_ACTIONS = Row(
     "ORG659", "pending-without-actions", _E,
     "A result is `pending` and lists no actions.",
-    "The dispatcher cannot tell what remains to be done.",
+    "The sender cannot tell what remains to be done.",
     "List the next steps in `pending_actions`.",
 )  # fmt: skip
 PENDING_VERIFY_FAILED = Row(
@@ -162,7 +162,7 @@ ILLEGAL_TERMINAL_STATE = Row(
 DESTRUCTIVE_NOT_AUTHORISED = Row(
     "ORG688", "destructive-not-authorised", _E,
     "A pre-flight names an operation that its brief does not authorize, or that is not in the catalog.",
-    "A destructive operation cannot be undone. Only the dispatcher may decide on it, by listing it in the brief.",
+    "A destructive operation cannot be undone. Only the sender may decide on it, by listing it in the brief.",
     "Let the sender list the operation in `spec.scope.destructive`, or report it as a pending action.",
 )  # fmt: skip
 PREFLIGHT_STEP_MISSING = Row(
