@@ -103,7 +103,7 @@ def find_access_differences(
     asked_pairs: list[AskedPair] = []
     count = 0
     for subject_name, group in groupby(sorted(set(pairs)), key=lambda pair: pair.subject):
-        before, after = old.subject(old_names.translate(subject_name)), new.subject(subject_name)
+        before, after = old.find_subject(old_names.translate(subject_name)), new.find_subject(subject_name)
         if before is None or after is None:
             continue
         contexts = list_contexts((before, after))

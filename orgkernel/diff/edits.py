@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.diff.change_words import say_edit
@@ -340,8 +340,8 @@ def _find_unexplained_profiles(
             yield Edit(
                 section=ORGANIZATION, id="", route=("overrides", role_id), before=before, after=after,
                 text=f"the overrides of role {quote(role_id)} differ",
-                why_before=(why_place(f"role {role_id}", post.place()),),
-                why_after=(why_place(f"role {role_id}", new.posts[role_id].place()),),
+                why_before=(cite_place(f"role {role_id}", post.place()),),
+                why_after=(cite_place(f"role {role_id}", new.posts[role_id].place()),),
             )  # fmt: skip
 
 
@@ -412,15 +412,15 @@ def _locate(entry: _Entry | None, route: Route, here: Any, there: Any, text: str
             place = items[number]
     if place is None:
         place = entry.place(*steps, key=True)
-    return (why_place(text, place),) if place.file else ()
+    return (cite_place(text, place),) if place.file else ()
 
 
 def _describe_rename(old: OrgRecords, new: OrgRecords, old_id: str, new_id: str) -> Edit:
     text = f"role {quote(old_id)} is renamed {quote(new_id)}"
     return Edit(
         section="renames", id=new_id, route=(), before=old_id, after=new_id, text=text,
-        why_before=(why_place(text, old.posts[old_id].place("role_id")),),
-        why_after=(why_place(text, new.posts[new_id].place("role_id")),),
+        why_before=(cite_place(text, old.posts[old_id].place("role_id")),),
+        why_after=(cite_place(text, new.posts[new_id].place("role_id")),),
     )  # fmt: skip
 
 
@@ -428,6 +428,6 @@ def _describe_reordered_roles(old: OrgRecords, new: OrgRecords, before: list[str
     text = "the order of `hierarchy` is different"
     return Edit(
         section=ORGANIZATION, id="", route=("hierarchy", ORDER), before=before, after=after, text=text,
-        why_before=(why_place(text, old.document.place("hierarchy", key=True)),),
-        why_after=(why_place(text, new.document.place("hierarchy", key=True)),),
+        why_before=(cite_place(text, old.document.place("hierarchy", key=True)),),
+        why_after=(cite_place(text, new.document.place("hierarchy", key=True)),),
     )  # fmt: skip

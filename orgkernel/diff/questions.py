@@ -139,7 +139,7 @@ def _find_pairs_of_organization(edit: Edit, sides: Sides) -> Iterator[Pair]:
 
 def _find_pairs_of_command(role_id: str, sides: Sides) -> Iterator[Pair]:
     """Who may hand work to a role or escalate to it, and to whom it may, with those below and above it."""
-    below = {each for view in sides for each in view.below((role_id,))} | {role_id}
+    below = {each for view in sides for each in view.find_below((role_id,))} | {role_id}
     above = {edge.target for view in sides for edge in view.list_chain_above(role_id)}
     for each in below:
         for superior in (*above, role_id):
@@ -165,7 +165,7 @@ def _with_subjects(subjects: Iterable[str], sides: Sides) -> Iterator[Pair]:
     for name in dict.fromkeys(subjects):
         resources: dict[str, None] = {}
         for tables in sides.tables:
-            subject = tables.subject(name)
+            subject = tables.find_subject(name)
             if subject is not None:
                 resources.update(
                     dict.fromkeys(find_candidate_resources(tables, EMPTY_STATE, subject, RESOURCE_KINDS))
@@ -193,7 +193,7 @@ def _find_matched(policy_id: str, sides: Sides) -> Iterator[str]:
     for tables in sides.tables:
         if policy_id in {policy.id for policy in tables.policies.policies}:
             for name in _list_subjects(tables):
-                subject = tables.subject(name)
+                subject = tables.find_subject(name)
                 if subject is not None and any(policy.id == policy_id for policy in subject.policies):
                     yield name
 

@@ -45,7 +45,7 @@ def _find_in(view: OrgView, edit: Edit, sides: Sides) -> Iterator[str]:
         yield from _find_users_of_tool(view, edit.id)
     elif section == "policies":
         tables = get_access_tables(view)
-        subjects = ((role_id, tables.subject(f"role:{role_id}")) for role_id in view.roles)
+        subjects = ((role_id, tables.find_subject(f"role:{role_id}")) for role_id in view.roles)
         for role_id, subject in subjects:
             if subject is not None and any(policy.id == edit.id for policy in subject.policies):
                 yield role_id
@@ -75,7 +75,7 @@ def _find_around(view: OrgView, role_id: str, field: str) -> Iterator[str]:
         yield from view.list_sources_to(kind, role_id)
         yield from (target for target, _ in view.list_ends_from(kind, role_id))
     if field in ("", "chain_of_command"):
-        yield from view.below((role_id,))
+        yield from view.find_below((role_id,))
         yield from (edge.target for edge in view.list_chain_above(role_id))
     if field in ("", "capabilities", "role_type", "chain_of_command"):
         for edge in view.list_domains(role_id):

@@ -246,7 +246,7 @@ def find_flips(old: OrgView, new: OrgView) -> Iterator[tuple[str, str]]:
     """Every subject and resource that both versions declare and about which any answer differs."""
     tables = get_access_tables(old), get_access_tables(new)
     for subject in dict.fromkeys(list_subjects(*tables)):
-        known_subjects = [each.subject(subject) for each in tables]
+        known_subjects = [each.find_subject(subject) for each in tables]
         if None in known_subjects:
             continue
         is_sender = subject.startswith("sender:")
