@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from orgkernel.diagnostics import Severity
@@ -11,6 +11,7 @@ from orgkernel.diff.changes import Change
 from orgkernel.diff.diff import OrganizationVersion, compare_versions
 from orgkernel.errors import UnknownOrganization
 from orgkernel.kernel.settings import Project
+from orgkernel.loading.cache import Cache
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import get_places
 from orgkernel.project.versions import TreeVersion, read_versions
@@ -22,6 +23,8 @@ class TreeComparison:
 
     changes: tuple[Change, ...]
     notes: tuple[str, ...]
+    save: Callable[[], None]
+    """Writes what was read to the cache, after the answer."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +49,15 @@ def compare_trees(
     folder: str,
     org: str | None = None,
     read_as: str | None = None,
+    cache: Cache | None = None,
 ) -> TreeComparison:
     """Read both sides and compare them.
 
     A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
     the project's work tree. Raises `UsageError` if a side cannot be read at all.
     """
-    first, second = (_read(version) for version in read_versions(old, new, project, folder, read_as))
+    versions = read_versions(old, new, project, folder, read_as, cache)
+    first, second = _read(versions.old), _read(versions.new)
     known = {*first.versions, *second.versions, *first.unreadable, *second.unreadable}
     chosen = _chosen(org, known, project)
     skipped = first.unreadable | second.unreadable
@@ -65,7 +70,7 @@ def compare_trees(
         for side in (first, second)
     ]
     changes = compare_versions(compared[0], compared[1], unread)
-    return TreeComparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org)))
+    return TreeComparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org)), versions.save)
 
 
 def _read(version: TreeVersion) -> _Read:

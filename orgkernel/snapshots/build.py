@@ -20,7 +20,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.files import Located, Root
 from orgkernel.loading.sources import FileRead, Tree
-from orgkernel.loading.tree import read_tree
+from orgkernel.loading.tree import TextReader, read_tree
 from orgkernel.snapshots.check import (
     apply_severities,
     check_documents,
@@ -45,6 +45,7 @@ def build_snapshot(
     *,
     located: Sequence[Located] | None = None,
     known: Mapping[str, FileRead] | None = None,
+    read_text: TextReader | None = None,
     found_before: FoundBefore = NOTHING_FOUND,
     refused: Sequence[Diagnostic] = (),
 ) -> Snapshot:
@@ -54,10 +55,10 @@ def build_snapshot(
     organization among them includes; by default everything is reported that is not read as context only. `located` are
     the files below the roots, where somebody has looked already; those `known` by their paths are not read again, and
     what was `found_before` in a document that is the same is not looked for again. What was `refused` before anything
-    was read is reported as well.
+    was read is reported as well. `read_text` reads the other files, by default from the disk.
     """
     with _pause_garbage_collection():
-        tree = read_tree(roots, located=located, known=known)
+        tree = read_tree(roots, located=located, known=known, read_text=read_text)
         if refused:
             tree = replace(tree, diagnostics=(*tree.diagnostics, *refused))
         return _build_snapshot(tree, severities or {}, selection, found_before)

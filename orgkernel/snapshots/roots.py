@@ -29,7 +29,7 @@ from orgkernel.snapshots.shipped import get_shipped_folder
 
 _LEVELS_UP = 4
 # Folders that belong to the organization, or to the organizations, in whose folder they lie.
-_LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
+LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
 _WORD = lazy_pattern(rb"[\w.-]+")
 _ROLE_ID = lazy_pattern(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
 
@@ -246,7 +246,7 @@ def _home(path: str, links: tuple[str, ...], top: str | None = None) -> str | No
     is_ours = any(does_mention(file, PREFIX) for file in files)
     for home in above:
         place = os.path.relpath(path, home).split(os.sep)
-        is_laid_out = bool(files) and (place[0] in _LAID_OUT or (not is_folder and folder == home))
+        is_laid_out = bool(files) and (place[0] in LAID_OUT or (not is_folder and folder == home))
         named = is_ours and bool(roles) and _does_name_role(home, roles, links)
         if top is not None and not _is_in(home, top):
             if named:
@@ -285,7 +285,7 @@ def _list_seen_folders(path: str, home: str, links: tuple[str, ...]) -> tuple[st
     These are the path itself, `roles/`, `skills/`, `standing_orders/`, and the folders beside those on the way that directly hold documents, but no other
     organization.
     """
-    seen = [path, *(os.path.join(home, each) for each in _LAID_OUT)]
+    seen = [path, *(os.path.join(home, each) for each in LAID_OUT)]
     folder = os.path.dirname(path)
     while True:
         try:
@@ -309,7 +309,7 @@ def _beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
     """The `roles/`, `skills/`, `standing_orders/` and the catalogs of the folder an organization lies in."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
     roots = []
-    for each in _LAID_OUT:
+    for each in LAID_OUT:
         path = os.path.join(parent, each)
         if os.path.isdir(path) and does_stay_inside(path, links):
             roots.append(Root(path, os.path.join(above, each), context=True, links=links))
