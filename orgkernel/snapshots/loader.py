@@ -20,12 +20,13 @@ from orgkernel.diagnostics import Severity
 from orgkernel.loading.cache import Cache, Signature, sign_file
 from orgkernel.loading.files import Located, digest_file, locate_files
 from orgkernel.loading.formats.lookups import are_answers_current
-from orgkernel.loading.sources import FileRead
 from orgkernel.prepared_types import prepared
 from orgkernel.snapshots.cache_keys import compute_contents_key, compute_program_fingerprint, digest_request
 from orgkernel.snapshots.packing import (
+    NOTHING_PICKED,
     DamagedEntry,
     OutdatedEntry,
+    PickedFiles,
     decode,
     decode_snapshot,
     pack_snapshot,
@@ -33,7 +34,7 @@ from orgkernel.snapshots.packing import (
     restore_snapshot,
 )
 from orgkernel.snapshots.roots import Request
-from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
+from orgkernel.snapshots.snapshot import Snapshot
 from orgkernel.snapshots.sources import NO_SOURCES, DeclaredSource, find_declared_sources, find_sources
 
 # Times of files may be this coarse (FAT: two seconds), in ns.
@@ -127,14 +128,15 @@ class Loader:
             # Reading needs pydantic and yaml, checking every rule: a snapshot that is restored needs neither.
             from orgkernel.snapshots.build import build_snapshot
 
+            known = self._get_known_files(located, digests)
             snapshot = build_snapshot(
                 (*self.request.roots, *sources.roots),
                 self._severities,
                 self.request.asked,
                 refused=sources.refused,
                 located=located,
-                known=self._get_known_files(located, digests),
-                found_before=self._last.snapshot.found_before if self._last else NOTHING_FOUND,
+                known=known.files,
+                found_before=known.found_before,
             )
             # Of what was read, which may have changed since the contents were compared.
             digests = [file.digest for file in snapshot.tree.files]
@@ -205,9 +207,7 @@ class Loader:
             self._is_outdated = True
             return None
 
-    def _get_known_files(
-        self, located: Sequence[Located], digests: Sequence[str | None]
-    ) -> dict[str, FileRead]:
+    def _get_known_files(self, located: Sequence[Located], digests: Sequence[str | None]) -> PickedFiles:
         """What files yielded before, by path, of those that have the same content now."""
         wanted = {
             (each.number, each.name): (each, digest)
@@ -221,17 +221,17 @@ class Loader:
             each, digest = wanted.get((file.located.number, file.located.name), (None, ""))
             if each == file.located and digest == file.digest:
                 known[file.located.path] = file
-        return known
+        return PickedFiles(known, self._last.snapshot.found_before)
 
-    def _get_known_from_cache(
-        self, wanted: Mapping[tuple[int, str], tuple[Located, str]]
-    ) -> dict[str, FileRead]:
+    def _get_known_from_cache(self, wanted: Mapping[tuple[int, str], tuple[Located, str]]) -> PickedFiles:
         key = self._compute_last_key() if wanted else ""
         packed = self.cache.find(key) if self.cache and key else None
         try:
-            return pick_files(decode_snapshot(packed), wanted) if packed else {}
+            if packed is None:
+                return NOTHING_PICKED
+            return pick_files(decode_snapshot(packed), wanted, self.request.roots)
         except DamagedEntry:
-            return {}
+            return NOTHING_PICKED
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 

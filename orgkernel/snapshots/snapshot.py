@@ -110,7 +110,7 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     tree: Tree
     digest: str
     found_before: FoundBefore = NOTHING_FOUND
-    """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
+    """For the next load, which reads few documents anew."""
 
     def reported(self, selection: frozenset[str]) -> frozenset[str]:
         """Names of the files that were asked about: those at the paths, and the profiles that their organizations include."""
