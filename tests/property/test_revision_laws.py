@@ -187,7 +187,7 @@ PROJECTS = st.sampled_from(
         None,
         'paths = ["{place}"]',
         'paths = ["{place}/second", "{place}/roles"]',
-        'severities = {{ORG703 = "error"}}',
+        '[severities]\nORG703 = "error"\nORG102 = "off"',
     ]
 )
 
