@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from orgkernel.diagnostics import Severity
@@ -11,6 +11,7 @@ from orgkernel.diff.organizations import Version, compare_versions_of
 from orgkernel.diff.report import Report, build_report
 from orgkernel.errors import UnknownOrganization
 from orgkernel.kernel.settings import Project
+from orgkernel.loading.cache import Cache
 from orgkernel.project.versions import TreeVersion, read_versions
 
 
@@ -20,6 +21,8 @@ class TreeComparison:
 
     report: Report
     notes: tuple[str, ...]
+    save: Callable[[], None]
+    """Writes what was read to the cache, after the answer."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,15 @@ def compare_trees(
     folder: str,
     org: str | None = None,
     read_as: str | None = None,
+    cache: Cache | None = None,
 ) -> TreeComparison:
     """Read both sides and compare them.
 
     A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
     the project's work tree. Raises `UsageError` if a side cannot be read at all.
     """
-    sides = tuple(_read(version) for version in read_versions(old, new, project, folder, read_as))
+    versions = read_versions(old, new, project, folder, read_as, cache)
+    sides = (_read(versions.old), _read(versions.new))
     first, second = sides
     known = {*first.versions, *second.versions, *first.unreadable, *second.unreadable}
     chosen = _chosen(org, known, project)
@@ -63,6 +68,7 @@ def compare_trees(
     return TreeComparison(
         build_report(comparisons, (each for side in sides for each in _list_incomparable(side, chosen))),
         tuple(note for side in sides for note in _notes(side, chosen, org)),
+        versions.save,
     )
 
 

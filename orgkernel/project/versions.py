@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -13,13 +13,23 @@ from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.registry_state import RegistryState, compute_next_state
 from orgkernel.kernel.settings import Project
+from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats import OURS
+from orgkernel.project.git.revision import (
+    NotCovered,
+    ObjectDigests,
+    Revision,
+    load_revision,
+    show_in_repository,
+)
 from orgkernel.project.git.tree import Repository, find_repository, find_tree, written_tree
 from orgkernel.project.requests import request_of
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.shipped import get_shipped_folder
+from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.sources import NO_SOURCES
 
 PREFIX = "git:"
 _WITHOUT_GIT = "compare two folders instead"
@@ -32,6 +42,16 @@ class TreeVersion:
     name: str
     """The side with the text that names its tree, such as `OLD (git:HEAD)`."""
     state: RegistryState
+
+
+@dataclass(frozen=True, slots=True)
+class VersionsRead:
+    """Both sides of a comparison."""
+
+    old: TreeVersion
+    new: TreeVersion
+    save: Callable[[], None]
+    """Writes what was read to the cache, after the answer, because no caller waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +69,14 @@ class _Tree:
 
 
 def read_versions(
-    old: str, new: str | None, project: Project, folder: str, read_as: str | None = None
-) -> tuple[TreeVersion, TreeVersion]:
-    """Read both sides.
+    old: str,
+    new: str | None,
+    project: Project,
+    folder: str,
+    read_as: str | None = None,
+    cache: Cache | None = None,
+) -> VersionsRead:
+    """Read both sides; what is on disk, with the cache of the project.
 
     A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
     the project's work tree. Raises `UsageError` if a side cannot be read at all.
@@ -62,10 +87,18 @@ def read_versions(
             "NEW is missing, and OLD is not a git revision",
             "pass two trees, or `git:REV` to compare a revision with the work tree",
         )
-    return (
-        _read_side(first, second, project, folder, read_as),
-        _read_side(second, first, project, folder, read_as),
-    )
+    reader = _Reader(project, folder, read_as, cache)
+    if first.revision is not None and second.revision is not None:
+        reader.prepare(first, second)
+    if first.revision is None or second.revision is not None:
+        return VersionsRead(reader.read(first, second), reader.read(second, first), reader.save)
+    # The revision shares the documents of the work tree. If neither can be read, the first is reported.
+    try:
+        newer = reader.read(second, first)
+    except UsageError:
+        reader.read(first, second)
+        raise
+    return VersionsRead(reader.read(first, second), newer, reader.save)
 
 
 def _parse(side: str, text: str | None) -> _Tree:
@@ -80,15 +113,88 @@ def _parse(side: str, text: str | None) -> _Tree:
     return _Tree(side, text, rest)
 
 
-def _read_side(tree: _Tree, other: _Tree, project: Project, folder: str, read_as: str | None) -> TreeVersion:
-    with ExitStack() as stack:
-        request = _request(tree, other, project, folder, stack, read_as)
+class _Reader:
+    """Reads sides one after the other. Those that follow share documents with those before."""
+
+    def __init__(self, project: Project, folder: str, read_as: str | None, cache: Cache | None) -> None:
+        self._project = project
+        self._folder = folder
+        self._read_as = read_as
+        self._cache = cache
+        self._loaders: list[Loader] = []
+        self._digests: dict[str, ObjectDigests] = {}
+        self._known: Snapshot | None = None
+
+    def read(self, tree: _Tree, other: _Tree) -> TreeVersion:
+        """One side. Raises `UsageError` if it cannot be read at all."""
+        latest = (
+            self._load_from_disk(tree, other) if tree.revision is None else self._load_revision(tree, other)
+        )
+        if not latest.read_anything:
+            raise NothingToRead(
+                f"{tree.name} has no orgkernel documents", "pass a file or a folder of documents"
+            )
+        return TreeVersion(tree.name, compute_next_state(latest, {})[0])
+
+    def prepare(self, first: _Tree, second: _Tree) -> None:
+        """Take the documents of the work tree from the cache, where both sides are revisions of the same paths."""
+        if self._cache is None or first.path != second.path:
+            return
+        paths: tuple[str, ...] = ()
+        with suppress(UsageError):
+            if first.path is not None:
+                repository, names = _find_in_repository(first, second, self._project, self._folder)
+                paths = tuple(os.path.join(repository.folder, name) for name in names)
+            self._load(request_of(self._project, self._folder, paths, self._read_as), self._cache)
+
+    def save(self) -> None:
+        """Write what was read to the cache."""
+        for loader in self._loaders:
+            loader.save()
+        for digests in self._digests.values():
+            digests.save()
+
+    def _load_from_disk(self, tree: _Tree, other: _Tree) -> Snapshot:
+        request = _request_on_disk(tree, self._project, self._folder, self._read_as)
         if tree.side == "OLD" and other.revision is None and any(root.areas for root in request.roots):
-            request = _called_alike(request, _request(other, tree, project, folder, stack, read_as))
-        latest = Loader(request, project.severities).load()
-    if not latest.read_anything:
-        raise NothingToRead(f"{tree.name} has no orgkernel documents", "pass a file or a folder of documents")
-    return TreeVersion(tree.name, compute_next_state(latest, {})[0])
+            request = _called_alike(
+                request, _request_on_disk(other, self._project, self._folder, self._read_as)
+            )
+        return self._load(request, self._cache)
+
+    def _load(self, request: Request, cache: Cache | None) -> Snapshot:
+        loader = Loader(request, self._project.severities, cache)
+        snapshot = loader.load()
+        self._loaders.append(loader)
+        if loader.sources == NO_SOURCES:
+            self._known = snapshot
+        return snapshot
+
+    def _load_revision(self, tree: _Tree, other: _Tree) -> Snapshot:
+        assert tree.revision is not None
+        repository, names = _find_in_repository(tree, other, self._project, self._folder)
+        git_tree = find_tree(repository, tree.revision)
+        shown_from = _find_shown_from(names, repository, self._folder)
+        revision = Revision(repository, git_tree, tuple(names), shown_from, self._read_as)
+        digests = self._digests.setdefault(repository.folder, ObjectDigests(repository, self._cache))
+        try:
+            self._known = load_revision(revision, self._project.severities, digests, self._known)
+        except NotCovered:
+            return self._load_written(tree, other, revision)
+        return self._known
+
+    def _load_written(self, tree: _Tree, other: _Tree, revision: Revision) -> Snapshot:
+        """The documents of a revision, written to a temporary folder."""
+        every_markdown = self._read_as not in (None, OURS)
+        with written_tree(
+            revision.repository, revision.tree, revision.names, every_markdown=every_markdown
+        ) as top:
+            request = _request_of_written(tree, revision, self._folder, top)
+            if tree.side == "OLD" and other.revision is None and any(root.areas for root in request.roots):
+                request = _called_alike(
+                    request, _request_on_disk(other, self._project, self._folder, self._read_as)
+                )
+            return Loader(request, self._project.severities).load()
 
 
 def _called_alike(request: Request, other: Request) -> Request:
@@ -100,20 +206,20 @@ def _called_alike(request: Request, other: Request) -> Request:
     return replace(request, roots=tuple(roots))
 
 
-def _request(
-    tree: _Tree, other: _Tree, project: Project, folder: str, stack: ExitStack, read_as: str | None
-) -> Request:
-    if tree.revision is None:
-        return request_of(project, folder, () if tree.path is None else (tree.path,), read_as)
+def _request_on_disk(tree: _Tree, project: Project, folder: str, read_as: str | None) -> Request:
+    return request_of(project, folder, () if tree.path is None else (tree.path,), read_as)
+
+
+def _find_in_repository(
+    tree: _Tree, other: _Tree, project: Project, folder: str
+) -> tuple[Repository, list[str]]:
+    """The repository of a revision, and the paths to read, relative to its top."""
     if tree.path is not None or (other.revision is not None and other.path is not None):
         repository = find_repository(folder, remedy=_WITHOUT_GIT)
-        named = [_in_repository(tree, other, repository, folder)]
-        return _request_of_revision(tree, repository, named, folder, stack, read_as)
-    full = _full_paths(other.path, project, folder)
-    real = [os.path.realpath(path) for path in full]
+        return repository, [_in_repository(tree, other, repository, folder)]
+    real = [os.path.realpath(path) for path in _full_paths(other.path, project, folder)]
     repository = find_repository(real[0], remedy=_WITHOUT_GIT)
-    named = [_inside(path, repository) for path in real]
-    return _request_of_revision(tree, repository, named, folder, stack, read_as)
+    return repository, [_inside(path, repository) for path in real]
 
 
 def _full_paths(path: str | None, project: Project, folder: str) -> list[str]:
@@ -139,38 +245,34 @@ def _inside(path: str, repository: Repository) -> str:
     return "" if name == "." else name
 
 
-def _request_of_revision(
-    tree: _Tree,
-    repository: Repository,
-    names: Sequence[str],
-    folder: str,
-    stack: ExitStack,
-    read_as: str | None,
-) -> Request:
-    assert tree.revision is not None
-    git_tree = find_tree(repository, tree.revision)
-    every_markdown = read_as not in (None, OURS)
-    top = stack.enter_context(written_tree(repository, git_tree, tuple(names), every_markdown=every_markdown))
-    there = [name for name in names if os.path.lexists(os.path.join(top, name))]
-    if not there:
-        paths = listing(name or "." for name in names)
-        raise NothingToRead(f"{tree.name} has no {paths}", "pass a path that exists in it: `git:REV:PATH`")
-    # Files have the same names as on the other side: relative to the current folder, if it is above all of them.
+def _find_shown_from(names: Sequence[str], repository: Repository, folder: str) -> str:
+    """The folder, relative to the top, from which files have the same names as on the other side; empty for the top.
+
+    It is the current folder, if it is above all files.
+    """
     here = os.path.relpath(os.path.realpath(folder), repository.folder)
-    above = all(f"{name}/".startswith(f"{here}/") for name in there)
-    shown_from = os.path.join(top, here) if above and not here.startswith("..") else top
+    is_above = all(f"{name}/".startswith(f"{here}/") for name in names)
+    return here if is_above and not here.startswith("..") else ""
+
+
+def _request_of_written(tree: _Tree, revision: Revision, folder: str, top: str) -> Request:
+    repository = revision.repository
+    there = [name for name in revision.names if os.path.lexists(os.path.join(top, name))]
+    if not there:
+        paths = listing(name or "." for name in revision.names)
+        raise NothingToRead(f"{tree.name} has no {paths}", "pass a path that exists in it: `git:REV:PATH`")
     request = resolve_paths(
         [os.path.join(top, name) for name in there],
         top,
-        shown_from=os.path.normpath(shown_from),
-        read_as=read_as,
+        shown_from=os.path.normpath(os.path.join(top, _find_shown_from(there, repository, folder))),
+        read_as=revision.read_as,
     )
     called = os.path.basename(repository.folder)
     roots = (
         replace(root, called=called) if root.areas and os.path.samefile(root.path, top) else root
         for root in _own_ontology(request, top, repository)
     )
-    return replace(request, roots=tuple(roots))
+    return show_in_repository(replace(request, roots=tuple(roots)), top, repository)
 
 
 def _own_ontology(request: Request, top: str, repository: Repository) -> Iterator[Root]:

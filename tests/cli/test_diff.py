@@ -179,6 +179,17 @@ def test_paths_of_a_revision_start_at_the_top_or_here(repository: Path) -> None:
     assert "is not inside the repository" in outside.stderr
 
 
+def test_files_above_the_current_folder_have_one_name_on_both_sides(repository: Path) -> None:
+    """In a folder of an organization, the files above it are shown in full, on both sides by their place in the work tree."""
+    org = repository / "org/org.yaml"
+    change_line(org, "      - codegen_specialist", "      - codegen_specialist\n      - extra")
+    done = run("diff", "git:HEAD", "--format", "json", cwd=repository / "org/roles")
+    changes = json.loads(done.stdout)["changes"]
+    places = [place["file"] for each in changes for place in (*each["why_before"], *each["why_after"])]
+    assert str(org) in places
+    assert not [file for file in places if "orgkernel-diff" in file]
+
+
 def test_a_renamed_role(repository: Path) -> None:
     """A role that only has another id is renamed, for whoever names it too."""
     for path in (repository / "org").rglob("*.yaml"):

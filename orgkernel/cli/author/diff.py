@@ -6,7 +6,7 @@ import os
 
 import click
 
-from orgkernel.cli.opening import format_option, from_option, read_as
+from orgkernel.cli.opening import cache_of, cache_option, format_option, from_option, read_as, save
 from orgkernel.cli.output import echo_answer
 from orgkernel.diagnostics.wording import printable
 from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
@@ -27,8 +27,15 @@ _RENDER = {"text": render_text, "markdown": render_markdown, "github": render_gi
 )  # fmt: skip
 @click.option("--exit-code", is_flag=True, help="The same as `--fail-on any`.")
 @click.option("--org", metavar="ORG", help="Compare only this organization.  [default: all]")
+@cache_option
 def command(
-    old: str, new: str | None, form: str, fail_on: str | None, exit_code: bool, org: str | None
+    old: str,
+    new: str | None,
+    form: str,
+    fail_on: str | None,
+    exit_code: bool,
+    org: str | None,
+    no_cache: bool,
 ) -> None:
     """Show what changes between two trees: who may do what, who takes which task, and the edit that causes it.
 
@@ -38,7 +45,10 @@ def command(
 
     Exits 0, 1 if there is what --fail-on names, 2 if it cannot run or an organization cannot be compared.
     """
-    comparison = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org, read_as())
+    project = find_project(os.getcwd())
+    cache = cache_of(project, no_cache)
+    comparison = compare_trees(old, new, project, os.getcwd(), org, read_as(), cache)
+    click.get_current_context().call_on_close(lambda: save(comparison))
     report = comparison.report
     for sentence in report.incomparable:
         click.echo(f"error: {printable(sentence)}", err=True)
