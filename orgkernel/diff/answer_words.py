@@ -12,7 +12,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.diff.answers import AccessAnswer, AccessQuestion, Difference, Fact
 from orgkernel.diff.changes import Change, ChangeEffect
-from orgkernel.diff.questions import Task
+from orgkernel.diff.questions import ELSEWHERE, Task
 from orgkernel.diff.sections import ANSWERS
 from orgkernel.documents.records import BUILT_IN_ORIGINS
 
@@ -139,7 +139,9 @@ def _word_limits(fact: Fact) -> str:
     if len(words) > _MOST_LIMITS:
         words = [*words[: _MOST_LIMITS - 1], f"in {len(words) - _MOST_LIMITS + 1} more cases"]
     listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-    return f", except {listed}" if not fact.within else f" {listed}"
+    if not fact.within:
+        return f", except {listed}"
+    return f" {listed}{', but not in every combination of circumstances' if fact.is_partial else ''}"
 
 
 def _word_stated(question: AccessQuestion) -> str:
@@ -211,7 +213,7 @@ def _word_context(context: AccessContext) -> str:
     words = []
     for field in ("channel", "peer_kind", "account", "guild", "hook_id", "event_type", "alert", "watch"):
         value = getattr(context, field)
-        if value and value != "(another)":
+        if value and value != ELSEWHERE:
             words.append(f"{field.replace('_', ' ')} {quote(value)}")
     text = f"with {' and '.join(words)}" if words else ""
     if context.now:

@@ -24,7 +24,7 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE
-from orgkernel.diff.questions import Pair, Sides, Task, list_contexts
+from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, Task, list_contexts
 from orgkernel.graph.questions import OrgView
 
 MOST_QUESTIONS = 400_000
@@ -54,6 +54,13 @@ class AccessQuestion(NamedTuple):
     """Arguments of the tool."""
     part: str = ""
     """The part of the tool that a path or an argument stands for, as a policy or a file scope writes it."""
+
+    @property
+    def stated(self) -> frozenset[tuple[str, object]]:
+        """The circumstances and the part that it names, without those that stand for any other."""
+        fields = msgspec.structs.asdict(self.context).items()
+        named = {(name, value) for name, value in fields if value not in (None, "", 0, 0.0, ELSEWHERE)}
+        return frozenset(named | ({("part", self.part)} if self.part else set()))
 
     @property
     def is_plain(self) -> bool:
@@ -274,6 +281,8 @@ class Fact(NamedTuple):
     """The circumstances and parts to which the change is limited. It is empty if it is not limited."""
     outside: tuple[AccessQuestion, ...]
     """Or the circumstances and parts that are not affected, if they are fewer."""
+    is_partial: bool
+    """Whether the change is also limited by how these circumstances are combined."""
     causes: tuple[int, ...]
     question: AccessQuestion
     """One of the questions that are answered so."""
@@ -311,32 +320,51 @@ def _merge_circumstances(pair: AskedPair, causes: Causes) -> Iterator[Fact]:
             same.append(each.question)
     for group in stated.values():
         inside = tuple(each.question for each in group)
-        outside = tuple(same)
-        others = len(stated) > 1
-        if not outside and not others:
-            inside = ()
-        elif others or len(inside) <= len(outside):
-            outside = ()
-        else:
-            inside = ()
-        yield _build_fact(group[0], inside, outside, causes)
+        others = [
+            each.question for each in pair.differences if not each.question.is_plain and each not in group
+        ]
+        yield _build_fact(group[0], _choose_limits(inside, tuple(dict.fromkeys((*same, *others)))), causes)
     if not stated and plain:
-        yield _build_fact(plain[0], (), (), causes)
+        yield _build_fact(plain[0], _Limits(), causes)
 
 
-def _build_fact(
-    difference: Difference,
-    inside: tuple[AccessQuestion, ...],
-    outside: tuple[AccessQuestion, ...],
-    causes: Causes,
-) -> Fact:
+class _Limits(NamedTuple):
+    """The cases to which a change is limited, or those that it spares."""
+
+    within: tuple[AccessQuestion, ...] = ()
+    outside: tuple[AccessQuestion, ...] = ()
+    is_partial: bool = False
+
+
+def _choose_limits(inside: tuple[AccessQuestion, ...], outside: tuple[AccessQuestion, ...]) -> _Limits:
+    """The shortest way to tell the cases that changed from the others: by their common circumstances, or by the exceptions."""
+    if not outside:
+        return _Limits()
+    here, there = _find_smallest(inside), _find_smallest(outside)
+    is_here, is_there = _is_closed(here, outside), _is_closed(there, inside)
+    if is_there and (not is_here or len(there) < len(here)):
+        return _Limits(outside=there)
+    return _Limits(here, is_partial=not is_here)
+
+
+def _find_smallest(chosen: tuple[AccessQuestion, ...]) -> tuple[AccessQuestion, ...]:
+    """The questions that state least."""
+    return tuple(each for each in chosen if not any(other.stated < each.stated for other in chosen))
+
+
+def _is_closed(smallest: tuple[AccessQuestion, ...], others: tuple[AccessQuestion, ...]) -> bool:
+    """Whether no other question states what one of these states."""
+    return not any(each.stated <= other.stated for each in smallest for other in others)
+
+
+def _build_fact(difference: Difference, limits: _Limits, causes: Causes) -> Fact:
     question: AccessQuestion = difference.question
     resource = (
         question.resource.rpartition(":")[0] if question.part and not question.input else question.resource
     )
     return Fact(
         (question.subject,), (resource,), (question.action,), difference.before, difference.after,
-        inside, outside, causes[question], question,
+        limits.within, limits.outside, limits.is_partial, causes[question], question,
     )  # fmt: skip
 
 
@@ -411,7 +439,11 @@ def _merge_by(
 def _get_key(fact: Fact) -> tuple[Any, ...]:
     """What facts that are told in one line have in common, besides subjects, resources and actions."""
     before, after = fact.before, fact.after
-    stated = tuple(map(_describe_stated, fact.within)), tuple(map(_describe_stated, fact.outside))
+    stated = (
+        tuple(map(_describe_stated, fact.within)),
+        tuple(map(_describe_stated, fact.outside)),
+        fact.is_partial,
+    )
     if before.outcome != after.outcome:
         conditions = after.conditions if after.outcome == "conditional" else ()
         return before.outcome, after.outcome, conditions, (), stated, fact.causes

@@ -8,8 +8,10 @@ versions everything, and finds nothing that these leave out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any, NamedTuple
+
+from msgspec.structs import asdict
 
 from orgkernel.decisions.access.candidates import find_candidate_resources, find_candidate_subjects
 from orgkernel.decisions.access.circumstances import Circumstance, is_within
@@ -45,9 +47,9 @@ _WITHOUT_ROUTING = frozenset({"policies", "people", "webhooks", "system_origins"
 _ROLE_WITHOUT_ROUTING = frozenset({"credentials", "data", "file_scope", "may_grant", "pace_plan", "doctrine", "requirements",
                                    "handoff", "layer", "position", "clearance", "entry_rank", "open_to_probation", "lmc_mode",
                                    "standing_orders", "does_not_have"})  # fmt: skip
-MOST_CONTEXTS = 24
+MOST_CONTEXTS = 40
 MOST_ROLES_FOR_TEXTS = 300
-_ELSEWHERE = "(another)"
+ELSEWHERE = "(another)"
 _DAY = 86_400
 _FULL_WEEK = range(0, 7 * _DAY, 1_800)
 
@@ -259,32 +261,47 @@ def list_contexts(subjects: Sequence[Subject | None]) -> tuple[AccessContext, ..
 
     The first states nothing.
     """
-    conditions = [
+    conditions = dict.fromkeys(
         condition
         for subject in subjects
         if subject is not None
         for policy in subject.policies
         for condition in policy.conditions
-    ]
+    )
     contexts = [AccessContext()]
     if conditions:
         contexts.append(_state_nothing_named(conditions))
         contexts += map(_satisfy, conditions)
+        # One policy may give what another one takes away: both can hold at once.
+        both = (_combine(one, other) for one, other in combinations(conditions, 2))
+        contexts += (_satisfy(each) for each in both if each is not None)
     return tuple(dict.fromkeys(contexts))[:MOST_CONTEXTS]
+
+
+def _combine(one: Circumstance, other: Circumstance) -> Circumstance | None:
+    """What holds where two conditions hold; None if they cannot hold at once, or no moment is known at which they do."""
+    values: dict[str, Any] = {}
+    for condition in (one, other):
+        for field, value in asdict(condition).items():
+            if value is None:
+                continue
+            if values.setdefault(field, value) != value:
+                return None
+    return Circumstance(**values)
 
 
 def _satisfy(condition: Circumstance) -> AccessContext:
     """Circumstances in which a condition holds; what it leaves out is stated as another value."""
     return AccessContext(
         now=0.0 if condition.time is None else _find_moment((condition.time,), inside=True),
-        channel=condition.channel or _ELSEWHERE,
+        channel=condition.channel or ELSEWHERE,
         peer_kind=condition.peer_kind or "",
-        account=condition.account or _ELSEWHERE,
-        guild=condition.guild or _ELSEWHERE,
-        hook_id=condition.hook_id or _ELSEWHERE,
-        event_type=condition.event_type or _ELSEWHERE,
-        alert=condition.alert or _ELSEWHERE,
-        watch=condition.watch or _ELSEWHERE,
+        account=condition.account or ELSEWHERE,
+        guild=condition.guild or ELSEWHERE,
+        hook_id=condition.hook_id or ELSEWHERE,
+        event_type=condition.event_type or ELSEWHERE,
+        alert=condition.alert or ELSEWHERE,
+        watch=condition.watch or ELSEWHERE,
     )
 
 
@@ -292,8 +309,8 @@ def _state_nothing_named(conditions: Iterable[Circumstance]) -> AccessContext:
     windows = tuple(dict.fromkeys(each.time for each in conditions if each.time is not None))
     outside = _satisfy(Circumstance())
     return AccessContext(
-        now=_find_moment(windows, inside=False), channel=outside.channel, peer_kind="", account=_ELSEWHERE,
-        guild=_ELSEWHERE, hook_id=_ELSEWHERE, event_type=_ELSEWHERE, alert=_ELSEWHERE, watch=_ELSEWHERE,
+        now=_find_moment(windows, inside=False), channel=outside.channel, peer_kind="", account=ELSEWHERE,
+        guild=ELSEWHERE, hook_id=ELSEWHERE, event_type=ELSEWHERE, alert=ELSEWHERE, watch=ELSEWHERE,
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def _find_in(view: OrgView, edit: Edit, sides: Sides) -> Iterator[str]:
 
 
 def _find_around(view: OrgView, role_id: str, field: str) -> Iterator[str]:
-    """A role and those whose manifests name it, or whose domains it shares."""
+    """A role and those whose manifests name it."""
     yield role_id
     for kind in _BETWEEN_ROLES:
         yield from view.list_sources_to(kind, role_id)
@@ -77,9 +77,6 @@ def _find_around(view: OrgView, role_id: str, field: str) -> Iterator[str]:
     if field in ("", "chain_of_command"):
         yield from view.find_below((role_id,))
         yield from (edge.target for edge in view.list_chain_above(role_id))
-    if field in ("", "capabilities", "role_type", "chain_of_command"):
-        for edge in view.list_domains(role_id):
-            yield from view.list_sources_to(EdgeKind.HANDLES, edge.target)
 
 
 def _find_users_of_tool(view: OrgView, tool_id: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
+from orgkernel.diff import organizations
 from orgkernel.diff.changes import Change
 from orgkernel.diff.organizations import Comparison, Version, compare_versions_of
 from orgkernel.diff.sections import ANSWERS, resolve_address
@@ -339,3 +341,23 @@ def test_one_edit_causes_everything(edit: Edit) -> None:
         assert comparison.edits == ()
     numbers = set(range(len(comparison.edits)))
     assert all(set(change.causes) <= numbers and change.causes for change in comparison.changes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(edits=st.lists(st.sampled_from(_EDITS), min_size=1, max_size=3))
+def test_roles_that_are_left_out_do_not_change(edits: list[Edit]) -> None:
+    """Comparing only the roles that an edit can touch leaves out no change of a manifest."""
+    old, new = read_version(DOCUMENTS), read_version(edited(DOCUMENTS, edits))
+    some = compare_versions_of("shop", old, new)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            organizations,
+            "find_touched_roles",
+            lambda _edit, sides: frozenset((*sides.old.roles, *sides.new.roles)),
+        )
+        every = compare_versions_of("shop", old, new)
+    assert list_told(some) == list_told(every)
+
+
+def list_told(comparison: Comparison) -> list[tuple[Any, ...]]:
+    return sorted((change.path, change.kind, change.sentence) for change in comparison.changes)
