@@ -8,7 +8,7 @@ import time
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
-from manifest_api.current_request import PROBLEM, route_of
+from manifest_api.current_request import PROBLEM, get_route
 from manifest_api.guards.middleware import HttpMiddleware
 from orgkernel.diagnostics.wording import clean
 
@@ -66,7 +66,7 @@ class AccessLog(HttpMiddleware):
                     client=client[0] if client else "",
                     method=scope["method"],
                     path=clean(scope["path"][:_LONGEST]),
-                    route=route_of(scope),
+                    route=get_route(scope),
                     query_bytes=len(scope["query_string"]),
                     status=status,
                     problem=scope.get(PROBLEM, ""),

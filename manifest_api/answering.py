@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.current_request import route_of
+from manifest_api.current_request import get_route
 from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.guards.request_head import GZIP, RequestHead, read_head
 from manifest_api.response_cache import Representation, ResponseCache, ResponseKey
@@ -84,7 +84,7 @@ class Answers:
         answer = await self.find(ask, org, quick=quick)
         headers = self._headers(answer)
         if answer.next is not None:
-            headers["Link"] = f'<{_next_page(request, answer.next)}>; rel="next"'
+            headers["Link"] = f'<{_build_next_link(request, answer.next)}>; rel="next"'
         return self.respond_with(request, answer.body, "application/json", headers, answer.answer_version)
 
     def respond_with(
@@ -147,7 +147,7 @@ class Answers:
         """The cached response to the same request in the same version. The guards have accepted the request."""
         if scope["method"] not in _KEPT_METHODS:
             return None
-        return self.cache.find(self.kernel.answer_version, _key(scope, head, self.reading_failed))
+        return self.cache.find(self.kernel.answer_version, _build_key(scope, head, self.reading_failed))
 
     def expect(self, scope: Scope) -> None:
         """Prepare to be told by the route that its response may be cached."""
@@ -157,26 +157,26 @@ class Answers:
         """Cache a response, if its route allows it and the version is still the same."""
         for answer_version, reading_failed in scope[_VERSION]:
             if answer_version is self.answer_version:
-                self.cache.put(answer_version, _key(scope, head, reading_failed), response)
+                self.cache.put(answer_version, _build_key(scope, head, reading_failed), response)
 
 
-def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:
+def _build_key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:
     path = scope.get("raw_path") or scope["path"].encode()
     return path, scope["query_string"], head.coding, _ASKER, reading_failed
 
 
-def _next_page(request: Request, cursor: str) -> str:
+def _build_next_link(request: Request, cursor: str) -> str:
     """The same question for the next page, as a relative reference."""
     query = {**request.query_params, "cursor": cursor}
     return f"{request.url.path}?{urlencode(query)}"
 
 
-async def _answers_of(request: Request) -> Answers:
+async def _get_answers(request: Request) -> Answers:
     answers: Answers = request.app.state.answers
     return answers
 
 
-AnswersOfApp = Annotated[Answers, Depends(_answers_of)]
+AnswersOfApp = Annotated[Answers, Depends(_get_answers)]
 
 
 class Representing(HttpMiddleware):
@@ -206,7 +206,7 @@ class Representing(HttpMiddleware):
         await self._app(scope, receive, take)
         if start is not None:
             head = read_head(scope)
-            kept = await _represent(dict(start["headers"]), body, head.coding, route_of(scope))
+            kept = await _represent(dict(start["headers"]), body, head.coding, get_route(scope))
             if not head.has_body:
                 self._answers.put_kept(scope, head, kept)
             await kept.send(head.conditions, send)

@@ -172,7 +172,7 @@ def create_app(
     app.openapi = build_openapi  # type: ignore[method-assign]
     _install_routes(app, answers)
     if gateway is not None:
-        app.gateway = _over_http(gateway, kernel, stored, app)
+        app.gateway = _build_http_gateway(gateway, kernel, stored, app)
     app.framework = Faults(super(_Registry, app).__call__)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if is_on("fast_path") else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
@@ -189,7 +189,7 @@ def _hold(app: FastAPI, **parts: object) -> None:
         setattr(app.state, name, part)
 
 
-def _over_http(gateway: McpGateway, kernel: Kernel, stored: StoreAccess, app: FastAPI) -> ASGIApp:
+def _build_http_gateway(gateway: McpGateway, kernel: Kernel, stored: StoreAccess, app: FastAPI) -> ASGIApp:
     """The gateway of a server. What it imports is only for servers that have one."""
     from manifest_api.gateway import HttpGateway
 

@@ -47,13 +47,13 @@ class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
     concurrent: Whole = 0
 
 
-def _described() -> dict[str, Any]:
+def _describe_context() -> dict[str, Any]:
     """The schema of a context: the known keys, and any others."""
     _, definitions = msgspec.json.schema_components([KnownCircumstances])
     return {"properties": definitions["KnownCircumstances"]["properties"]}
 
 
-ContextData = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_described())]
+ContextData = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_describe_context())]
 
 
 class AuthzenEntity(msgspec.Struct, frozen=True):

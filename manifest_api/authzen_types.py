@@ -32,7 +32,7 @@ class Vocabulary:
     def properties_read(self, action: str) -> frozenset[str]:
         """The properties that can change what this action means, such as `resource.status`."""
         meanings = self._types.actions.get(action, ())
-        return frozenset(name for meaning in meanings for name in _properties_of(meaning))
+        return frozenset(name for meaning in meanings for name in _list_properties(meaning))
 
     def all_properties_read(self) -> frozenset[str]:
         """The properties that can change what any action means."""
@@ -41,7 +41,11 @@ class Vocabulary:
     def subject(self, entity: AuthzenEntity) -> str:
         """A subject as decisions write it."""
         foreign = self._types.subjects.get(entity.type)
-        return f"{entity.type}:{entity.id}" if foreign is None else _named(foreign, entity.type, entity.id)
+        return (
+            f"{entity.type}:{entity.id}"
+            if foreign is None
+            else _translate_id(foreign, entity.type, entity.id)
+        )
 
     def resource(self, entity: AuthzenEntity) -> str:
         """A resource as decisions write it."""
@@ -50,7 +54,7 @@ class Vocabulary:
             return f"{entity.type}:{entity.id}"
         if foreign.tool is not None:
             return f"{foreign.kind}:{foreign.tool}:{entity.id}"
-        return _named(foreign, entity.type, entity.id)
+        return _translate_id(foreign, entity.type, entity.id)
 
     def action(
         self,
@@ -102,11 +106,11 @@ class Vocabulary:
 
     def found_subjects(self, foreign_type: str, names: Iterable[str]) -> list[FoundEntity]:
         """Subjects that were found, in the words of the question."""
-        return _found(self._types.subjects.get(foreign_type), foreign_type, names)
+        return _translate_entities(self._types.subjects.get(foreign_type), foreign_type, names)
 
     def found_resources(self, foreign_type: str, names: Iterable[str]) -> list[FoundEntity]:
         """Resources that were found, in the words of the question."""
-        return _found(self._types.resources.get(foreign_type), foreign_type, names)
+        return _translate_entities(self._types.resources.get(foreign_type), foreign_type, names)
 
     def found_actions(
         self, allowed: Iterable[str], subject: AuthzenEntity, resource: AuthzenEntity
@@ -117,7 +121,7 @@ class Vocabulary:
         return [name for name in names if self.action(AuthzenAction(name), subject, resource) in permitted]
 
 
-def _named(foreign: ForeignSubject | ForeignResource, foreign_type: str, foreign_id: str) -> str:
+def _translate_id(foreign: ForeignSubject | ForeignResource, foreign_type: str, foreign_id: str) -> str:
     if not foreign.ids:
         return f"{foreign.kind}:{foreign_id}"
     known = foreign.ids.get(foreign_id)
@@ -125,7 +129,7 @@ def _named(foreign: ForeignSubject | ForeignResource, foreign_type: str, foreign
     return f"unlisted {foreign_type}:{foreign_id}" if known is None else f"{foreign.kind}:{known}"
 
 
-def _found(
+def _translate_entities(
     foreign: ForeignSubject | ForeignResource | None, foreign_type: str, names: Iterable[str]
 ) -> list[FoundEntity]:
     back: dict[str, str] = {}
@@ -140,7 +144,7 @@ def _found(
     return entities
 
 
-def _properties_of(meaning: ActionMeaning) -> Iterator[str]:
+def _list_properties(meaning: ActionMeaning) -> Iterator[str]:
     yield from meaning.where
     if meaning.owner is not None:
         yield f"{RESOURCE}.{meaning.owner}"
@@ -156,7 +160,7 @@ def _equals(stated: Any, wanted: str | bool | float) -> bool:
 _NATIVE = Vocabulary(AuthzenTypes())
 
 
-def vocabulary_of(kernel: Kernel, org: str) -> Vocabulary:
+def get_vocabulary(kernel: Kernel, org: str) -> Vocabulary:
     """The words of an organization. Raises what `Kernel.organization` raises."""
     types = kernel.organization(org).snapshot.records.organization.authzen.types
     return Vocabulary(types) if types.subjects or types.resources or types.actions else _NATIVE

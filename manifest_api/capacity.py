@@ -50,14 +50,12 @@ class Capacity:
     def find_problem(self) -> str:
         """What is nearly used up. Empty if there is room."""
         if self.is_used_up:
-            return (
-                f"the store has used up its budget of {_mib(self.budget)}; callers without a key are refused"
-            )
+            return f"the store has used up its budget of {_format_mib(self.budget)}; callers without a key are refused"
         if self.used >= self.budget * WARN_AT:
-            return f"the store uses {_mib(self.used)} of its budget of {_mib(self.budget)}"
+            return f"the store uses {_format_mib(self.used)} of its budget of {_format_mib(self.budget)}"
         free = self.free()
         if free is not None and free < LEAST_FREE:
-            return f"the disk of the store has {_mib(free)} left"
+            return f"the disk of the store has {_format_mib(free)} left"
         return ""
 
     def free(self) -> int | None:
@@ -70,5 +68,5 @@ class Capacity:
             return None  # the folder comes with the store
 
 
-def _mib(size: int) -> str:
+def _format_mib(size: int) -> str:
     return f"{size / MIB:.0f} MiB"

@@ -30,7 +30,7 @@ def note_problem(code: str) -> None:
         scope[PROBLEM] = code
 
 
-def route_of(scope: Scope) -> str:
+def get_route(scope: Scope) -> str:
     """The template of the path of a request that was answered, such as `/v1/orgs/{org}`."""
     route: str | None = scope.get(ROUTE)
     if route is None:
@@ -38,6 +38,6 @@ def route_of(scope: Scope) -> str:
     return route
 
 
-def no_request() -> Context:
+def copy_context_without_request() -> Context:
     """A context for work that outlives the request that began it, so that nothing is logged in its name."""
     return Context()

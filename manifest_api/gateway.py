@@ -19,14 +19,14 @@ from starlette.types import Message, Receive, Scope, Send
 from manifest_api.current_request import ROUTE
 from manifest_api.engine.gateway_calls import encode_result, read_plain_call
 from manifest_api.guards.caller import Caller, require_scope
-from manifest_api.guards.delegation import delegated
+from manifest_api.guards.delegation import read_delegation
 from manifest_api.guards.leaving import ForClient
 from manifest_api.guards.limits import replay, take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
 from manifest_api.guards.origin import refuse_foreign_origin
 from manifest_api.guards.request_head import read_head
-from manifest_api.mcp_asker import HttpAsker, member_of, without_path
-from manifest_api.problems import NO_STORE, RequestRefused, refusal_response
+from manifest_api.mcp_asker import HttpAsker, find_member, without_path
+from manifest_api.problems import NO_STORE, RequestRefused, build_refusal_response
 from manifest_api.questions import refuse_unknown_parameters
 from manifest_api.refusals import refuse_by_kernel
 from manifest_api.routes.mcp import MOST_OF_A_CALL, PATH
@@ -98,7 +98,7 @@ class HttpGateway:
                 if client.is_gone:
                     return  # what was begun must not be done again
         except RequestRefused as error:
-            response = refusal_response(error)
+            response = build_refusal_response(error)
         except OrgkernelError as error:
             response = await refuse_by_kernel(request, error)
         except Exception:
@@ -131,7 +131,7 @@ class HttpGateway:
         """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
         refuse_unknown_parameters(request, ("org",))
-        caller, org_id, subject = member_of(request, request.query_params.get("org"))
+        caller, org_id, subject = find_member(request, request.query_params.get("org"))
         require_scope(request, "report")  # a call uses grants up, and is counted
         return HttpCaller(request, caller, org_id, subject, self)
 
@@ -140,7 +140,9 @@ class HttpGateway:
         if call is None:
             return None
         try:
-            result = await call_tool(self.gateway, caller, call.name, call.arguments, form_asker=_no_form)
+            result = await call_tool(
+                self.gateway, caller, call.name, call.arguments, form_asker=_answer_no_form
+            )
         except UnknownTool:
             return None  # nothing was decided; the SDK knows how to say it
         return encode_result(call, result)
@@ -197,7 +199,7 @@ class HttpCaller(HttpAsker, GatewayCaller):
     def __init__(
         self, request: Request, caller: Caller, org_id: str, subject: str, gateway: HttpGateway
     ) -> None:
-        super().__init__(request, caller, org_id, subject, delegated(request, subject))
+        super().__init__(request, caller, org_id, subject, read_delegation(request, subject))
         self.actor_name = caller.credential
         self._gateway = gateway
         self._state_at = time.monotonic()
@@ -218,7 +220,7 @@ def _log_unrecorded(text: str) -> None:
     logger.error("how a call ended was not written down: %s", text)
 
 
-async def _no_form(message: str, request_id: str) -> FormAnswer | None:
+async def _answer_no_form(message: str, request_id: str) -> FormAnswer | None:
     return None
 
 

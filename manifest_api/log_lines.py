@@ -15,8 +15,8 @@ import msgspec
 
 from manifest_api.access_log import Access
 from manifest_api.current_request import REQUEST_ID, find_current
-from manifest_api.guards.caller import caller_name
-from manifest_api.spans import current_trace
+from manifest_api.guards.caller import get_caller_name
+from manifest_api.spans import get_current_trace
 from orgkernel.diagnostics.wording import clean
 from orgkernel.runtime.secret_shapes import mask_secrets
 
@@ -44,7 +44,7 @@ class TextLines(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """The line before the traceback."""
-        about = "".join(f" {name}={value}" for name, value in _request().items())
+        about = "".join(f" {name}={value}" for name, value in _describe_request().items())
         return super().formatMessage(record) + about
 
 
@@ -59,8 +59,8 @@ class JsonLines(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": mask_secrets(record.getMessage()),
-            **_request(),
-            **current_trace(),
+            **_describe_request(),
+            **get_current_trace(),
         }
         if isinstance(access, Access):
             line |= msgspec.structs.asdict(access)
@@ -69,11 +69,14 @@ class JsonLines(logging.Formatter):
         return json.dumps(line)
 
 
-def _request() -> dict[str, str]:
+def _describe_request() -> dict[str, str]:
     """The request that is being answered and its caller. Empty outside a request."""
     scope = find_current()
     if scope is None:
         return {}
     request_id: bytes = scope.get(REQUEST_ID, b"")
     # The caller is one that a guard has identified, but the subject of a token is a text of others.
-    return {"request": clean(request_id[:_LONGEST_ID].decode("latin-1")), "caller": clean(caller_name(scope))}
+    return {
+        "request": clean(request_id[:_LONGEST_ID].decode("latin-1")),
+        "caller": clean(get_caller_name(scope)),
+    }

@@ -81,12 +81,12 @@ def without_path(error: StoreError) -> Refused:
     return Refused(kind.title.lower(), "try again later", kind.code)
 
 
-def asker_of(request: Request, org: str | None) -> HttpAsker:
-    """The asker of a request. Raises as `member_of`."""
-    return HttpAsker(request, *member_of(request, org))
+def find_asker(request: Request, org: str | None) -> HttpAsker:
+    """The asker of a request. Raises as `find_member`."""
+    return HttpAsker(request, *find_member(request, org))
 
 
-def member_of(request: Request, org: str | None) -> tuple[Caller, str, str]:
+def find_member(request: Request, org: str | None) -> tuple[Caller, str, str]:
     """Who asks, the organization, and the member of it that the key belongs to. Raises `RequestRefused`, and
     `UnknownOrganization` and `NotServed` for a named organization.
     """
@@ -105,21 +105,21 @@ def member_of(request: Request, org: str | None) -> tuple[Caller, str, str]:
             f"use the key of an agent or a person; {_CREATE}",
         )
     kernel: Kernel = request.app.state.answers.kernel
-    return caller, _org_of(kernel, subject, org), subject
+    return caller, _find_organization(kernel, subject, org), subject
 
 
-def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
+def _find_organization(kernel: Kernel, subject: str, org: str | None) -> str:
     """The organization that a subject asks about: the one of the URL, or the only or active one that declares it."""
     if org is not None:
         named = kernel.organization(org).snapshot
-        if not _declares(kernel, named.org_id, subject):
+        if not _is_declared(kernel, named.org_id, subject):
             raise RequestRefused(
                 problems.NO_SUBJECT,
                 f"organization {quote(named.org_id)} does not declare {quote(subject)}",
                 "name another organization, or use another key",
             )
         return named.org_id
-    org_ids = [each for each in kernel.state.served if _declares(kernel, each, subject)]
+    org_ids = [each for each in kernel.state.served if _is_declared(kernel, each, subject)]
     if len(org_ids) == 1:
         return org_ids[0]
     if not org_ids:
@@ -138,6 +138,6 @@ def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
     )
 
 
-def _declares(kernel: Kernel, org_id: str, subject: str) -> bool:
+def _is_declared(kernel: Kernel, org_id: str, subject: str) -> bool:
     declared_subject = get_access_tables(kernel.organization(org_id).snapshot.index).subject(subject)
     return declared_subject is not None and declared_subject.identity.kind != "unknown"

@@ -103,7 +103,7 @@ _OF_EVERY_ROUTE = {
 }
 
 
-def methods_at(scope: Scope) -> tuple[str, ...]:
+def list_methods(scope: Scope) -> tuple[str, ...]:
     """The methods of all routes with a path."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, Route))
     methods = {
@@ -130,7 +130,7 @@ def build_openapi() -> dict[str, Any]:
         for operation in operations.values():
             _mend(operation)
     document["components"] = {
-        "schemas": _schemas(),
+        "schemas": _build_schemas(),
         "responses": {
             name: {"description": description, "content": PROBLEM}
             for name, description in _OF_EVERY_ROUTE.values()
@@ -153,7 +153,7 @@ def _mend(operation: dict[str, Any]) -> None:
                 parameter["schema"] = {**choice, **parameter["schema"]}
 
 
-def _schemas() -> dict[str, Any]:
+def _build_schemas() -> dict[str, Any]:
     schemas = build_definitions(tuple(SHAPES.values()), REFERENCE)[1]
     # One question in full, or several that may share their parts.
     schemas["EvaluationsQuestion"]["anyOf"] = [

@@ -247,7 +247,7 @@ class RequestRefused(Exception):
             self.headers.setdefault("WWW-Authenticate", 'Bearer realm="orgkernel"')
 
 
-def problem_response(
+def build_problem_response(
     kind: ProblemCode,
     detail: str,
     help: str = "",
@@ -278,16 +278,18 @@ def say_invalid(where: str) -> str:
     return f"the request is not valid at {where}"
 
 
-def refusal_response(refused: RequestRefused) -> Response:
+def build_refusal_response(refused: RequestRefused) -> Response:
     """The response to a refused request."""
-    return problem_response(
+    return build_problem_response(
         refused.kind, refused.detail, refused.help, errors=refused.errors, headers=refused.headers
     )
 
 
-def problem_of_store(error: OrgkernelError) -> Response:
+def build_store_problem(error: OrgkernelError) -> Response:
     """The response if the state could not be read or written, or does not allow the change."""
     kind = KINDS.get(error.code, STORE_FAILED if isinstance(error, StoreError) else REFUSED)
     # The path of the store is for the log only. Clients do not need it.
     detail = kind.sentence if isinstance(error, StoreError) else error.message
-    return problem_response(kind, detail, "try again later" if isinstance(error, StoreError) else error.help)
+    return build_problem_response(
+        kind, detail, "try again later" if isinstance(error, StoreError) else error.help
+    )

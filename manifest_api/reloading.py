@@ -100,7 +100,7 @@ class Reloader:
             if self._running is None:
                 self._before = self._answers.kernel.state
                 self._began = time.monotonic()
-                self._running = _in_own_thread(self._read)
+                self._running = _run_in_own_thread(self._read)
             running = self._running
             # A future of this call, because an event that was waited for belongs to one loop and fails in any other.
             stopping = self._stopping = asyncio.get_running_loop().create_future()
@@ -159,7 +159,7 @@ class Reloader:
     def _read(self) -> Reload:
         kernel = self._answers.kernel
         report = kernel.reload()
-        self._linked = linked_paths(kernel.state.latest.tree.paths.values(), kernel.watched)
+        self._linked = list_linked_paths(kernel.state.latest.tree.paths.values(), kernel.watched)
         return report
 
     async def _watch_folders(self) -> None:
@@ -171,7 +171,7 @@ class Reloader:
         self._seen = {}
         async for changes in awatch(
             *folders,
-            watch_filter=relevant_below(folders, self._answers.kernel.foreign_folders),
+            watch_filter=build_change_filter(folders, self._answers.kernel.foreign_folders),
             debounce=_SETTLE_MS * 10,
             step=_SETTLE_MS,
             rust_timeout=_LOOK_MS,
@@ -191,7 +191,7 @@ class Reloader:
                 return
 
 
-def _in_own_thread(read: Callable[[], Reload]) -> asyncio.Future[Reload]:
+def _run_in_own_thread(read: Callable[[], Reload]) -> asyncio.Future[Reload]:
     """The result of a function that runs in a thread of its own. The end of the program does not wait for it."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Reload] = loop.create_future()
@@ -222,7 +222,7 @@ def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> N
     if not report.changed:
         return
     recovered = [
-        org_id for org_id, each in state.served.items() if not each.stale and _was_stale(before, org_id)
+        org_id for org_id, each in state.served.items() if not each.stale and _is_stale(before, org_id)
     ]
     for org_id in dict.fromkeys([*report.updated, *recovered]):
         if org_id in state.served:
@@ -242,11 +242,11 @@ def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> N
         logger.info("read again: no organization changed, %d findings", len(state.latest.diagnostics))
 
 
-def _was_stale(before: RegistryState, org_id: str) -> bool:
+def _is_stale(before: RegistryState, org_id: str) -> bool:
     return org_id in before.served and before.served[org_id].stale
 
 
-def relevant_below(folders: Sequence[str], foreign: Sequence[str] = ()) -> Callable[[Change, str], bool]:
+def build_change_filter(folders: Sequence[str], foreign: Sequence[str] = ()) -> Callable[[Change, str], bool]:
     """A filter for changes below folders: documents, folders, and links that swap folders; below those in a foreign format every Markdown file."""
     beginnings = tuple(os.path.join(folder, "") for folder in folders)
     inside = frozenset(os.path.join(folder, "") for folder in foreign)
@@ -288,7 +288,7 @@ def _identify(path: str, entries: bool) -> PathIdentity:
     return identity[:2] if identity is not None and os.path.isdir(path) and not entries else identity
 
 
-def linked_paths(files: Iterable[str], watched: Iterable[str]) -> tuple[str, ...]:
+def list_linked_paths(files: Iterable[str], watched: Iterable[str]) -> tuple[str, ...]:
     """Files that links lead to outside the watched folders, and the folders of these files."""
     inside = tuple(os.path.join(os.path.realpath(path), "") for path in watched if os.path.isdir(path))
     folders: dict[str, str] = {}

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from manifest_api.agent_cards import CardSettings
 from manifest_api.app import create_app
 from manifest_api.capacity import DEFAULT_BUDGET
-from manifest_api.current_request import no_request
+from manifest_api.current_request import copy_context_without_request
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.connections import (
@@ -32,11 +32,11 @@ from manifest_api.guards.connections import (
     Connection,
     Connections,
     LimitedProtocol,
-    connection_budget,
+    compute_connection_budget,
 )
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.proxies import TrustedProxies
-from manifest_api.guards.tls import SOON_DAYS, SecuredListener, Tls, TlsFiles, days_left
+from manifest_api.guards.tls import SOON_DAYS, SecuredListener, Tls, TlsFiles, count_days_left
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.store_access import Retention, StoreAccess
@@ -104,10 +104,10 @@ def serve(
     app.state.server_state.connections = connections
     config = build_config(app, connections)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
-    if secured is not None and days_left(secured.expires_at) < SOON_DAYS:
-        logger.warning("the certificate expires in %d days: renew it", days_left(secured.expires_at))
+    if secured is not None and count_days_left(secured.expires_at) < SOON_DAYS:
+        logger.warning("the certificate expires in %d days: renew it", count_days_left(secured.expires_at))
     try:
-        said_ready = partial(on_ready or (lambda url: None), _url(listener, secured is not None))
+        said_ready = partial(on_ready or (lambda url: None), _build_url(listener, secured is not None))
         _Server(config, app, said_ready, drain_seconds, connections, secured).run([listener])
     finally:
         listener.close()
@@ -138,7 +138,9 @@ def build_config(app: ASGIApp, connections: Connections | None = None) -> uvicor
 def limit_connections(proxies: TrustedProxies | None = None) -> Connections:
     """The places for connections. `proxies` may take as many as there are."""
     trusted = proxies or TrustedProxies()
-    return Connections(connection_budget(), lambda address: is_loopback(address) or trusted.includes(address))
+    return Connections(
+        compute_connection_budget(), lambda address: is_loopback(address) or trusted.includes(address)
+    )
 
 
 class _Server(uvicorn.Server):
@@ -205,7 +207,7 @@ class _Server(uvicorn.Server):
         }
         if hasattr(signal, "SIGHUP"):
             handlers[signal.SIGHUP] = lambda *_: loop.call_soon_threadsafe(
-                self._read_again, context=no_request()
+                self._read_again, context=copy_context_without_request()
             )
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
@@ -230,7 +232,7 @@ class _Server(uvicorn.Server):
             try:
                 self._tls.renew()
                 logger.info(
-                    "read the certificate again; it expires in %d days", days_left(self._tls.expires_at)
+                    "read the certificate again; it expires in %d days", count_days_left(self._tls.expires_at)
                 )
             except UsageError as error:
                 logger.error("the certificate stays as it was: %s", error.message)
@@ -289,7 +291,7 @@ def _listen(addresses: list[Any], host: str, port: int) -> socket.socket:
     return listener
 
 
-def _url(listener: socket.socket, is_secured: bool) -> str:
+def _build_url(listener: socket.socket, is_secured: bool) -> str:
     address, port = listener.getsockname()[:2]
     scheme = "https" if is_secured else "http"
     return f"{scheme}://[{address}]:{port}" if ":" in address else f"{scheme}://{address}:{port}"

@@ -23,7 +23,7 @@ def span(name: str) -> AbstractContextManager[object]:
     return _NOTHING if _tracer is None else _tracer.start_as_current_span(name)
 
 
-def current_trace() -> dict[str, str]:
+def get_current_trace() -> dict[str, str]:
     """The ids of the current trace, for the log. Empty if there is none."""
     if _tracer is None:
         return {}

@@ -75,7 +75,7 @@ class StoreAccess:
         self._opening = threading.Lock()
         self._store: Store | None = None
         self._problem: Exception | None = None
-        self._reader, self._workers = _threads()
+        self._reader, self._workers = _create_threads()
         self._asking = threading.Lock()
         self._next_read: Future[None] | None = None
         self._reading_since: float | None = None
@@ -163,7 +163,7 @@ class StoreAccess:
         for threads in (self._reader, self._workers):
             threads.shutdown(cancel_futures=True)
         # No thread runs until somebody asks again; a read that was never begun will not be.
-        self._reader, self._workers = _threads()
+        self._reader, self._workers = _create_threads()
         self._next_read = None
         with self._opening:
             store, self._store = self._store, None
@@ -294,7 +294,7 @@ async def keep_within_budget(
             logger.warning("the store could not be measured or pruned, it is tried again: %s", error.message)
 
 
-def _threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
+def _create_threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
     """The thread that reads the state, and the threads that use the store."""
     return ThreadPoolExecutor(1, "orgkernel-state"), ThreadPoolExecutor(_THREADS, "orgkernel-work")
 

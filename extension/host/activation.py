@@ -18,7 +18,7 @@ PLANS = "_org_htn_allowed_plans"
 
 def begin_task(active: Active, memory: AgentMemory, agent: Any) -> bool:
     """Record the task of a message that has just come. False if the message only asks which role is pinned."""
-    task = pinning.obey(active, agent, reading.task_of(agent))
+    task = pinning.obey(active, agent, reading.read_task(agent))
     if task is None:
         return False
     memory.task = task
@@ -26,7 +26,7 @@ def begin_task(active: Active, memory: AgentMemory, agent: Any) -> bool:
     memory.state = ""
     memory.steering = None
     memory.tool_texts = None
-    memory.model, memory.window = reading.model_of(agent)
+    memory.model, memory.window = reading.read_model(agent)
     return True
 
 

@@ -14,7 +14,7 @@ except ImportError:  # Windows; a host runs on Linux or macOS
 
 
 @contextlib.contextmanager
-def alone_in(folder: str, seconds: float) -> Iterator[None]:
+def hold_folder(folder: str, seconds: float) -> Iterator[None]:
     """Hold a folder. Raises `BlockingIOError` if somebody else holds it for so many seconds."""
     if not hasattr(fcntl, "flock"):
         yield

@@ -121,7 +121,7 @@ class AgentMemory:
     """Whether they were read for this message."""
 
 
-def memory_of(agent: Any) -> AgentMemory:
+def get_memory(agent: Any) -> AgentMemory:
     """The record of an agent. A new one if it has none."""
     memory = agent.data.get(KEY)
     if not isinstance(memory, AgentMemory):

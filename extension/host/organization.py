@@ -104,7 +104,7 @@ def find_active(
         if not thorough and now - held.looked_at < _SECONDS_BETWEEN:
             return held.active, held.error
         held.looked_at = now
-        if _stamps(held.files[1:]) == held.stamps[1:]:
+        if _read_stamps(held.files[1:]) == held.stamps[1:]:
             return held.active, held.error
     # Each file is stamped before it is read, so a change during the read is noticed.
     stamps: dict[str, tuple[int, int, int] | None] = {path: stamp}
@@ -126,7 +126,7 @@ def find_loaded(folder: str = places.ORGANIZATIONS) -> Active | None:
     return held.active if held is not None else None
 
 
-def _stamps(files: tuple[str, ...]) -> Stamp:
+def _read_stamps(files: tuple[str, ...]) -> Stamp:
     return tuple((file, places.stamp(file)) for file in files)
 
 
@@ -161,7 +161,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
         )
         for role in bundle.roles.values()
     }
-    return Active(settings, bundle, _index(bundle), compiled, remarks, plans)
+    return Active(settings, bundle, _get_index(bundle), compiled, remarks, plans)
 
 
 def _read_bundle(
@@ -226,7 +226,7 @@ def _compile(
             files[role_id] = OrganizationError(f"roles/{role_id}.json is missing")
     from . import by_hand  # a quarter of what a first turn loads, and seldom needed
 
-    bundle, remarks = by_hand.build_bundle(document, files, old or _words(folder, stamps))
+    bundle, remarks = by_hand.build_bundle(document, files, old or _find_bundle_with_words(folder, stamps))
     if without:
         text = f"There is no file in roles/ for {', '.join(without[:6])}."
         remarks = (*remarks, f"{len(without)} roles have the profile they were compiled with\n{text}")
@@ -240,7 +240,9 @@ def _is_same_role(hierarchy: object, role_id: str, compiled: bundles.BundleRole)
     return name in (None, compiled.role_name)
 
 
-def _words(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> bundles.Bundle | None:
+def _find_bundle_with_words(
+    folder: str, stamps: dict[str, tuple[int, int, int] | None]
+) -> bundles.Bundle | None:
     """Any compiled bundle: the words of domains and the names of tools are the same for all organizations."""
     place = os.path.join(folder, places.BUNDLES)
     try:
@@ -298,10 +300,10 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
     return Settings(**chosen), tuple(remarks)
 
 
-def _index(bundle: bundles.Bundle) -> text_index.TextIndex:
+def _get_index(bundle: bundles.Bundle) -> text_index.TextIndex:
     """The words of the roles; of a bundle that does not hold them, made from what it says."""
     if bundle.text_index is not None:
         return bundle.text_index
     from . import by_hand
 
-    return text_index.build_index([by_hand.texts_of(bundle, role) for role in bundle.roles.values()])
+    return text_index.build_index([by_hand.build_role_texts(bundle, role) for role in bundle.roles.values()])

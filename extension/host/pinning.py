@@ -41,7 +41,7 @@ def pin(context: Any, role_id: str) -> str | None:
         return error or "no organization is active, so there is no role to pin"
     named = _find(active, role_id, whole=True)
     if len(named.roles) != 1:
-        return _problem(active, role_id, named.roles)
+        return _explain_no_match(active, role_id, named.roles)
     context.set_data(KEY, named.roles[0].role_id)
     return None
 
@@ -51,15 +51,15 @@ def release(context: Any) -> None:
     context.set_data(KEY, None)
 
 
-def pinned(context: Any) -> str | None:
+def get_pinned_role(context: Any) -> str | None:
     """The id of the pinned role."""
     role_id = context.get_data(KEY)
     return role_id if isinstance(role_id, str) else None
 
 
-def role_of(active: Active, agent: Any) -> bundles.BundleRole | None:
+def find_pinned_role(active: Active, agent: Any) -> bundles.BundleRole | None:
     """The pinned role of an agent. A pin whose role is gone is released, and that is said."""
-    role_id = pinned(agent.context) if _is_main(agent) else None
+    role_id = get_pinned_role(agent.context) if _is_main(agent) else None
     if role_id is None:
         return None
     role = active.bundle.roles.get(role_id)
@@ -91,7 +91,7 @@ def obey(active: Active, agent: Any, message: str) -> str | None:
     named = _find(active, rest)
     if len(named.roles) != 1:
         name_text = rest.split("\n")[0] if word is None else word[0]
-        problem = _problem(active, name_text, named.roles)
+        problem = _explain_no_match(active, name_text, named.roles)
         say(agent, "No role was pinned", content=f"{problem[:1].upper()}{problem[1:]}", kind="warning")
         return rest
     role = named.roles[0]
@@ -106,7 +106,7 @@ def _is_main(agent: Any) -> bool:
 
 
 def _tell(active: Active, agent: Any) -> None:
-    role = active.bundle.roles.get(pinned(agent.context) or "")
+    role = active.bundle.roles.get(get_pinned_role(agent.context) or "")
     now = f"Pinned: {role.role_name}" if role is not None else "No role is pinned"
     ways = "To pin one: `/role ID`, with a task behind it if you like. To release it: `/role auto`."
     say(agent, now, content=f"Roles: {_list(active.bundle.roles.values())}. {ways}")
@@ -119,7 +119,7 @@ def _find(active: Active, text: str, *, whole: bool = False) -> _Named:
     """
     words = list(_WORD.finditer(text.split("\n", maxsplit=1)[0]))[: None if whole else _MOST_WORDS]
     roles = list(active.bundle.roles.values())
-    titles = [(role, (_words(role.role_id), _words(role.role_name))) for role in roles]
+    titles = [(role, (_split_words(role.role_id), _split_words(role.role_name))) for role in roles]
     for fits in (_is_all, _is_part):
         for number in range(len(words), 0, -1):
             first_words = [word[0].casefold() for word in words[:number]]
@@ -133,7 +133,7 @@ def _find(active: Active, text: str, *, whole: bool = False) -> _Named:
     return _Named((), 0)
 
 
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(name)]
 
 
@@ -147,13 +147,13 @@ def _is_part(words: Sequence[str], name: Sequence[str]) -> bool:
     return all(len(word) >= _LEAST_PART and any(each.startswith(word) for each in left) for word in words)
 
 
-def _problem(active: Active, name_text: str, roles: Sequence[bundles.BundleRole]) -> str:
+def _explain_no_match(active: Active, name_text: str, roles: Sequence[bundles.BundleRole]) -> str:
     name_text = " ".join(name_text.split())[:_LONGEST]
     if roles:
         return f"`{name_text}` fits {_list(roles)}. Name one of them."
     known: dict[str, dict[str, bundles.BundleRole]] = {}
     for role in active.bundle.roles.values():
-        for name in (role.role_id, role.role_name, *_words(role.role_name)):
+        for name in (role.role_id, role.role_name, *_split_words(role.role_name)):
             known.setdefault(name.casefold(), {})[role.role_id] = role
     near = get_close_matches(name_text.casefold(), known, n=3, cutoff=0.7)
     meant = {role_id: role for name in near for role_id, role in known[name].items()}.values()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import effect, reading
-from .gate import may_use, tools_in_order
+from .gate import may_use, sort_tools
 from .memory import AgentMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -42,20 +42,22 @@ def shape_prompt(
     if own is not None and own.duty:
         shaped.append(own.duty)
     memory.prompt.left = list(shaped)
-    effect.note_prompt(agent, memory, role.role_id, _length(entries) - _length(shaped))
+    effect.note_prompt(agent, memory, role.role_id, _measure_length(entries) - _measure_length(shaped))
     return shaped
 
 
-def would_hide(
+def count_hidden_characters(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> int:
     """The number of characters that trimming would remove."""
     shaped = _shape(active, memory, agent, role, entries)
-    effect.note_prompt(agent, memory, role.role_id, _length(entries) - _length(shaped))
-    return _length(entries) - _length(memory.prompt.after or ())
+    effect.note_prompt(agent, memory, role.role_id, _measure_length(entries) - _measure_length(shaped))
+    return _measure_length(entries) - _measure_length(memory.prompt.after or ())
 
 
-def outlast(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, system: Any) -> None:
+def trim_again(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, system: Any
+) -> None:
     """Trim again what another extension has written into the prompt since `shape_prompt`, and add the brief if it is gone."""
     left = memory.prompt.left
     if left is None or not isinstance(system, list) or system == left:
@@ -101,14 +103,14 @@ def _is_gone(brief: str, left: Sequence[str], now: Sequence[object]) -> bool:
     return bool(text) and text in left and text not in now
 
 
-def _length(entries: Sequence[str]) -> int:
+def _measure_length(entries: Sequence[str]) -> int:
     return sum(map(len, entries))
 
 
 def _shape(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> list[str]:
-    question = (*_question(active, role), role.brief, *_place(agent))
+    question = (*_build_cache_key(active, role), role.brief, *_place(agent))
     last = memory.prompt
     if last.question != question or last.before != entries or last.shaped is None:
         last.shaped = _shape_new(active, memory, agent, role, entries)
@@ -133,7 +135,7 @@ def _shape_new(
         _report_left(memory, agent, role, list(results.values()))
         # The prompt shows tools of other roles, so the brief has to say which ones are its own.
         shaped.append(
-            f"Your tools: {', '.join(f'`{tool}`' for tool in tools_in_order(active, role))}, `response`."
+            f"Your tools: {', '.join(f'`{tool}`' for tool in sort_tools(active, role))}, `response`."
         )
     return shaped
 
@@ -172,13 +174,13 @@ def _is_clean(results: dict[str, Trimmed], *, whole: bool = True) -> bool:
     return has_section and not any(each.left for each in results.values())
 
 
-def _question(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
+def _build_cache_key(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
     """What decides which tools are shown. In a run for superiors, a role may have fewer than it has alone."""
     return active.bundle.checksum, role.role_id, role.host_tools, active.settings.unlisted_tools
 
 
 def _place(agent: Any) -> tuple[str, str]:
-    return reading.profile_of(agent) or "agent0", reading.project_of(agent)
+    return reading.read_profile(agent) or "agent0", reading.read_project(agent)
 
 
 def _trim(
@@ -192,7 +194,7 @@ def _trim(
 ) -> dict[str, Trimmed]:
     """Each entry and what is shown of it. The host's files are read again, once a message, if they do not explain the entries."""
     place = (active.bundle.checksum, *_place(agent))
-    question = (*_question(active, role), *place)
+    question = (*_build_cache_key(active, role), *place)
     if memory.tool_texts is None:
         memory.texts_read = place not in _texts
         memory.tool_texts = _read(active, agent, place) if memory.texts_read else _texts[place]

@@ -40,7 +40,7 @@ _writers: dict[int, _Writer] = {}
 
 def write_later(folder: str, report: salute_format.Report) -> str:
     """Write a report soon. Returns the problem with an earlier one, empty if there is none."""
-    writer = _writer()
+    writer = _get_writer()
     with writer.changed:
         writer.waiting.append((folder, report))
         if writer.running:
@@ -53,13 +53,13 @@ def write_later(folder: str, report: salute_format.Report) -> str:
 
 def finish(seconds: float = 2.0) -> str:
     """Wait until everything is written. Returns the problem, empty if there is none."""
-    writer = _writer()
+    writer = _get_writer()
     with writer.changed:
         writer.changed.wait_for(lambda: not writer.running or not (writer.waiting or writer.busy), seconds)
         return _take_problem(writer)
 
 
-def _writer() -> _Writer:
+def _get_writer() -> _Writer:
     writer = _writers.get(os.getpid())
     if writer is None:
         writer = _writers.setdefault(os.getpid(), _Writer())

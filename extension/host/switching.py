@@ -11,7 +11,7 @@ import os
 import stat
 
 from . import organization, places
-from .locking import alone_in
+from .locking import hold_folder
 
 OFF = f"{places.ACTIVE}.off"
 _WAIT = 2.0
@@ -23,14 +23,14 @@ def switch_off(folder: str = places.ORGANIZATIONS) -> str | None:
     """Switch off. The problem in words, or None if it is off now."""
     active, off = os.path.join(folder, places.ACTIVE), os.path.join(folder, OFF)
     try:
-        with alone_in(_root_of(folder), _WAIT):
+        with hold_folder(_get_root(folder), _WAIT):
             if not os.path.lexists(active):
                 return "It is off already."
             if os.path.lexists(off) and not _is_same(active, off):
                 os.rename(off, _free_name(off))
             os.replace(active, off)
     except OSError as error:
-        return f"It cannot be switched off: {_words(error)}."
+        return f"It cannot be switched off: {_describe_error(error)}."
     return None
 
 
@@ -38,7 +38,7 @@ def switch_on(folder: str = places.ORGANIZATIONS) -> str | None:
     """Switch on what was switched off. The problem in words, or None if it is on now."""
     active, off = os.path.join(folder, places.ACTIVE), os.path.join(folder, OFF)
     try:
-        with alone_in(_root_of(folder), _WAIT):
+        with hold_folder(_get_root(folder), _WAIT):
             if os.path.lexists(active):
                 return "It is on already."
             problem = find_problem(folder)
@@ -46,7 +46,7 @@ def switch_on(folder: str = places.ORGANIZATIONS) -> str | None:
                 return problem
             os.rename(off, active)
     except OSError as error:
-        return f"It cannot be switched on: {_words(error)}."
+        return f"It cannot be switched on: {_describe_error(error)}."
     return None
 
 
@@ -70,7 +70,7 @@ def find_problem(folder: str = places.ORGANIZATIONS) -> str | None:
     return None
 
 
-def _root_of(folder: str) -> str:
+def _get_root(folder: str) -> str:
     """The root of the host, which is what installing and activating lock."""
     return os.path.dirname(os.path.dirname(folder))
 
@@ -89,7 +89,7 @@ def _free_name(off: str) -> str:
     return name
 
 
-def _words(error: OSError) -> str:
+def _describe_error(error: OSError) -> str:
     if isinstance(error, BlockingIOError):
         return "an installation or activation is running; try again when it has ended"
     return error.strerror or type(error).__name__

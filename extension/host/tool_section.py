@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .tool_texts import EXAMPLE, ToolText, key_of
+from .tool_texts import EXAMPLE, ToolText, normalize_line
 
 _NAMED = re.compile(
     r"^(?P<mark>(?:[-*+]\s+|#{1,6}\s+|\d+[.)]\s+)?)(?P<quote>[*`_]{0,3})(?P<name>[A-Za-z_][\w.]*)"
@@ -52,18 +52,18 @@ def trim_section(
     if not any(text.keys[0] in entry for text in texts):
         return Trimmed(entry)
     lines = entry.splitlines(keepends=True)
-    keyed_lines = [_Line(key, number) for number, line in enumerate(lines) if (key := key_of(line))]
-    blocks = sorted(_claim(keyed_lines, texts), key=lambda block: block[0])
+    keyed_lines = [_Line(key, number) for number, line in enumerate(lines) if (key := normalize_line(line))]
+    blocks = sorted(_match_files(keyed_lines, texts), key=lambda block: block[0])
     if not blocks:
         return Trimmed(entry)
     cut = {first: last for first, last, text in blocks if not any(map(allowed, text.tools))}
     foreign = {name for name in known if not allowed(name)}
-    cut |= {place: place for place in tuple(_stray(keyed_lines, cut, foreign))}
-    left, characters = _left(keyed_lines, cut, known, allowed)
+    cut |= {place: place for place in tuple(_find_stray_lines(keyed_lines, cut, foreign))}
+    left, characters = _find_left_tools(keyed_lines, cut, known, allowed)
     return Trimmed(_without(entry, lines, keyed_lines, cut), True, left, characters)
 
 
-def _claim(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
+def _match_files(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
     """Each place where a whole file stands. A text inside the text of a longer file belongs to that file."""
     places: dict[str, list[int]] = {}
     for place, line in enumerate(keyed_lines):
@@ -78,7 +78,9 @@ def _claim(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tupl
                 yield place, place + count - 1, text
 
 
-def _stray(keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[str]) -> Iterator[int]:
+def _find_stray_lines(
+    keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[str]
+) -> Iterator[int]:
     """Lines of a menu that name a tool of another role, and headings of files that are cut."""
     named = {
         place: name
@@ -97,7 +99,7 @@ def _stray(keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[st
             yield place
 
 
-def _left(
+def _find_left_tools(
     keyed_lines: list[_Line], cut: dict[int, int], known: Collection[str], allowed: Callable[[str], bool]
 ) -> tuple[tuple[str, ...], int]:
     """The tools of other roles that lines of no file still describe, and the length of these lines."""

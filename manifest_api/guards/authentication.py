@@ -136,7 +136,7 @@ class Authenticator:
         stranger = refuse_strangers(scope, head)
         if not head.authorization:
             if scope["path"] not in _PROBES:
-                self._take(self.addresses, _address(scope), "this address")
+                self._take(self.addresses, _get_address(scope), "this address")
             if stranger is None and (not self.needs_key or scope["path"] in _PROBES):
                 return ANYBODY
             if self.is_public(scope["method"], scope["path"]):
@@ -158,7 +158,7 @@ class Authenticator:
         return await self._verify(scope, head.authorization)
 
     async def _verify(self, scope: Scope, shown: tuple[bytes, ...]) -> Caller:
-        address = _address(scope)
+        address = _get_address(scope)
         secret = shown[0][len(_SCHEME) :].strip() if shown[0][: len(_SCHEME)].lower() == _SCHEME else b""
         caller = None
         if len(shown) == 1 and secret:
@@ -245,7 +245,7 @@ def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
     return None
 
 
-def _address(scope: Scope) -> str:
+def _get_address(scope: Scope) -> str:
     client: Any = scope.get("client")
     return group_of(client[0]) if client else ""
 

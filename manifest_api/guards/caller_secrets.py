@@ -49,14 +49,14 @@ class CallerSecrets(HttpMiddleware):
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body"):
-                    request_lines = [*_lines_of_address(scope), *_lines_of(bytes(sent))]
+                    request_lines = [*_list_address_lines(scope), *_list_body_lines(bytes(sent))]
                     secrets = await _find_secrets("\n".join(request_lines)[:_MOST], body)
                     await _send_without(secrets, start, body, send)
 
         await self._app(scope, receive_noticing, send_without)
 
 
-def _lines_of_address(scope: Scope) -> Iterator[str]:
+def _list_address_lines(scope: Scope) -> Iterator[str]:
     """The path and the query, whole and in their parts: what stands beside a secret must not count as a part of it."""
     path, query = scope["path"], scope["query_string"].decode("latin-1")
     yield path
@@ -66,7 +66,7 @@ def _lines_of_address(scope: Scope) -> Iterator[str]:
         yield from (f"{name}: {value}" for name, value in parse_qsl(query))
 
 
-def _lines_of(body: bytes) -> Iterator[str]:
+def _list_body_lines(body: bytes) -> Iterator[str]:
     """The texts of a body, each behind its key."""
 
     def lines(value: Any, key: str) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _lines_of(body: bytes) -> Iterator[str]:
         yield body.decode("utf-8", "replace")
 
 
-def secrets_of_request(request_text: str, answer: bytes) -> dict[str, str]:
+def find_request_secrets(request_text: str, answer: bytes) -> dict[str, str]:
     """The secrets of a request, if a word of it is in the answer at all."""
     answer_text = answer.decode("utf-8", "replace")
     repeated = any(word in answer_text for word in set(_WORD.findall(request_text)))
@@ -94,8 +94,8 @@ def secrets_of_request(request_text: str, answer: bytes) -> dict[str, str]:
 
 async def _find_secrets(request_text: str, answer: bytes) -> dict[str, str]:
     if len(request_text) <= _MOST_INLINE:
-        return secrets_of_request(request_text, answer)
-    return await run_in_threadpool(secrets_of_request, request_text, answer)
+        return find_request_secrets(request_text, answer)
+    return await run_in_threadpool(find_request_secrets, request_text, answer)
 
 
 async def _send_without(secrets: dict[str, str], start: Message, body: bytes, send: Send) -> None:

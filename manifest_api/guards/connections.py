@@ -24,7 +24,7 @@ from manifest_api.problems import (
     HEAD_TOO_LARGE,
     SLOW_HEAD,
     TOO_MANY_CONNECTIONS,
-    problem_response,
+    build_problem_response,
 )
 from manifest_api.shapes import ProblemCode
 
@@ -256,7 +256,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Answer with a problem and close. An answer that has begun is not mixed with another one."""
         self._connections.closed[kind.code] += 1
         if not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete):
-            response = problem_response(kind, detail, headers={"Connection": "close"})
+            response = build_problem_response(kind, detail, headers={"Connection": "close"})
             headers = [
                 *self.server_state.default_headers,
                 *with_standard(response.raw_headers),
@@ -275,7 +275,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def connection_budget(most: int = MOST_CONNECTIONS) -> int:
+def compute_connection_budget(most: int = MOST_CONNECTIONS) -> int:
     """How many connections the file descriptors of this process allow, at most `most`. It raises the soft limit."""
     try:
         import resource

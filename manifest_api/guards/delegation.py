@@ -22,29 +22,29 @@ _MOST: Final = 16
 """Links of a chain."""
 
 
-def delegated(request: Request, subject: str) -> AccessRequest:
+def read_delegation(request: Request, subject: str) -> AccessRequest:
     """The circumstances of all questions of a request, without an action. Raises `RequestRefused`."""
     delegation_headers = read_head(request.scope).delegations
-    named, via = _listed(delegation_headers, ON_BEHALF_OF), _listed(delegation_headers, VIA)
+    named, via = _read_subjects(delegation_headers, ON_BEHALF_OF), _read_subjects(delegation_headers, VIA)
     if len(named) > 1:
-        raise _bad(ON_BEHALF_OF, "names several subjects, and one triggers a run")
+        raise _build_refusal(ON_BEHALF_OF, "names several subjects, and one triggers a run")
     if len(via) > _MOST:
-        raise _bad(VIA, f"has more than {_MOST} links")
+        raise _build_refusal(VIA, f"has more than {_MOST} links")
     return AccessRequest(subject, "", "", on_behalf_of=named[0] if named else None, via=via)
 
 
-def _listed(delegation_headers: Mapping[bytes, tuple[bytes, ...]], name: bytes) -> tuple[str, ...]:
+def _read_subjects(delegation_headers: Mapping[bytes, tuple[bytes, ...]], name: bytes) -> tuple[str, ...]:
     values = delegation_headers.get(name, ())
     if len(values) > 1:
-        raise _bad(name, GIVEN_TWICE)
+        raise _build_refusal(name, GIVEN_TWICE)
     subjects = tuple(each.strip() for each in values[0].decode("latin-1").split(",")) if values else ()
     for each in subjects:
         if not _SUBJECT.fullmatch(each):
-            raise _bad(name, "does not name subjects as `KIND:ID`")
+            raise _build_refusal(name, "does not name subjects as `KIND:ID`")
     return subjects
 
 
-def _bad(name: bytes, message: str) -> RequestRefused:
+def _build_refusal(name: bytes, message: str) -> RequestRefused:
     where = f"header.{name.decode()}"
     return RequestRefused(
         INVALID_REQUEST,

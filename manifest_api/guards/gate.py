@@ -20,7 +20,12 @@ from manifest_api.guards.caller import note_caller
 from manifest_api.guards.limits import MAX_BODY, refuse_too_long
 from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
 from manifest_api.guards.request_head import RequestHead, read_head
-from manifest_api.problems import RequestRefused, problem_of_store, problem_response, refusal_response
+from manifest_api.problems import (
+    RequestRefused,
+    build_problem_response,
+    build_refusal_response,
+    build_store_problem,
+)
 from manifest_api.response_cache import Representation
 from manifest_api.store_access import StoreAccess
 from orgkernel.errors import StoreError
@@ -118,9 +123,9 @@ class Gate:
             refused = error
         except StoreError as error:
             logger.error("the keys cannot be read: %s", error.message)
-            return problem_of_store(error)
+            return build_store_problem(error)
         if refused is not None:
-            return refusal_response(refused)
+            return build_refusal_response(refused)
         # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
         # path and a query within the limits, or it would not have been answered the first time.
         if not head.has_body:
@@ -131,4 +136,4 @@ class Gate:
             if kept is not None:
                 return kept
         too_long = refuse_too_long(scope, head, self._long_bodies.get(scope["path"], MAX_BODY))
-        return None if too_long is None else problem_response(*too_long)
+        return None if too_long is None else build_problem_response(*too_long)

@@ -17,7 +17,7 @@ from manifest_api.problems import (
     SLOW_BODY,
     UNKNOWN_ROUTE,
     RequestRefused,
-    refusal_response,
+    build_refusal_response,
 )
 from manifest_api.shapes import ProblemCode
 
@@ -78,7 +78,7 @@ class BodyLimits(HttpMiddleware):
         try:
             taken = await take_body(receive)
         except RequestRefused as error:
-            await refusal_response(error)(scope, receive, send)
+            await build_refusal_response(error)(scope, receive, send)
             return
         if taken is None:
             return  # the client is gone: nobody to answer

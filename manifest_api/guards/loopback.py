@@ -46,7 +46,7 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str,
             f"the request has {len(head.hosts)} Host headers",
             "send one Host header that names this machine",
         )
-    if len(head.hosts[0]) > _LONGEST or not names_loopback(head.hosts[0]):
+    if len(head.hosts[0]) > _LONGEST or not is_loopback_name(head.hosts[0]):
         return (
             FOREIGN_HOST,
             f"the Host is {quote(head.hosts[0])}",
@@ -68,7 +68,7 @@ def is_loopback(address: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def names_loopback(host: str) -> bool:
+def is_loopback_name(host: str) -> bool:
     """Whether a Host header, with or without a port, names this machine."""
     match = _HOST.fullmatch(host.lower())
     return match is not None and (

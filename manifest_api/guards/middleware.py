@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.problems import INTERNAL, problem_response
+from manifest_api.problems import INTERNAL, build_problem_response
 from orgkernel.diagnostics.wording import quote
 
 logger = logging.getLogger("orgkernel.server")
@@ -32,7 +32,7 @@ class HttpMiddleware(ABC):
 def answer_fault(scope: Scope) -> Response:
     """The response to the exception that is being handled. The log has the details."""
     logger.exception("internal error at %s %s", scope["method"], quote(scope["path"]))
-    return problem_response(INTERNAL, "the server could not answer", "see the log of the server")
+    return build_problem_response(INTERNAL, "the server could not answer", "see the log of the server")
 
 
 class Faults(HttpMiddleware):

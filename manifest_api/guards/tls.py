@@ -156,7 +156,7 @@ def _try(context: ssl.SSLContext, path: str, written: str) -> float:
     return float(ssl.cert_time_to_seconds(peer_certificate["notAfter"]))
 
 
-def days_left(expires_at: float) -> float:
+def count_days_left(expires_at: float) -> float:
     """Days until a certificate expires."""
     return (expires_at - time.time()) / _DAY
 

@@ -111,7 +111,7 @@ class TokenVerifier:
         if keys is not self._verified_by:
             self._verified_by = keys
             self._remembered.clear()
-        caller, until = self._remembered.get(_digest(token), (None, 0.0))
+        caller, until = self._remembered.get(_compute_digest(token), (None, 0.0))
         if self._clock() >= until:
             return None
         return UnfitToken("it was not valid a moment ago") if caller is None else caller
@@ -136,7 +136,7 @@ class TokenVerifier:
         return caller
 
     def _remember(self, token: str, caller: Caller | None, until: float) -> None:
-        self._remembered[_digest(token)] = (caller, until)
+        self._remembered[_compute_digest(token)] = (caller, until)
         while len(self._remembered) > _MOST_REMEMBERED:
             self._remembered.popitem(last=False)
 
@@ -181,7 +181,7 @@ class TokenVerifier:
         for name in (subject, agent, person):
             if name is not None and not _is_name(name):
                 raise UnfitToken("its subject cannot be written to the audit")
-        scopes = _scopes_of(claims.get("scope", ""))
+        scopes = _read_scopes(claims.get("scope", ""))
         if agent is not None:
             # Whoever runs an agent must not be able to make keys for others.
             scopes -= {"admin"}
@@ -197,7 +197,7 @@ class TokenVerifier:
             raise UnfitToken("it is not valid yet")
 
 
-def _digest(token: str) -> bytes:
+def _compute_digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -209,7 +209,7 @@ def _is_name(name: Any) -> bool:
     return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
 
 
-def _scopes_of(claim: Any) -> frozenset[KeyScope]:
+def _read_scopes(claim: Any) -> frozenset[KeyScope]:
     """The scopes of the `scope` claim, which is a text of words or a list."""
     words = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
     ours = {

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.problems import INVALID_REQUEST, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body, text_in_body
-from manifest_api.routes.documented import body_of, told
+from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body, read_body_text
+from manifest_api.routes.documented import declare_body, declare_responses
 from manifest_api.shapes import DiagnosticRow, InvalidValue
 from manifest_api.status import build_finding
 from orgkernel.decisions.work.batches.answer import plan_text
@@ -49,8 +49,8 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post(
     "/v1/orgs/{org}/batches/plan",
-    responses=told(BatchAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(BatchQuestion, _EXAMPLE),
+    responses=declare_responses(BatchAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(BatchQuestion, _EXAMPLE),
 )
 async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Make the fewest batches of the subtasks of a plan, and say what may start now and what waits for whom. Nothing is
@@ -63,7 +63,7 @@ async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> 
 
 def _plan(kernel: Kernel, question: BatchQuestion, org: str) -> BatchAnswer:
     most = kernel.contract_terms(org).batch_size
-    answer = plan_text(text_in_body("plan", question.plan), question.done, question.running, most)
+    answer = plan_text(read_body_text("plan", question.plan), question.done, question.running, most)
     if answer.unknown is not None:
         problem, name, help = answer.unknown
         where = "running" if name in question.running else "done"

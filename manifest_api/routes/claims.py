@@ -8,14 +8,14 @@ import msgspec
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll, word
-from manifest_api.routes.documented import change, stored
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll, declare_word
+from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.routes.locks import Holder
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     RowLimit,
-    json_response,
-    listed_organization,
+    build_json_response,
+    choose_listed_organization,
     page_from_store,
     write,
 )
@@ -89,16 +89,16 @@ class ClaimPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@router.get("/v1/orgs/{org}/claims", responses=stored(ClaimPage, 404, 409))
+@router.get("/v1/orgs/{org}/claims", responses=declare_store_responses(ClaimPage, 404, 409))
 async def get_claims(
     request: Request,
     org: OrgOrAll,
-    path: Annotated[str | None, word("Only those that overlap with this path or glob.")] = None,
+    path: Annotated[str | None, declare_word("Only those that overlap with this path or glob.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """List the claims that hold now, by organization and token."""
-    org_id = listed_organization(request, org)
+    org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
         lambda store: list_claims(store, org_id, path),
@@ -106,12 +106,14 @@ async def get_claims(
         cursor,
         limit,
     )
-    return json_response(ClaimPage(claims=shown, next=following))
+    return build_json_response(ClaimPage(claims=shown, next=following))
 
 
 @router.post(
     "/v1/orgs/{org}/claims",
-    **change(FileClaim, ClaimDraft, {"paths": ["src/search/**"], "session": "shop-worker-1"}, made=True),
+    **declare_change(
+        FileClaim, ClaimDraft, {"paths": ["src/search/**"], "session": "shop-worker-1"}, made=True
+    ),
 )
 async def post_claim(request: Request, org: Org) -> Response:
     """Claim files, all of them or none. Nobody else can claim what overlaps until the claim ends. It is no permission.
@@ -128,7 +130,9 @@ async def post_claim(request: Request, org: Org) -> Response:
     )  # fmt: skip
 
 
-@router.post("/v1/orgs/{org}/claims/{token}/extend", **change(FileClaim, ClaimExtension, {"seconds": 600}))
+@router.post(
+    "/v1/orgs/{org}/claims/{token}/extend", **declare_change(FileClaim, ClaimExtension, {"seconds": 600})
+)
 async def post_claim_extend(request: Request, org: Org, token: ClaimToken) -> Response:
     """Let a claim last longer. Its end is never moved back."""
     return await write(
@@ -140,7 +144,8 @@ async def post_claim_extend(request: Request, org: Org, token: ClaimToken) -> Re
 
 
 @router.post(
-    "/v1/orgs/{org}/claims/{token}/release", **change(FileClaim, ClaimReturn, {"reason": "it is done"})
+    "/v1/orgs/{org}/claims/{token}/release",
+    **declare_change(FileClaim, ClaimReturn, {"reason": "it is done"}),
 )
 async def post_claim_release(request: Request, org: Org, token: ClaimToken) -> Response:
     """Release a claim. A claim that is no longer held cannot be released."""
@@ -151,7 +156,8 @@ async def post_claim_release(request: Request, org: Org, token: ClaimToken) -> R
 
 
 @router.post(
-    "/v1/orgs/{org}/claims/{token}/transfer", **change(FileClaim, ClaimTransfer, {"to": "agent:clerk"})
+    "/v1/orgs/{org}/claims/{token}/transfer",
+    **declare_change(FileClaim, ClaimTransfer, {"to": "agent:clerk"}),
 )
 async def post_claim_transfer(request: Request, org: Org, token: ClaimToken) -> Response:
     """Hand a claim over. The new holder gets a new token, and the old token is no longer valid."""

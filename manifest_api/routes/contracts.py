@@ -10,14 +10,19 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, read_body, text_in_body, word
-from manifest_api.routes.documented import body_of, change, stored, told
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, declare_word, read_body, read_body_text
+from manifest_api.routes.documented import (
+    declare_body,
+    declare_change,
+    declare_responses,
+    declare_store_responses,
+)
 from manifest_api.shapes import DiagnosticRow
 from manifest_api.status import build_finding
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     RowLimit,
-    json_response,
+    build_json_response,
     operate,
     page_from_store,
     with_store,
@@ -68,8 +73,8 @@ class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post(
     "/v1/orgs/{org}/contracts/check",
-    responses=told(ContractAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(ContractQuestion, _EXAMPLE),
+    responses=declare_responses(ContractAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(ContractQuestion, _EXAMPLE),
 )
 async def post_contract_check(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Check a brief, a result, a blocker or another contract, and say where each finding is. Nothing is stored.
@@ -96,7 +101,7 @@ class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/orgs/{org}/contracts", **change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
+@router.post("/v1/orgs/{org}/contracts", **declare_change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
 async def post_contract(request: Request, org: Org) -> Response:
     """Store a contract that is sound, by itself and beside what is stored. It is never changed afterwards.
 
@@ -113,12 +118,14 @@ async def post_contract(request: Request, org: Org) -> Response:
     )
 
 
-@router.get("/v1/orgs/{org}/contracts", responses=stored(ContractPage, 404, 409))
+@router.get("/v1/orgs/{org}/contracts", responses=declare_store_responses(ContractPage, 404, 409))
 async def get_contracts(
     request: Request,
     org: Org,
-    kind: Annotated[str | None, word("Only contracts of this kind, such as `decision_entry`.")] = None,
-    session: Annotated[str | None, word("Only contracts of this session.")] = None,
+    kind: Annotated[
+        str | None, declare_word("Only contracts of this kind, such as `decision_entry`.")
+    ] = None,
+    session: Annotated[str | None, declare_word("Only contracts of this session.")] = None,
     is_open: Annotated[
         bool, Query(alias="open", description="Only blockers that no decision has answered.")
     ] = False,
@@ -135,7 +142,7 @@ async def get_contracts(
         cursor,
         limit,
     )
-    return json_response(ContractPage(contracts=shown, next=following))
+    return build_json_response(ContractPage(contracts=shown, next=following))
 
 
 class NextBrief(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +154,7 @@ class NextBrief(msgspec.Struct, frozen=True, kw_only=True):
     """The same, as its receiver reads it."""
 
 
-@router.get("/v1/orgs/{org}/contracts/{brief}/next", responses=stored(NextBrief, 404, 409))
+@router.get("/v1/orgs/{org}/contracts/{brief}/next", responses=declare_store_responses(NextBrief, 404, 409))
 async def get_next_brief(request: Request, org: Org, brief: BriefId) -> Response:
     """Draft the next brief of a mission: a brief below a stored one. Nothing is stored, and every draft has an id of its own."""
 
@@ -155,7 +162,7 @@ async def get_next_brief(request: Request, org: Org, brief: BriefId) -> Response
         next_brief = draft_next_brief(context, brief, org)
         return NextBrief(brief=as_document(next_brief), markdown=render_brief(next_brief))
 
-    return json_response(await operate(request, require_scope(request, "read"), draft))
+    return build_json_response(await operate(request, require_scope(request, "read"), draft))
 
 
 class DecisionLog(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +173,7 @@ class DecisionLog(msgspec.Struct, frozen=True, kw_only=True):
     """The same, as people and agents read it."""
 
 
-@router.get("/v1/orgs/{org}/decisions", responses=stored(DecisionLog, 404, 409))
+@router.get("/v1/orgs/{org}/decisions", responses=declare_store_responses(DecisionLog, 404, 409))
 async def get_decision_log(request: Request, org: Org) -> Response:
     """Get the decision log. A log that was changed in the store is refused (`LOG_MUTATED`)."""
     caller = require_scope(request, "read")
@@ -176,7 +183,7 @@ async def get_decision_log(request: Request, org: Org) -> Response:
     entries = await with_store(
         request, lambda store: read_decision_log(Context(kernel, store, caller.actor), org_id), empty
     )
-    return json_response(DecisionLog(entries=entries, markdown=render_decision_log(entries)))
+    return build_json_response(DecisionLog(entries=entries, markdown=render_decision_log(entries)))
 
 
 def _check(kernel: Kernel, question: ContractQuestion, org: str) -> ContractAnswer:
@@ -195,4 +202,4 @@ def read_value(name: str, value: dict[str, Any] | str) -> ReadContract:
 
 def read_in_body(name: str, value: msgspec.Raw) -> ReadContract:
     """A contract in the body of a request: an object, or a text with YAML or JSON."""
-    return read_contract(text_in_body(name, value))
+    return read_contract(read_body_text(name, value))

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, read_body
+from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, open_kernel_as_of, read_body
 from manifest_api.routes.contracts import read_value
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
 from orgkernel.decisions.dispatch.permission.permission import DispatchPermission, HandoverQuestion
 from orgkernel.decisions.work.contracts.reading import ReadContract
@@ -30,8 +30,8 @@ class DispatchCheckQuestion(HandoverQuestion, frozen=True, kw_only=True, forbid_
 
 @router.post(
     "/v1/orgs/{org}/dispatch/check",
-    responses=told(DispatchPermission, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(DispatchCheckQuestion, {"from": "L4", "to": "L5", "depth": 2}),
+    responses=declare_responses(DispatchPermission, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(DispatchCheckQuestion, {"from": "L4", "to": "L5", "depth": 2}),
 )
 async def post_dispatch_check(
     request: Request, answers: AnswersOfApp, org: Org, as_of: AsOf = None
@@ -41,7 +41,7 @@ async def post_dispatch_check(
     question = await read_body(request, DispatchCheckQuestion, '{"from": "L4", "to": "L5"}')
     briefs = DispatchBriefs(_read("brief", question.brief), _read("parent_brief", question.parent_brief))
     return await answers.respond_once(
-        lambda kernel: as_of_time(kernel, as_of).dispatch_permission(org, question, briefs), org
+        lambda kernel: open_kernel_as_of(kernel, as_of).dispatch_permission(org, question, briefs), org
     )
 
 

@@ -8,12 +8,12 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, word
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, declare_word
 from manifest_api.routes.claims import ClaimSeconds
 from manifest_api.routes.contracts import read_value
-from manifest_api.routes.documented import change, stored
+from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.routes.locks import Holder
-from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, page_from_store, write
+from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, build_json_response, page_from_store, write
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
 from orgkernel.decisions.evidence.state_records import DispatchRecord
@@ -71,7 +71,9 @@ class DispatchPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/orgs/{org}/dispatches", **change(DispatchRecord, DispatchDraft, _EXAMPLE, made=True))
+@router.post(
+    "/v1/orgs/{org}/dispatches", **declare_change(DispatchRecord, DispatchDraft, _EXAMPLE, made=True)
+)
 async def post_dispatch_record(request: Request, org: Org) -> Response:
     """Decide about a dispatch. If it is permitted, claim the files of its brief and log it, both or nothing.
 
@@ -84,14 +86,16 @@ async def post_dispatch_record(request: Request, org: Org) -> Response:
     )  # fmt: skip
 
 
-@router.get("/v1/orgs/{org}/dispatches", responses=stored(DispatchPage, 404, 409))
+@router.get("/v1/orgs/{org}/dispatches", responses=declare_store_responses(DispatchPage, 404, 409))
 async def get_dispatch_list(
     request: Request,
     org: Org,
-    session: Annotated[str | None, word("Only those from or into this session.")] = None,
-    sender: Annotated[str | None, word("Only those by this subject, such as `role:ID`.")] = None,
-    receiver: Annotated[str | None, word("Only those to this role or agent, such as `role:ID`.")] = None,
-    brief: Annotated[str | None, word("Only those of this brief, or of one derived from it.")] = None,
+    session: Annotated[str | None, declare_word("Only those from or into this session.")] = None,
+    sender: Annotated[str | None, declare_word("Only those by this subject, such as `role:ID`.")] = None,
+    receiver: Annotated[
+        str | None, declare_word("Only those to this role or agent, such as `role:ID`.")
+    ] = None,
+    brief: Annotated[str | None, declare_word("Only those of this brief, or of one derived from it.")] = None,
     running: Annotated[bool, Query(description="Only those whose work has not ended.")] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
@@ -108,7 +112,7 @@ async def get_dispatch_list(
         cursor,
         limit,
     )
-    return json_response(DispatchPage(dispatches=shown, next=following))
+    return build_json_response(DispatchPage(dispatches=shown, next=following))
 
 
 def _record(context: Context, draft: DispatchDraft, org: str) -> DispatchRecord:

@@ -16,9 +16,9 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from manifest_api.guards.origin import refuse_foreign_origin
-from manifest_api.mcp_asker import HttpAsker, asker_of
+from manifest_api.mcp_asker import HttpAsker, find_asker
 from manifest_api.problems import NO_SDK, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, word
+from manifest_api.questions import KNOWN_PARAMETERS, declare_word
 from orgkernel.errors import UsageError
 from orgkernel.mcp.server import HttpServer, open_http
 
@@ -32,11 +32,11 @@ _ASKER = "orgkernel.mcp"
 
 @router.post(PATH, include_in_schema=False)
 async def post_mcp(
-    request: Request, org: Annotated[str | None, word("Id of an organization.")] = None
+    request: Request, org: Annotated[str | None, declare_word("Id of an organization.")] = None
 ) -> Response:
     """Answer one message of the Model Context Protocol."""
     refuse_foreign_origin(request)
-    request.scope[_ASKER] = asker_of(request, org)
+    request.scope[_ASKER] = find_asker(request, org)
     # The parser leaves whitespace after a value, which is no part of it; the SDK compares some with the body.
     request.scope["headers"] = [(name, value.strip(b" \t")) for name, value in request.scope["headers"]]
     server = await run_in_threadpool(_open)

@@ -12,7 +12,7 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body
 from manifest_api.routes.contracts import read_value
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
 from orgkernel.decisions.ownership.owners import AuditedWorker, require_different
@@ -52,8 +52,8 @@ class OwnershipAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_u
 
 @router.post(
     "/v1/orgs/{org}/ownership/audit",
-    responses=told(OwnershipAudit, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(OwnershipAuditQuestion, _EXAMPLE),
+    responses=declare_responses(OwnershipAudit, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(OwnershipAuditQuestion, _EXAMPLE),
 )
 async def post_ownership_audit(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Find changed files that whoever changed them does not own, and those that are sacred. Nothing is stored."""

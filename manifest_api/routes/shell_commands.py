@@ -12,7 +12,7 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, read_body
 from manifest_api.routes.contracts import read_value
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
 from orgkernel.decisions.work.contracts.reading import expect_readable, expect_sound
 from orgkernel.documents.records import Brief, Preflight
@@ -40,8 +40,8 @@ class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 @router.post(
     "/v1/commands/check",
-    responses=told(CommandPermission, 400, 415, kept=False),
-    openapi_extra=body_of(CommandQuestion, {"command": "git push --force", "own": ["build/**"]}),
+    responses=declare_responses(CommandPermission, 400, 415, kept=False),
+    openapi_extra=declare_body(CommandQuestion, {"command": "git push --force", "own": ["build/**"]}),
 )
 async def post_command_check(request: Request, answers: AnswersOfApp) -> Response:
     """Find the destructive operations in a shell command, and say whether it may run. Nothing is run."""

@@ -86,10 +86,10 @@ def count_cells(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    return sum(map(_cells_of, text))
+    return sum(map(_count_cells_of, text))
 
 
-def _cells_of(character: str) -> int:
+def _count_cells_of(character: str) -> int:
     if category(character) in _NO_WIDTH:
         return 0
     return 2 if east_asian_width(character) in "WF" else 1
@@ -112,17 +112,17 @@ def wrap_cells(text: str, width: int) -> list[str]:
         line = word
         is_too_long = count_cells(word.rstrip()) > width
         while is_too_long and count_cells(line) > width:
-            size = _most_characters(line, width)
+            size = _count_fitting_characters(line, width)
             parts.append(line[:size])
             line = line[size:]
     return [part.rstrip() for part in (*parts, line)]
 
 
-def _most_characters(text: str, width: int) -> int:
+def _count_fitting_characters(text: str, width: int) -> int:
     """How many characters fit, but at least one."""
     cells = 0
     for number, character in enumerate(text):
-        cells += _cells_of(character)
+        cells += _count_cells_of(character)
         if cells > width:
             return max(number, 1)
     return len(text)

@@ -39,10 +39,10 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         names = self.list_commands(ctx)
         if args and args[0] not in names and not args[0].startswith("-"):
-            path = _path_of(ctx)
+            path = _list_group_names(ctx)
             raise UsageError(
                 f"there is no command {quote(' '.join([*path, args[0]]))}",
-                _former_hint([*path, *args]) or _hint(args[0], names, path),
+                _find_former_hint([*path, *args]) or _find_hint(args[0], names, path),
             )
         return super().resolve_command(ctx, args)
 
@@ -95,12 +95,12 @@ def _load(place: str) -> click.Command:
     return command
 
 
-def _path_of(ctx: click.Context) -> list[str]:
+def _list_group_names(ctx: click.Context) -> list[str]:
     """The names of the groups that the command lies in, without that of the program."""
-    return [] if ctx.parent is None else [*_path_of(ctx.parent), ctx.info_name or ""]
+    return [] if ctx.parent is None else [*_list_group_names(ctx.parent), ctx.info_name or ""]
 
 
-def _former_hint(words: list[str]) -> str | None:
+def _find_former_hint(words: list[str]) -> str | None:
     """What replaces a command that older pages, installed hooks or other programs name; None for any other one."""
     first, below = words[0], " ".join(words[:2])
     if hint := HINTS.get(below) or HINTS.get(first):
@@ -108,12 +108,12 @@ def _former_hint(words: list[str]) -> str | None:
     if first not in RENAMED:
         return None
     if below in RENAMED_BELOW:
-        return f"it is {_or([RENAMED_BELOW[below]])} now"
+        return f"it is {_join_commands([RENAMED_BELOW[below]])} now"
     if words[1:]:
         moved = [f"{place} {words[1]}" for place in RENAMED[first]]
         if existing := [each for each in moved if _is_command(each.split())]:
-            return f"it is {_or(existing)} now"
-    return f"it is part of {_or(RENAMED[first])}"
+            return f"it is {_join_commands(existing)} now"
+    return f"it is part of {_join_commands(RENAMED[first])}"
 
 
 def _is_command(words: list[str]) -> bool:
@@ -127,25 +127,25 @@ def _is_command(words: list[str]) -> bool:
     return True
 
 
-def _hint(name: str, names: list[str], path: list[str]) -> str:
+def _find_hint(name: str, names: list[str], path: list[str]) -> str:
     """Where the command is that was meant: a similar one here, one of this name elsewhere, a similar one elsewhere."""
     if hint := did_you_mean(name, names):
         return hint
     places: dict[str, list[str]] = {}
-    for command in _paths():  # which imports all of them
+    for command in _list_command_paths():  # which imports all of them
         places.setdefault(command.rpartition(" ")[2], []).append(command)
     if name in places:
-        return f"did you mean {_or(places[name])}?"
+        return f"did you mean {_join_commands(places[name])}?"
     if similar := suggest(name, places):
-        return f"did you mean {_or(places[similar])}?"
+        return f"did you mean {_join_commands(places[similar])}?"
     return f"list all commands with `{' '.join(['orgkernel', *path])} --help`"
 
 
-def _or(commands: Sequence[str]) -> str:
+def _join_commands(commands: Sequence[str]) -> str:
     return " or ".join(f"`orgkernel {each}`" for each in commands[:5])
 
 
-def _paths() -> Iterator[str]:
+def _list_command_paths() -> Iterator[str]:
     """All commands, each with the groups that it is in."""
 
     def walk(group: click.Group, ctx: click.Context, above: str) -> Iterator[str]:

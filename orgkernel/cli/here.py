@@ -19,7 +19,7 @@ def find_request(paths: Sequence[str], project: Project, read_as: str | None = N
     return request_of(project, os.getcwd(), paths, read_as)
 
 
-def organization_here(kernel: Kernel) -> str | None:
+def find_organization_here(kernel: Kernel) -> str | None:
     """The organization in whose folder the user stands; None if there is none, or more than one."""
     folders: dict[str, list[str]] = {}
     for org_id, each in kernel.state.latest.organizations.items():

@@ -35,7 +35,7 @@ def has_colors() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def terminal_width() -> int | None:
+def get_terminal_width() -> int | None:
     """The columns of the terminal; None if stdout is no terminal."""
     if not sys.stdout.isatty():
         return None
@@ -44,7 +44,7 @@ def terminal_width() -> int | None:
     return get_terminal_size().columns
 
 
-def painted(text: str, word: str) -> str:
+def paint(text: str, word: str) -> str:
     """A text in the color of a severity or an outcome, on a terminal with colors."""
     return click.style(text, fg=_COLOR_OF[word], bold=True) if has_colors() else text
 
@@ -71,33 +71,33 @@ def echo_answer(form: str, value: Any, render: Callable[[], str]) -> None:
         click.echo(render(), nl=False)
 
 
-def as_text(lines: Iterable[str]) -> str:
+def join_lines(lines: Iterable[str]) -> str:
     """Lines without terminal control characters."""
     return "".join(f"{printable(line.rstrip())}\n" for line in lines)
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """A number of things.
 
-    >>> counted(1, "file"), counted(1_200, "file")
+    >>> format_count(1, "file"), format_count(1_200, "file")
     ('1 file', '1,200 files')
     """
     return f"{number:,} {noun}" if number == 1 or noun == "info" else f"{number:,} {noun}s"
 
 
-def places(whys: Iterable[Why], indent: str = "      ") -> Iterable[str]:
+def list_places(whys: Iterable[Why], indent: str = "      ") -> Iterable[str]:
     """The places of some lines, each once."""
     return dict.fromkeys(f"{indent}{why.file}:{why.line}" for why in whys)
 
 
-def because(reasons: Iterable[Reason]) -> Iterator[str]:
+def render_reasons(reasons: Iterable[Reason]) -> Iterator[str]:
     """Reasons with the places that they rest on."""
     for reason in reasons:
         yield f"  because {reason.text}"
-        yield from places(reason.why)
+        yield from list_places(reason.why)
 
 
-def as_yaml(value: Any) -> str:
+def render_yaml(value: Any) -> str:
     """A value as YAML that means the same in YAML 1.1 and 1.2."""
     import msgspec
     import yaml

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import printable, quote
@@ -43,11 +43,11 @@ by_option = click.option(
     help="Act as this subject, such as `person:ID` or `agent:ID`, with its rights. `system:cli` is an operator.",
 )
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
-look_options = with_options(path_option, store_option, cache_option)
+look_options = with_options(add_path_options, store_option, cache_option)
 """The options of a command that looks into the store and the documents."""
 # The options of a command that changes what is stored, and looks into the documents.
 change_options = with_options(
-    by_option, reason_option, path_option, store_option, cache_option, format_option("text", "json")
+    by_option, reason_option, add_path_options, store_option, cache_option, format_option("text", "json")
 )
 
 
@@ -57,7 +57,7 @@ org_of_documents_option = click.option(
 all_orgs_option = click.option("--all-orgs", is_flag=True, help="All organizations, in place of one.")
 
 
-def named_org(org: str | None, all_orgs: bool) -> str | None:
+def get_named_organization(org: str | None, all_orgs: bool) -> str | None:
     """The organization that the options name, `*` for all of them; raises `UsageError` for both."""
     if org is not None and all_orgs:
         raise UsageError("`--org` and `--all-orgs` exclude each other", "leave one of them out")
@@ -74,17 +74,17 @@ def open_with_state(
     paths: tuple[str, ...], org: str, store: str | None, *, as_of: str | None = None, no_cache: bool = False
 ) -> Kernel:
     """The kernel for the paths, with the stored state of now or of a time. A question never creates a store."""
-    kernel = open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(located(store)))
+    kernel = open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(locate_current_store(store)))
     at = parse_since(as_of)
     return kernel if at is None else kernel.as_of(at)
 
 
-def opened(store: str | None, *, create: bool = False) -> Store:
+def open_current_store(store: str | None, *, create: bool = False) -> Store:
     """The store of the current project, as a context manager."""
-    return open_store(located(store), create=create)
+    return open_store(locate_current_store(store), create=create)
 
 
-def located(store: str | None) -> StoreLocation:
+def locate_current_store(store: str | None) -> StoreLocation:
     """The location of the store of the current project."""
     here = os.getcwd()
     return locate_store(find_project(here), here, store)
@@ -109,11 +109,11 @@ def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel |
 
 
 @contextmanager
-def acting(
+def open_operation(
     actor: str, store: str | None, kernel: Kernel | None = None, *, create: bool = False
 ) -> Iterator[Context]:
     """The context of an operation: documents, store, and the actor of `--by`."""
-    with opened(store, create=create) as state:
+    with open_current_store(store, create=create) as state:
         from orgkernel.operations.upkeep import note_vanished  # slow to import: it imports the store
 
         for grant in () if kernel is None else note_vanished(state, kernel.state):
@@ -123,37 +123,37 @@ def acting(
 
 
 @contextmanager
-def looking(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
+def open_question(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
     """The context of a question, which writes nothing."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         yield Context(None if kernel is None else kernel.with_store(state), state, build_actor(OPERATOR))
 
 
-def looking_here(
+def open_question_here(
     paths: tuple[str, ...], store: str | None, no_cache: bool
 ) -> AbstractContextManager[Context]:
     """The context of a question that may need the documents, to know which organization is meant."""
-    return looking(store, find_declared(paths, no_cache=no_cache))
+    return open_question(store, find_declared(paths, no_cache=no_cache))
 
 
-def acting_alone(
+def open_operation_alone(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
     """The context of an operation that needs the documents only to find out who acts and by which right."""
     kernel = find_declared(paths, no_cache=no_cache) if build_actor(actor).member else None
-    return acting(actor, store, kernel, create=create)
+    return open_operation(actor, store, kernel, create=create)
 
 
-def acting_here(
+def open_operation_here(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
     """The context of an operation that needs the documents, which are opened first."""
-    return acting(actor, store, find_declared(paths, no_cache=no_cache), create=create)
+    return open_operation(actor, store, find_declared(paths, no_cache=no_cache), create=create)
 
 
 def is_there(store: str | None) -> bool:
     """Whether the store exists. A store on a server counts as existing."""
-    path = located(store).path
+    path = locate_current_store(store).path
     return not path or os.path.exists(path)
 
 

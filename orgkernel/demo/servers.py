@@ -64,7 +64,7 @@ class PostService:
 
 
 @contextmanager
-def running_service() -> Iterator[PostService]:
+def run_service() -> Iterator[PostService]:
     """The service on a free port of this machine."""
     service = PostService()
     try:
@@ -103,7 +103,7 @@ class InsightsServer:
 
 
 @contextmanager
-def running_insights() -> Iterator[InsightsServer]:
+def run_insights() -> Iterator[InsightsServer]:
     """The MCP server on a free port of this machine."""
     server = InsightsServer()
     try:

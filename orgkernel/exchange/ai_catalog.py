@@ -13,8 +13,8 @@ from orgkernel.exchange.a2a.cards import (
     Card,
     Endpoint,
     build_organization_card,
+    build_placeholder,
     build_role_card,
-    placeholder,
 )
 from orgkernel.exchange.a2a.export import export_a2a
 from orgkernel.exchange.exported import Export, Loss
@@ -30,7 +30,7 @@ NOWHERE = "agents.invalid"
 
 def export_ai_catalog(view: OrgView, endpoint: Endpoint | None = None) -> Export:
     """The catalog of an organization, which contains its cards whole."""
-    where = placeholder(view.org_id) if endpoint is None else endpoint
+    where = build_placeholder(view.org_id) if endpoint is None else endpoint
     entries = list(build_entries(view, where, NOWHERE, lambda role_id, card: {"data": card}))
     catalog = build_catalog(view.records.organization.name, NOWHERE, entries)
     marked = {"metadata": {"$comment": mark_of(view.org_id, TARGET)}, **catalog}

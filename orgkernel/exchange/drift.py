@@ -57,7 +57,9 @@ def compare_export(export: Export, current_files: Mapping[str, str | None], mark
             drifted.append(DriftedFile(path, "missing", place=declared))
         elif current_files[path] != text:
             drifted.append(
-                DriftedFile(path, "changed", tuple(_differences(current_files[path] or "", text, places)))
+                DriftedFile(
+                    path, "changed", tuple(_list_differences(current_files[path] or "", text, places))
+                )
             )
     foreign = []
     for path in sorted(set(current_files) - set(export.files)):
@@ -68,7 +70,7 @@ def compare_export(export: Export, current_files: Mapping[str, str | None], mark
     return ExportComparison(tuple(drifted), tuple(foreign))
 
 
-def _differences(has: str, says: str, places: tuple[Place | None, ...]) -> Iterator[LineDifference]:
+def _list_differences(has: str, says: str, places: tuple[Place | None, ...]) -> Iterator[LineDifference]:
     ours, theirs = says.split("\n"), has.split("\n")
     if max(len(ours), len(theirs)) > _MOST_LINES:
         pairs = enumerate(zip(theirs, ours, strict=False))

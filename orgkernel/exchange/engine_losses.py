@@ -15,7 +15,7 @@ GRANTING = "who may give a tool to others is decided by orgkernel"
 SCOPES = "the caller must compare the paths and send `in_file_scope`; without it, nothing is written"
 
 
-def losses_of(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:
+def list_engine_losses(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:
     """A loss for each reason whose subject the organization declares, in the order of the reasons."""
     tools = [each.record for each in records.tools.values()]
     policies = [each.record for each in records.policies.values() if each.record.enabled]

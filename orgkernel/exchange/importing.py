@@ -19,7 +19,7 @@ from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.merging import merge
-from orgkernel.exchange.staging import open_folder, settle, stage, unwritable
+from orgkernel.exchange.staging import build_unwritable_error, open_folder, settle, stage_files
 from orgkernel.loading.documents import parse_source
 from orgkernel.loading.files import MARKDOWN, decode
 from orgkernel.loading.marks import unpack_mark
@@ -74,7 +74,7 @@ def plan_import(export: Export, folder: str, format: str, source: str) -> Import
     if not os.path.lexists(folder):
         return ImportPlan(dict(export.files), frozenset(), (), ())
     with open_folder(folder, quote(folder)) as tree:
-        return _plan(tree, export, _state(tree, format, source))
+        return _plan(tree, export, _find_state(tree, format, source))
 
 
 def write_import(
@@ -87,15 +87,15 @@ def write_import(
     try:
         os.makedirs(folder, exist_ok=True)
         with open_folder(folder, quote(folder)) as tree, tree.locked():
-            plan = _plan(tree, export, _state(tree, format, source))
+            plan = _plan(tree, export, _find_state(tree, format, source))
             if not plan.clashes or keep_mine:
                 _write(tree, plan, _State(format=format, source=source, files=dict(export.files)))
             return plan
     except OSError as error:
-        raise unwritable(quote(folder), error, "make room or mend the rights") from None
+        raise build_unwritable_error(quote(folder), error, "make room or mend the rights") from None
 
 
-def _state(tree: GuestTree, format: str, source: str) -> _State:
+def _find_state(tree: GuestTree, format: str, source: str) -> _State:
     content = tree.read(STATE) if tree.exists(STATE) else None
     if content is None:
         return _State(format=format, source=source, files={})
@@ -120,7 +120,7 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
     clashes: list[Clash] = []
     for path in dict.fromkeys((*export.files, *state.files)):
         before, now = state.files.get(path), export.files.get(path)
-        mine = _text(tree, path)
+        mine = _read_text(tree, path)
         if now in (mine, before):
             continue
         if mine == before:
@@ -131,12 +131,12 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
             continue
         places = export.places.get(path, ())
         if before is None or mine is None or now is None:
-            clashes.append(_clash_of_whole(path, before, mine, places))
+            clashes.append(_build_whole_clash(path, before, mine, places))
             continue
         text, conflicts = merge(before, mine, now)
         file_clashes = [
             Clash(path, each.mine, each.has, _place(places, each.theirs), each.says) for each in conflicts
-        ] or list(_unreadable(path, text))
+        ] or list(_find_unreadable(path, text))
         clashes += file_clashes
         if not file_clashes and text != mine:
             written[path] = text
@@ -144,7 +144,7 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
     return ImportPlan(written, frozenset(merged), tuple(removed), tuple(clashes))
 
 
-def _clash_of_whole(
+def _build_whole_clash(
     path: str, before: str | None, mine: str | None, places: tuple[Place | None, ...]
 ) -> Clash:
     place = _place(places, len(places))
@@ -155,7 +155,7 @@ def _clash_of_whole(
     return Clash(path, 1, (), place, (), "it was changed here, and the source does not have it anymore")
 
 
-def _unreadable(path: str, text: str) -> Iterator[Clash]:
+def _find_unreadable(path: str, text: str) -> Iterator[Clash]:
     """Whether both changes together are no document."""
     if path.endswith(MARKDOWN):
         return
@@ -171,7 +171,7 @@ def _place(places: tuple[Place | None, ...], line: int) -> Place | None:
     return next((each for each in (*before, *places[line:]) if each is not None), None)
 
 
-def _text(tree: GuestTree, path: str) -> str | None:
+def _read_text(tree: GuestTree, path: str) -> str | None:
     content = tree.read(path) if tree.exists(path) else None
     return None if content is None else content.decode("utf-8", "surrogateescape")
 
@@ -180,7 +180,7 @@ def _write(tree: GuestTree, plan: ImportPlan, state: _State) -> None:
     """All new texts stand beside their files before the first is replaced; what was written is noted last."""
     wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
     wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"
-    stage(tree, wanted)
+    stage_files(tree, wanted)
     # What takes away comes first: a run that is stopped here leaves less, not more.
     for path in plan.removed:
         tree.remove(path)

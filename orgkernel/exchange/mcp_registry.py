@@ -40,8 +40,8 @@ def export_mcp_registry(view: OrgView) -> Export:
                 servers.setdefault(name, []).append((tool_id, tool))
             else:
                 lacking.append(tool_id)
-    files = {f"{name}/server.json": _server(view, name, tools) for name, tools in servers.items()}
-    lost = tuple(_losses(view, lacking, servers))
+    files = {f"{name}/server.json": _render_server(view, name, tools) for name, tools in servers.items()}
+    lost = tuple(_list_losses(view, lacking, servers))
     return Export(files, ("MCP servers with a name of the registry and an address",), lost)
 
 
@@ -54,7 +54,7 @@ def _fits(name: str, tool: Tool) -> bool:
     )
 
 
-def _server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> str:
+def _render_server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> str:
     tool = tools[0][1]
     server: dict[str, Any] = {
         "name": name,
@@ -75,7 +75,9 @@ def _server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _losses(view: OrgView, lacking: list[str], servers: dict[str, list[tuple[str, Tool]]]) -> Iterator[Loss]:
+def _list_losses(
+    view: OrgView, lacking: list[str], servers: dict[str, list[tuple[str, Tool]]]
+) -> Iterator[Loss]:
     tools = view.records.tools.values()
     differing = sum(
         any(

@@ -12,16 +12,16 @@ from orgkernel.graph.schema import EdgeKind
 FactCount = Callable[[OrgView], int]
 
 
-def _edges(kind: EdgeKind) -> FactCount:
+def _count_edges(kind: EdgeKind) -> FactCount:
     return lambda view: len(view.list_edges_of_kind(kind))
 
 
 # What the organization says instead of the roles, and what it says besides them.
 _INSTEAD: Mapping[str, FactCount] = {
     "chain of command": lambda view: sum(view.get_superior(role) is not None for role in view.roles),
-    "domains": _edges(EdgeKind.HANDLES),
-    "plans": _edges(EdgeKind.FOLLOWS),
-    "skills that roles require": _edges(EdgeKind.REQUIRES),
+    "domains": _count_edges(EdgeKind.HANDLES),
+    "plans": _count_edges(EdgeKind.FOLLOWS),
+    "skills that roles require": _count_edges(EdgeKind.REQUIRES),
 }
 _BESIDES: Mapping[str, FactCount] = {
     "dispatch rights": lambda view: len(view.records.organization.dispatch_edges),

@@ -17,15 +17,15 @@ def open_folder(folder: str, shown: str) -> GuestTree:
     try:
         return GuestTree(folder)
     except OSError as error:
-        raise UsageError(f"{shown} cannot be opened: {_reason(error)}", "pass a folder") from None
+        raise UsageError(f"{shown} cannot be opened: {_describe_reason(error)}", "pass a folder") from None
 
 
-def unwritable(shown: str, error: OSError, help: str) -> UsageError:
+def build_unwritable_error(shown: str, error: OSError, help: str) -> UsageError:
     """The error for a folder that could not be written."""
-    return UsageError(f"{shown} cannot be written: {_reason(error)}", help)
+    return UsageError(f"{shown} cannot be written: {_describe_reason(error)}", help)
 
 
-def stage(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
+def stage_files(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
     """Write each content beside its file. If one cannot be written, none stays. Raises OSError."""
     staged: list[str] = []
     try:
@@ -44,5 +44,5 @@ def settle(tree: GuestTree, paths: Iterable[str]) -> None:
         tree.rename(f"{path}{STAGED}", path.rpartition("/")[2])
 
 
-def _reason(error: OSError) -> str:
+def _describe_reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()

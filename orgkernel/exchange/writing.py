@@ -18,7 +18,7 @@ from orgkernel.exchange.drift import ExportComparison, compare_export
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import Exporter
 from orgkernel.exchange.marks import Mark, find_mark
-from orgkernel.exchange.staging import STAGED, open_folder, settle, stage, unwritable
+from orgkernel.exchange.staging import STAGED, build_unwritable_error, open_folder, settle, stage_files
 
 _MOST_FOLDERS = 10_000
 
@@ -44,7 +44,7 @@ def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) ->
     if not os.path.lexists(folder):
         return compare_export(export, {}, mark)
     with _open(folder) as tree:
-        return compare_export(export, _found(tree, export, exporter), mark)
+        return compare_export(export, _read_existing_files(tree, export, exporter), mark)
 
 
 def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> WrittenFiles:
@@ -55,13 +55,13 @@ def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *,
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise _build_unwritable_error(folder, error) from None
     with _open(folder) as tree:
         try:
             with tree.locked():
                 return _write(tree, export, exporter, mark, force=force)
         except OSError as error:
-            raise _unwritable(folder, error) from None
+            raise _build_unwritable_error(folder, error) from None
 
 
 def _open(folder: str) -> GuestTree:
@@ -72,12 +72,12 @@ def _open(folder: str) -> GuestTree:
     return open_folder(folder, f"`{folder}`")
 
 
-def _unwritable(folder: str, error: OSError) -> UsageError:
-    return unwritable(f"`{folder}`", error, "make room or mend the rights, and export again")
+def _build_unwritable_error(folder: str, error: OSError) -> UsageError:
+    return build_unwritable_error(f"`{folder}`", error, "make room or mend the rights, and export again")
 
 
 def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> WrittenFiles:
-    current_files = _found(tree, export, exporter)
+    current_files = _read_existing_files(tree, export, exporter)
     ours = {path for path, text in current_files.items() if find_mark(text or "") == mark}
     if ours & set(export.files):
         ours |= export.unmarked
@@ -93,9 +93,9 @@ def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, f
             "export into another folder, move the files away, or replace them with `--force`",
         )
     surplus = sorted(path for path in ours if path in current_files and path not in export.files)
-    stage(tree, {path: text.encode() for path, text in wanted.items()})
+    stage_files(tree, {path: text.encode() for path, text in wanted.items()})
     for pattern in exporter.places:
-        for path in _matching(tree, "", f"{pattern}{STAGED}".split("/")):
+        for path in _list_matching(tree, "", f"{pattern}{STAGED}".split("/")):
             if path.removesuffix(STAGED) not in wanted:
                 tree.remove(path)  # what a run that was killed left
     # What takes away comes first: a run that is stopped here leaves less, not more.
@@ -113,15 +113,15 @@ def _remove_empty(tree: GuestTree, path: str) -> None:
         folder = folder.rpartition("/")[0]
 
 
-def _found(tree: GuestTree, export: Export, exporter: Exporter) -> dict[str, str | None]:
+def _read_existing_files(tree: GuestTree, export: Export, exporter: Exporter) -> dict[str, str | None]:
     """The files at the exported names and at the places of the format; None for those that are no text."""
     paths = dict.fromkeys(path for path in export.files if tree.exists(path))
     for pattern in exporter.places:
-        paths.update(dict.fromkeys(_matching(tree, "", pattern.split("/"))))
-    return {path: _text(tree.read(path)) for path in paths}
+        paths.update(dict.fromkeys(_list_matching(tree, "", pattern.split("/"))))
+    return {path: _read_text(tree.read(path)) for path in paths}
 
 
-def _matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
+def _list_matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
     step, rest = steps[0], steps[1:]
     names = [step] if "*" not in step else tree.names(folder)[:_MOST_FOLDERS]
     for name in names:
@@ -129,12 +129,12 @@ def _matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
         if not fnmatchcase(name, step):
             continue
         if rest:
-            yield from _matching(tree, path, rest)
+            yield from _list_matching(tree, path, rest)
         elif tree.is_file(path):
             yield path
 
 
-def _text(content: bytes | None) -> str | None:
+def _read_text(content: bytes | None) -> str | None:
     try:
         return None if content is None else content.decode()
     except UnicodeDecodeError:

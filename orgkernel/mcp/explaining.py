@@ -13,7 +13,7 @@ from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.asker import Asker
-from orgkernel.mcp.words import plain
+from orgkernel.mcp.words import clean_sentence
 from orgkernel.operations.grantors import find_grantors
 
 _COUNTED = 3
@@ -52,4 +52,4 @@ def explain_how_to_ask(asker: Asker, request: AccessRequest, tool: str = "reques
     if not asker.may("request") or request.resource.startswith("role:"):
         return ""
     tool_arguments = {"resource": request.resource, "action": request.action, "reason": "…"}
-    return f"to ask for it: call `{tool}` with {plain(msgspec.json.encode(tool_arguments).decode())}"
+    return f"to ask for it: call `{tool}` with {clean_sentence(msgspec.json.encode(tool_arguments).decode())}"

@@ -238,7 +238,7 @@ _UNSAID = ("title", "minLength", "maxLength", "maxItems", "minimum", "maximum")
 """Keywords that cost tokens in every turn and say what a refusal says too."""
 
 
-def schema_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
+def build_schema(shape: type[msgspec.Struct]) -> dict[str, Any]:
     """The JSON Schema of an answer, an object at the root, without titles and docstrings of types."""
     _, definitions = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     for each in definitions.values():
@@ -250,7 +250,7 @@ def schema_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
 
 def build_arguments_schema(shape: type[Arguments]) -> dict[str, Any]:
     """The JSON Schema of arguments, in as few words as possible. What is optional can be left out or be null."""
-    schema = schema_of(shape)
+    schema = build_schema(shape)
     properties = {name: _shorten_schema(each) for name, each in schema["properties"].items()}
     required = {"required": schema["required"]} if schema["required"] else {}
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}

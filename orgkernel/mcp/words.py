@@ -21,7 +21,7 @@ _SHOWN = 3
 _MARKUP = re.compile(r"`{2,}|(?<=\])\(|<(?=[A-Za-z/!?])")
 
 
-def quoted(value: Any) -> Any:
+def clean_value(value: Any) -> Any:
     """A value in plain types, with control characters written out in every text."""
     return map_texts(msgspec.to_builtins(value), clean)
 
@@ -37,13 +37,13 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def as_json(data: Any) -> str:
+def render_json(data: Any) -> str:
     """A value as JSON without what a reader of Markdown would act on."""
     text = msgspec.json.encode(data).decode()
     return _MARKUP.sub(lambda match: "".join(f"\\u{ord(each):04x}" for each in match[0]), text)
 
 
-def plain(text: str) -> str:
+def clean_sentence(text: str) -> str:
     """A sentence on one line, in which only code in backticks is Markdown."""
     sentence = clean(text)
     if sentence.count("`") % 2:
@@ -56,20 +56,20 @@ def plain(text: str) -> str:
 
 def write_error(error: OrgkernelError) -> str:
     """An error and what to do about it."""
-    sentence = f"{error.code}: {plain(error.message)}"
-    return f"{sentence}\nwhat to do: {plain(error.help)}" if error.help else sentence
+    sentence = f"{error.code}: {clean_sentence(error.message)}"
+    return f"{sentence}\nwhat to do: {clean_sentence(error.help)}" if error.help else sentence
 
 
-def places(whys: Iterable[Why]) -> str:
+def list_places(whys: Iterable[Why]) -> str:
     """The lines that something rests on, each once."""
     lines = list(dict.fromkeys(f"{why.file}:{why.line}" for why in whys))
-    return f" ({', '.join(map(plain, lines[:_SHOWN]))})" if lines else ""
+    return f" ({', '.join(map(clean_sentence, lines[:_SHOWN]))})" if lines else ""
 
 
 def write_reasons(reasons: Iterable[Reason]) -> Iterator[str]:
     """Each reason with its lines."""
     for reason in reasons:
-        yield f"because {plain(reason.text)}{places(reason.why)} [{reason.code}]"
+        yield f"because {clean_sentence(reason.text)}{list_places(reason.why)} [{reason.code}]"
 
 
 def write_decision(
@@ -82,15 +82,15 @@ def write_decision(
     waiting: str = "",
 ) -> str:
     """A decision with everything that is needed to act on it. `waiting` says what became of asking for an approval."""
-    lines = [f"{decision.outcome}: {plain(question)}", *write_reasons(reasons)]
+    lines = [f"{decision.outcome}: {clean_sentence(question)}", *write_reasons(reasons)]
     todo = [each for each in decision.obligations if not (waiting and each.startswith(_APPROVAL))]
     if todo:
-        lines.append(f"to do first: {plain(', '.join(todo))}")
+        lines.append(f"to do first: {clean_sentence(', '.join(todo))}")
     if waiting:
         lines.append(waiting)
     if explanation is not None and decision.outcome != "allow":
         remedies = explanation.remedies if explanation.decision.outcome != "allow" else ()
-        lines += _change(remedies)
+        lines += _render_change(remedies)
         granted = f"{listing(grantors)}, or an operator" if grantors else "an operator"
         if any(change.kind == "grant" for remedy in remedies for change in remedy.changes):
             lines.append(f"who can grant it: {granted}")
@@ -102,13 +102,13 @@ def write_decision(
     return "\n".join(lines)
 
 
-def _change(remedies: tuple[Remedy, ...]) -> Iterator[str]:
+def _render_change(remedies: tuple[Remedy, ...]) -> Iterator[str]:
     for number, remedy in enumerate(remedies[:_SHOWN]):
-        yield f"{'smallest change' if number == 0 else 'or'}: {plain(remedy.text)}"
+        yield f"{'smallest change' if number == 0 else 'or'}: {clean_sentence(remedy.text)}"
         yield from (f"  command: {quote_whole(command)}" for command in remedy.commands)
         for edit in remedy.edits:
             under = f" under {quote(edit.under)}" if edit.under else ""
-            yield f"  edit {plain(edit.file)}:{edit.line}: write {quote_whole(edit.write)}{under}"
+            yield f"  edit {clean_sentence(edit.file)}:{edit.line}: write {quote_whole(edit.write)}{under}"
 
 
 def quote_whole(text: str) -> str:

@@ -63,7 +63,7 @@ class Agents:
     ) -> AgentState:
         """Add an agent to an organization. Raises `Conflict` if its id exists there already."""
         agent = AgentState(
-            require_id("the agent", agent_id), _rank(rank), _trust(trust), lifecycle,
+            require_id("the agent", agent_id), _get_rank(rank), _get_trust(trust), lifecycle,
             require_id("the organization", org_id),
         )  # fmt: skip
         require_word("the lifecycle", lifecycle, get_args(Lifecycle))
@@ -95,13 +95,13 @@ class Agents:
         """Promote or demote; raises `UnknownRecord`. `promotion` is the evidence for it, which the audit keeps."""
         more = None if promotion is None else {"promotion": promotion}
         activity = "ranked" if promotion is None else "promoted"
-        return self._set(org_id, agent_id, activity, actor, reason, more, rank=_rank(rank))
+        return self._set(org_id, agent_id, activity, actor, reason, more, rank=_get_rank(rank))
 
     def set_trust(
         self, agent_id: str, trust: float | None, *, org_id: str, actor: str, reason: str = ""
     ) -> AgentState:
         """Set the trust of an agent, 0 to 1. Raises `UnknownRecord`."""
-        return self._set(org_id, agent_id, "trusted", actor, reason, None, trust=_trust(trust))
+        return self._set(org_id, agent_id, "trusted", actor, reason, None, trust=_get_trust(trust))
 
     def move(
         self, agent_id: str, lifecycle: Lifecycle, *, org_id: str, actor: str, reason: str = ""
@@ -170,11 +170,11 @@ def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
         )
 
 
-def _rank(rank: str | None) -> str | None:
+def _get_rank(rank: str | None) -> str | None:
     return None if rank is None else require_id("the rank", rank)
 
 
-def _trust(trust: float | None) -> float | None:
+def _get_trust(trust: float | None) -> float | None:
     if trust is not None and not 0 <= trust <= 1:
         raise Refused(
             f"a trust of {trust:g} is out of range", "use a number between 0 and 1", code="BAD_VALUE"

@@ -19,7 +19,7 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.checkpoints import Folder, Head, Link
-from orgkernel.state.database import reading, translate_error
+from orgkernel.state.database import open_for_reading, translate_error
 from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import read_store_version
@@ -177,7 +177,7 @@ def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
 
 def measure_size(store: Store) -> int:
     """Bytes that a store uses. Space that deleted rows have left, and that new rows will use, does not count."""
-    with reading(store.engine, store.location.shown) as connection:
+    with open_for_reading(store.engine, store.location.shown) as connection:
         if not store.location.path:
             return int(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0)
         pages, free, size = (
@@ -190,7 +190,7 @@ def measure_size(store: Store) -> int:
 def read_info(store: Store) -> StoreInfo:
     """The contents of a store."""
     version = read_store_version(store.engine, store.location.shown)
-    with reading(store.engine, store.location.shown) as connection:
+    with open_for_reading(store.engine, store.location.shown) as connection:
         rows = {
             table.name: connection.scalar(select(func.count()).select_from(table)) or 0
             for table in metadata.sorted_tables

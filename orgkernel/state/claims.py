@@ -74,7 +74,7 @@ class Claims:
             holder=holder, paths=require_paths(paths), seconds=seconds, session=session, planner=planner, reason=reason
         )  # fmt: skip
         return self._context.change(
-            lambda transaction: claim_within(self._context.claims, transaction, org_id, wanted, actor)
+            lambda transaction: add_claim(self._context.claims, transaction, org_id, wanted, actor)
         )
 
     def extend(
@@ -153,7 +153,7 @@ class Claims:
         return self._context.read(FileClaim, query.order_by(file_claims.c.org_id, file_claims.c.token))
 
 
-def claim_within(
+def add_claim(
     known: KnownClaims, transaction: Transaction, org_id: str, wanted: WantedClaim, actor: str
 ) -> FileClaim:
     """Within a change: claim files, all or none. Raises `Conflict` (`CLAIM_CONFLICT`)."""
@@ -183,7 +183,9 @@ def release_session(
     What was claimed for a role belongs to whoever worked in the session by the same brief.
     """
     end_expired(transaction, org_id)
-    for row in transaction.connection.execute(_held(org_id).where(file_claims.c.session == session)).all():
+    for row in transaction.connection.execute(
+        _select_held(org_id).where(file_claims.c.session == session)
+    ).all():
         claim = decode_record(FileClaim, row)
         of_role = claim.holder.startswith("role:") and claim.brief is not None and claim.brief == brief
         if claim.holder == holder or of_role:
@@ -193,11 +195,11 @@ def release_session(
 
 def find_claims_for(connection: Connection, org_id: str, brief: str) -> tuple[FileClaim, ...]:
     """The claims that hold for a brief, after what has expired was ended."""
-    rows = connection.execute(_held(org_id).where(file_claims.c.brief == brief))
+    rows = connection.execute(_select_held(org_id).where(file_claims.c.brief == brief))
     return tuple(decode_record(FileClaim, row) for row in rows)
 
 
-def _held(org_id: str) -> Select[Any]:
+def _select_held(org_id: str) -> Select[Any]:
     """What was not ended, by token."""
     query = select(file_claims).where(file_claims.c.org_id == org_id, file_claims.c.ended_at.is_(None))
     return query.order_by(file_claims.c.token)
@@ -205,7 +207,7 @@ def _held(org_id: str) -> Select[Any]:
 
 def end_expired(transaction: Transaction, org_id: str) -> None:
     """End every claim whose lease has run out, and write so into the audit."""
-    query = _held(org_id).where(file_claims.c.expires_at <= transaction.now)
+    query = _select_held(org_id).where(file_claims.c.expires_at <= transaction.now)
     for row in transaction.connection.execute(query).all():
         claim = decode_record(FileClaim, row)
         _update(transaction, claim, ended_at=transaction.now)

@@ -128,7 +128,7 @@ class Contracts:
         self, org_id: str, kind: str | None = None, session: str | None = None
     ) -> tuple[ContractRecord, ...]:
         """The contracts of an organization, in the order in which they were stored."""
-        query = _of(org_id)
+        query = _select_for(org_id)
         if kind is not None:
             query = query.where(contract_records.c.kind == kind)
         if session is not None:
@@ -143,14 +143,14 @@ class Contracts:
     def get(self, org_id: str, record_id: str) -> ContractRecord | None:
         """One contract."""
         return self._context.find(
-            ContractRecord, _of(org_id).where(contract_records.c.record_id == record_id)
+            ContractRecord, _select_for(org_id).where(contract_records.c.record_id == record_id)
         )
 
     def find_changes(self, org_id: str) -> tuple[str, ...]:
         """What the chain shows to have been changed, removed or moved; empty if nothing was."""
         with self._context.reading() as connection:
-            rows = connection.execute(_of(org_id)).all()
-        return tuple(_broken(rows))
+            rows = connection.execute(_select_for(org_id)).all()
+        return tuple(_list_broken(rows))
 
 
 class ContractRows:
@@ -162,12 +162,12 @@ class ContractRows:
 
     def find(self, record_id: str, kind: str | None = None) -> ContractRecord | None:
         """The contract with an id."""
-        query = _of(self._org_id).where(contract_records.c.record_id == record_id)
+        query = _select_for(self._org_id).where(contract_records.c.record_id == record_id)
         return self._first(query if kind is None else query.where(contract_records.c.kind == kind))
 
     def get_end(self, session: str) -> ContractRecord | None:
         """The one result of a session."""
-        return self._first(_of(self._org_id).where(contract_records.c.ends == session))
+        return self._first(_select_for(self._org_id).where(contract_records.c.ends == session))
 
     def find_about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
         """The blockers of a session, and if there are any, the decisions that may answer them."""
@@ -175,7 +175,7 @@ class ContractRows:
 
     def all(self) -> tuple[ContractRecord, ...]:
         """Everything, in the order in which it was stored."""
-        return _fetch_records(self._connection, _of(self._org_id))
+        return _fetch_records(self._connection, _select_for(self._org_id))
 
     def last(self) -> ContractRecord | None:
         """The contract that was stored last."""
@@ -187,17 +187,17 @@ class ContractRows:
         return None if row is None else decode_record(ContractRecord, row)
 
 
-def _of(org_id: str) -> Select[Any]:
+def _select_for(org_id: str) -> Select[Any]:
     query = select(contract_records).where(contract_records.c.org_id == org_id)
     return query.order_by(contract_records.c.sequence)
 
 
 def _find_about_blockers(connection: Any, org_id: str, session: str | None) -> tuple[ContractRecord, ...]:
-    blockers = _of(org_id).where(contract_records.c.kind == "blocker")
+    blockers = _select_for(org_id).where(contract_records.c.kind == "blocker")
     if session is not None:
         blockers = blockers.where(contract_records.c.session == session)
     records = _fetch_records(connection, blockers)
-    entries = _of(org_id).where(contract_records.c.kind == "decision_entry")
+    entries = _select_for(org_id).where(contract_records.c.kind == "decision_entry")
     return (*records, *_fetch_records(connection, entries)) if records else ()
 
 
@@ -219,7 +219,7 @@ def _compute_digest(record: ContractRecord) -> str:
     return link(record.previous, record.org_id, _CHAIN, record.sequence, _canonical(fields).decode())
 
 
-def _broken(rows: Any) -> Iterator[str]:
+def _list_broken(rows: Any) -> Iterator[str]:
     previous, expected = GENESIS, 1
     for row in rows:
         try:

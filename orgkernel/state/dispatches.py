@@ -16,7 +16,7 @@ from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict
 from orgkernel.state.chain import GENESIS, clean_text, link
-from orgkernel.state.claims import WantedClaim, claim_within, end_expired, find_claims_for
+from orgkernel.state.claims import WantedClaim, add_claim, end_expired, find_claims_for
 from orgkernel.state.contracts import ContractRows, WantedContract, make_uuid
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id
 from orgkernel.state.tables import contract_records, dispatches, file_claims
@@ -78,7 +78,7 @@ class Dispatches:
             claim = (
                 None
                 if wanted.claim is None
-                else claim_within(self._context.claims, transaction, org_id, wanted.claim, actor)
+                else add_claim(self._context.claims, transaction, org_id, wanted.claim, actor)
             )
             record = _record_dispatch(transaction, org_id, wanted, claim, actor, self.new_id())
             transaction.connection.execute(insert(dispatches).values(**encode_row(record)))
@@ -125,7 +125,7 @@ class Dispatches:
     def find_changes(self, org_id: str) -> tuple[str, ...]:
         """What the chain shows to have been changed, removed or moved; empty if nothing was."""
         query = select(dispatches).where(dispatches.c.org_id == org_id).order_by(dispatches.c.number)
-        return tuple(_broken(self._context.read(DispatchRecord, query)))
+        return tuple(_list_broken(self._context.read(DispatchRecord, query)))
 
 
 class DispatchRows:
@@ -239,7 +239,7 @@ def _record_dispatch(
         snapshot=wanted.snapshot, actor=actor, reason=clean_text(wanted.reason),
         previous=GENESIS if last is None else last.digest, digest="",
     )  # fmt: skip
-    return msgspec.structs.replace(record, digest=_digest(record))
+    return msgspec.structs.replace(record, digest=_compute_digest(record))
 
 
 def _note(transaction: Transaction, record: DispatchRecord) -> None:
@@ -256,17 +256,17 @@ def _note(transaction: Transaction, record: DispatchRecord) -> None:
     )  # fmt: skip
 
 
-def _digest(record: DispatchRecord) -> str:
+def _compute_digest(record: DispatchRecord) -> str:
     """Over all that a row says, and the row before it."""
     fields = msgspec.to_builtins(msgspec.structs.replace(record, digest="", previous=""))
     return link(record.previous, record.org_id, _CHAIN, record.number, _canonical(fields).decode())
 
 
-def _broken(records: tuple[DispatchRecord, ...]) -> Iterator[str]:
+def _list_broken(records: tuple[DispatchRecord, ...]) -> Iterator[str]:
     previous, expected = GENESIS, 1
     for record in records:
         if record.number != expected or record.previous != previous:
             yield f"before dispatch {record.number} something was removed or moved"
-        if _digest(record) != record.digest:
+        if _compute_digest(record) != record.digest:
             yield f"dispatch {record.number} was changed"
         previous, expected = record.digest, record.number + 1

@@ -84,7 +84,7 @@ class Issued(Generic[IssuedRecord]):
                 decode_record(self.record, row) for row in transaction.connection.execute(query).all()
             )
             for each in records:
-                self._update(transaction, id_of(each), expiry_noted=True)
+                self._update(transaction, get_id(each), expiry_noted=True)
                 note(transaction, each, "expired")
             return records
 
@@ -118,7 +118,7 @@ def insert_issued(
     transaction: Transaction, table: Table, draft: IssuedRecord, detail: Mapping[str, Any]
 ) -> IssuedRecord:
     """Within a change: write one with its history; raises `Refused` for what cannot be stored."""
-    kind = kind_of(draft)
+    kind = get_kind(draft)
     require_reference("the subject", draft.subject, SUBJECTS)
     require_resources(kind, draft.resources)
     require_word("the level", draft.level, LEVELS)
@@ -145,12 +145,12 @@ def _list_help(kind: str) -> str:
     return f"`orgkernel {kind} list --all` shows all"
 
 
-def kind_of(record: Grant | Restriction) -> Literal["grant", "restriction"]:
+def get_kind(record: Grant | Restriction) -> Literal["grant", "restriction"]:
     """What a record is called."""
     return "grant" if isinstance(record, Grant) else "restriction"
 
 
-def id_of(record: Grant | Restriction) -> str:
+def get_id(record: Grant | Restriction) -> str:
     """The id of a record."""
     return record.grant_id if isinstance(record, Grant) else record.restriction_id
 
@@ -166,8 +166,8 @@ def note(
     """Write into the audit what happened to one of them."""
     transaction.audit(
         AuditEntry(
-            kind_of(record), transaction.now, activity, subject=record.subject, actor=actor,
-            resource=record.resources[0], level=record.level, org_id=record.org_id, record_id=id_of(record),
+            get_kind(record), transaction.now, activity, subject=record.subject, actor=actor,
+            resource=record.resources[0], level=record.level, org_id=record.org_id, record_id=get_id(record),
             reason=reason, detail=detail,
         )
     )  # fmt: skip

@@ -78,7 +78,7 @@ class IdentityKeys:
     def writing(self) -> Iterator[None]:
         """One process after the other makes keys here. Raises `BadStore` if the folder cannot be written."""
         with contextlib.ExitStack() as held:
-            with _as_store_error(self.folder):
+            with _raise_store_errors(self.folder):
                 os.makedirs(self.folder, mode=0o700, exist_ok=True)
                 held.enter_context(one_at_a_time(self.folder))
             yield
@@ -89,7 +89,7 @@ class IdentityKeys:
         if seed is None:
             seed = self._tokens(SEED_BYTES)
             path = os.path.join(self.folder, "organization.key")
-            with _as_store_error(self.folder):
+            with _raise_store_errors(self.folder):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(f"{path}.new")
                 write_new(f"{path}.new", seed.hex().encode() + b"\n")
@@ -123,7 +123,7 @@ class IdentityKeys:
         return {agent: new.get(agent) or known[agent] for agent in agents}
 
     def _append(self, lines: bytes) -> None:
-        with _as_store_error(self.folder):
+        with _raise_store_errors(self.folder):
             file = os.open(self._agents, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 size = os.fstat(file).st_size
@@ -142,7 +142,7 @@ class IdentityKeys:
 
 
 @contextlib.contextmanager
-def _as_store_error(folder: str) -> Iterator[None]:
+def _raise_store_errors(folder: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -148,7 +148,7 @@ class Keys:
 
     def find_known(self, secret: str) -> ApiKey | None:
         """As `find`, of the keys that were read last: without a look at the store."""
-        key = self._known[1].get(_digest(secret))
+        key = self._known[1].get(_compute_digest(secret))
         if key is None or key.key_id in self._expired:
             return None
         if not key.is_active(self._context.clock()):
@@ -192,13 +192,13 @@ def _insert(
     key = msgspec.structs.replace(clean_record(draft), created_at=transaction.now)
     if key.expires_at is not None and key.expires_at <= transaction.now:
         raise Refused("the key would expire before it is created", code="BAD_VALUE")
-    transaction.connection.execute(insert(api_keys).values(**encode_row(key), digest=_digest(secret)))
+    transaction.connection.execute(insert(api_keys).values(**encode_row(key), digest=_compute_digest(secret)))
     transaction.touch()
     _note(transaction, key, "created", key.created_by, "", detail)
     return key
 
 
-def _digest(secret: str) -> str:
+def _compute_digest(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

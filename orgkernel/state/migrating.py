@@ -14,7 +14,13 @@ from sqlalchemy import column as named
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
-from orgkernel.state.database import close_engine, make_engine, reading, translate_error, writing
+from orgkernel.state.database import (
+    close_engine,
+    make_engine,
+    open_for_reading,
+    open_for_writing,
+    translate_error,
+)
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store_lock import hold_lock
 from orgkernel.state.tables import metadata, state_version
@@ -29,7 +35,7 @@ _STAMP = table("alembic_version", named("version_num"))
 
 def read_store_version(engine: Engine, shown: str) -> str | None:
     """The version of a store's tables; None when it has none yet."""
-    with reading(engine, shown) as connection:
+    with open_for_reading(engine, shown) as connection:
         return _read_version(connection, shown)
 
 
@@ -59,7 +65,7 @@ def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
 
 def upgrade(engine: Engine, shown: str) -> tuple[str | None, str]:
     """Upgrade a store to the newest version. Returns the old and the new version. Only one process does it at a time."""
-    with writing(engine) as connection:
+    with open_for_writing(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         before = _read_version(connection, shown)

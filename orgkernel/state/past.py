@@ -59,7 +59,7 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
             agents=list_agent_states(
                 {
                     (each.org_id, each.agent_id): _add_outcomes(each, crew, org_id)
-                    for each in _agents(connection, at)
+                    for each in _list_agents(connection, at)
                 },
                 org_id,
             ),
@@ -91,7 +91,7 @@ def _require_history(connection: Connection, at: float) -> None:
         )
 
 
-def _agents(connection: Connection, at: float) -> Iterator[AgentState]:
+def _list_agents(connection: Connection, at: float) -> Iterator[AgentState]:
     """Agents as the last change before the time left them."""
     last: dict[tuple[str, str], AgentState] = {}
     for entry in read_entries(connection, "agent", at):

@@ -18,7 +18,7 @@ _LOOK = 0.1
 """Seconds after which the driver looks up from waiting."""
 
 
-def bound(engine: Engine, lock_seconds: float, answer_seconds: float | None = None) -> None:
+def set_limits(engine: Engine, lock_seconds: float, answer_seconds: float | None = None) -> None:
     """Have an engine make connections that give up: locks after `lock_seconds`, a silent server after `answer_seconds`."""
     seconds = ANSWER_SECONDS if answer_seconds is None else answer_seconds
 

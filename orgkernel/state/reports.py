@@ -56,7 +56,7 @@ class Reports:
             .join(salute_latest, salute_latest.c.number == salute_reports.c.number)
             .order_by(*(salute_latest.c[name] for name in _UNIT))
         )
-        return self._context.read(StoredReport, _of(query, org_id, role_id))
+        return self._context.read(StoredReport, _select_for(query, org_id, role_id))
 
     def history(
         self,
@@ -67,7 +67,7 @@ class Reports:
         limit: int = 100,
     ) -> tuple[StoredReport, ...]:
         """Reports, those that were stored last first; only ones stored before the report of a number."""
-        query = _of(select(salute_reports), org_id, role_id).order_by(salute_reports.c.number.desc())
+        query = _select_for(select(salute_reports), org_id, role_id).order_by(salute_reports.c.number.desc())
         if before is not None:
             query = query.where(salute_reports.c.number < before)
         return self._context.read(StoredReport, query.limit(limit))
@@ -81,7 +81,7 @@ class Reports:
         limit: int = _MOST_AT_ONCE,
     ) -> tuple[StoredReport, ...]:
         """Reports in the order in which they were stored, from the one after `number` on."""
-        query = _of(select(salute_reports), org_id, role_id).where(salute_reports.c.number > number)
+        query = _select_for(select(salute_reports), org_id, role_id).where(salute_reports.c.number > number)
         return self._context.read(StoredReport, query.order_by(salute_reports.c.number).limit(limit))
 
     def last_number(self) -> int:
@@ -148,7 +148,7 @@ class Reports:
         transaction.connection.execute(update(salute_latest).where(*where).values(**values))
 
 
-def _of(query: Select[Any], org_id: str | None, role_id: str | None) -> Select[Any]:
+def _select_for(query: Select[Any], org_id: str | None, role_id: str | None) -> Select[Any]:
     if org_id is not None:
         query = query.where(salute_reports.c.org_id == org_id)
     return query if role_id is None else query.where(salute_reports.c.role_id == role_id)

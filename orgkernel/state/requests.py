@@ -219,7 +219,7 @@ class Requests:
         """One request, None where there is none."""
         query = select(requests).where(requests.c.request_id == request_id)
         request = self._context.find(PermissionRequest, query)
-        return None if request is None else _as_of(request, self._context.clock())
+        return None if request is None else _get_state_at(request, self._context.clock())
 
     def list(
         self, status: RequestStatus | None = None, requester: str | None = None
@@ -229,7 +229,7 @@ class Requests:
         if requester is not None:
             query = query.where(requests.c.requester == requester)
         now = self._context.clock()
-        candidates = (_as_of(each, now) for each in self._context.read(PermissionRequest, query))
+        candidates = (_get_state_at(each, now) for each in self._context.read(PermissionRequest, query))
         return tuple(request for request in candidates if status in (None, request.status))
 
 
@@ -237,7 +237,7 @@ def _require_pending(transaction: Transaction, request_id: str) -> PermissionReq
     record = require_record(
         transaction, PermissionRequest, requests, request_id, "request", "`orgkernel request list` shows all"
     )
-    request = _as_of(record, transaction.now)
+    request = _get_state_at(record, transaction.now)
     if request.status != "pending":
         raise Conflict(
             f"the request {quote(request_id)} is {request.status}", "ask again", code="NOT_PENDING"
@@ -245,7 +245,7 @@ def _require_pending(transaction: Transaction, request_id: str) -> PermissionReq
     return request
 
 
-def _as_of(request: PermissionRequest, now: float) -> PermissionRequest:
+def _get_state_at(request: PermissionRequest, now: float) -> PermissionRequest:
     if request.status == "pending" and request.expires_at <= now:
         return msgspec.structs.replace(request, status="expired")
     return request

@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import clean_text
-from orgkernel.state.database import reading
+from orgkernel.state.database import open_for_reading
 from orgkernel.state.known_claims import KnownClaims
 from orgkernel.state.signing import Tokens
 from orgkernel.state.writer import Transaction, Writer
@@ -54,7 +54,7 @@ class StoreContext:
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A connection that sees one moment."""
-        return reading(self.engine, self.shown)
+        return open_for_reading(self.engine, self.shown)
 
     def read(self, kind: type[T], query: Select[Any]) -> tuple[T, ...]:
         """The rows that a query finds at one moment, as records."""

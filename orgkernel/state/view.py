@@ -159,11 +159,11 @@ def list_agent_states(stored: AgentsByOrganization, org_id: str) -> Mapping[str,
     for (org, agent_id), agent in stored.items():
         if org == org_id and org != ALL_ORGANIZATIONS:
             shared = agents_by_id.get(agent_id)
-            agents_by_id[agent_id] = agent if shared is None else _bound_state(agent, shared)
+            agents_by_id[agent_id] = agent if shared is None else _limit_state(agent, shared)
     return MappingProxyType(dict(sorted(agents_by_id.items())))
 
 
-def _bound_state(own: AgentState, shared: AgentState) -> AgentState:
+def _limit_state(own: AgentState, shared: AgentState) -> AgentState:
     lifecycle = max(own.lifecycle, shared.lifecycle, key=_STRICTER.index)
     if own.rank is not None or (shared.rank is None and shared.trust is None):
         # Whoever puts it to work again has to do so for all organizations, if that is where it was stopped.
@@ -284,30 +284,34 @@ def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
     # A store that was restored from a backup may be older than what we know.
     known = held if version > held.view.version else _NOTHING
     last, locks, since = known.view, dict(known.locks), known.view.version
-    for row in _changed(connection, tool_locks, since):
+    for row in _list_changed(connection, tool_locks, since):
         if row.holder is None:
             locks.pop((row.org_id, row.tool_id), None)
         else:
             locks[row.org_id, row.tool_id] = decode_record(ToolLock, row)
     known_agents = dict(known.agents)
-    for row in _changed(connection, agents, since):
+    for row in _list_changed(connection, agents, since):
         known_agents[row.org_id, row.agent_id] = decode_record(AgentState, row)
     # A result that was invalidated stays in its place.
     tested: dict[str, dict[int, QualificationResult | None]] = {}
-    for row in _changed(connection, qualification_results, since):
+    for row in _list_changed(connection, qualification_results, since):
         result = decode_record(QualificationResult, row)
         tested.setdefault(result.agent_id, {})[result.result_id] = result
     results = dict(last.results)
     for agent_id, records in tested.items():
-        results[agent_id] = tuple(_merged(results.get(agent_id, ()), attrgetter("result_id"), records))
-    skills = _patch_skills(known.skills, _changed(connection, skill_records, since))
+        results[agent_id] = tuple(_merge_rows(results.get(agent_id, ()), attrgetter("result_id"), records))
+    skills = _patch_skills(known.skills, _list_changed(connection, skill_records, since))
     # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
-    granted = _changed(connection, grants, since)
+    granted = _list_changed(connection, grants, since)
     given = _replace_rows(last.grants, "grant_id", Grant, granted, _is_given)
     # But whoever misses it wants to know that it ran out.
-    expired = _replace_rows(last.expired, "grant_id", Grant, granted, _ran_out)
+    expired = _replace_rows(last.expired, "grant_id", Grant, granted, _is_used_up)
     capped = _replace_rows(
-        last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since), _holds
+        last.restrictions,
+        "restriction_id",
+        Restriction,
+        _list_changed(connection, restrictions, since),
+        _is_held,
     )
     asleep = _replace_rows(last.asleep, "grant_id", Grant, granted, _is_asleep)
     reports = {**known.reports, **map_by_unit(_read_reported_since(connection, since))}
@@ -355,28 +359,30 @@ def _patch_skills(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrg
     for org_id, by_agent in changed.items():
         agents_now = dict(patched.get(org_id, {}))
         for agent_id, records in by_agent.items():
-            agents_now[agent_id] = tuple(_merged(agents_now.get(agent_id, ()), attrgetter("skill"), records))
+            agents_now[agent_id] = tuple(
+                _merge_rows(agents_now.get(agent_id, ()), attrgetter("skill"), records)
+            )
         patched[org_id] = MappingProxyType(agents_now)
     return patched
 
 
 def _is_given(row: Any) -> bool:
-    return _holds(row) and row.asleep_since is None
+    return _is_held(row) and row.asleep_since is None
 
 
 def _is_asleep(row: Any) -> bool:
-    return _holds(row) and row.asleep_since is not None
+    return _is_held(row) and row.asleep_since is not None
 
 
-def _holds(row: Any) -> bool:
+def _is_held(row: Any) -> bool:
     return row.revoked_at is None and not row.expiry_noted
 
 
-def _ran_out(row: Any) -> bool:
+def _is_used_up(row: Any) -> bool:
     return row.revoked_at is None and bool(row.expiry_noted)
 
 
-def _changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
+def _list_changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
     """In an order that does not depend on the engine: views of the same state are equal."""
     return connection.execute(
         select(table).where(table.c.version > since).order_by(table.c.version, *table.primary_key)
@@ -407,13 +413,13 @@ def _replace_rows(
         changed.setdefault(row.subject, {})[row._mapping[key]] = record
     patched = dict(old)
     for subject, records in changed.items():
-        kept = tuple(_merged(patched.pop(subject, ()), attrgetter(key), records))
+        kept = tuple(_merge_rows(patched.pop(subject, ()), attrgetter(key), records))
         if kept:
             patched[subject] = kept
     return patched
 
 
-def _merged(rows: tuple[T, ...], key: Callable[[T], IdT], records: Mapping[IdT, T | None]) -> Iterator[T]:
+def _merge_rows(rows: tuple[T, ...], key: Callable[[T], IdT], records: Mapping[IdT, T | None]) -> Iterator[T]:
     """Rows in the order of their ids with others in their places; those in between are not looked at."""
     at = 0
     for name in sorted(records):

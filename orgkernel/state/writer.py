@@ -26,7 +26,7 @@ from orgkernel.engines import is_on
 from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
 from orgkernel.state.chain import Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
-from orgkernel.state.database import translate_error, writing
+from orgkernel.state.database import open_for_writing, translate_error
 from orgkernel.state.engine.row_inserts import RowInserts
 from orgkernel.state.tables import AuditValues, state_version
 from orgkernel.state.use_counts import CountedCall, count_uses
@@ -264,7 +264,7 @@ class Writer:
         if self._row_inserts is not None and self._links and len(only_rows) == len(batch):
             return self._commit_rows(self._row_inserts, batch, only_rows)
         answers: list[_Answer] = []
-        with writing(self._engine) as connection:
+        with open_for_writing(self._engine) as connection:
             links, rows = self._begin(connection)
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False

@@ -161,7 +161,7 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
             await in_time(in_store_thread(parts.store.refresh))  # what is in memory is from before the lock
         ruling = await _decide(parts, planned, permit=planned.adapter is not None)
         if ruling.decision.outcome != "allow":
-            return await asyncio.to_thread(_refusal, parts, planned, ruling), None
+            return await asyncio.to_thread(_build_refusal_step, parts, planned, ruling), None
         if planned.adapter is None:
             text = f"nothing serves `{planned.tool_id}` here"
             return planned.step("unavailable", codes.NOTHING_SERVES, text, audit_id=ruling.audit_id), None
@@ -251,7 +251,7 @@ def _mask_reply(reply: Reply, credentials: Mapping[str, str]) -> Reply:
     return Reply(reply.outcome, output, text, metadata, reply.is_uncertain)
 
 
-def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
+def _build_refusal_step(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
     """The step of a decision that does not allow the call, with what is missing and who has it."""
     decision = ruling.decision
     if parts.store is not None:

@@ -220,7 +220,7 @@ async def _ask(
     request = msgspec.structs.replace(tool_request.request, action="escalate", resource=superior)
     try:
         ruling = await asyncio.to_thread(parts.permits.decide, tool_request.org, request, b"{}", permit=False)
-        able = parts.kernel.can(tool_request.org, _as_superior(tool_request.request, superior, gap))
+        able = parts.kernel.can(tool_request.org, _ask_as_superior(tool_request.request, superior, gap))
     except StoreError as error:
         return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
     if ruling.decision.outcome != "allow":
@@ -246,7 +246,7 @@ async def _ask(
     return answer, step("done")
 
 
-def _as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessRequest:
+def _ask_as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessRequest:
     """What the subject asked for, asked by a superior in the same run: what was passed on to the subject does not bind it."""
     context = msgspec.structs.replace(
         request.context, pace=None, input=None, depth=0, children=0, concurrent=0

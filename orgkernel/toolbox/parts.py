@@ -177,7 +177,7 @@ class Parts:
         if isinstance(provider, PythonFunction):
             root = self.view(org).records.organization.workspace_root
             arguments = dict.fromkeys((*(() if named is None else (named,)), *declared))
-            stated = [text for name in arguments for text in _texts(tool_input.get(name))]
+            stated = [text for name in arguments for text in _list_texts(tool_input.get(name))]
             led = [end for text in stated if (end := _find_other_target(text, root)) is not None]
             if led:
                 # One resource names one path; two cannot be compared, which no permission for a path covers.
@@ -185,7 +185,7 @@ class Parts:
         return path
 
 
-def _texts(value: Any) -> list[str]:
+def _list_texts(value: Any) -> list[str]:
     return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
 
 

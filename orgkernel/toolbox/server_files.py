@@ -57,11 +57,11 @@ def read_server_files(paths: Sequence[str], variables: Mapping[str, str]) -> dic
                         f"the server `{name}` is declared twice: {servers_by_name[name].place} and {place}",
                         f"give one of them another name in `{field}`",
                     )
-                servers_by_name[name] = _declared(place, server, variables)
+                servers_by_name[name] = _read_declared_server(place, server, variables)
     return servers_by_name
 
 
-def _declared(place: str, value: Any, variables: Mapping[str, str]) -> DeclaredServer:
+def _read_declared_server(place: str, value: Any, variables: Mapping[str, str]) -> DeclaredServer:
     filled = _Filled(variables)
     provider = _build_provider(value, filled)
     if isinstance(provider, str) or filled.problem:

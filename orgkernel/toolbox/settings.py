@@ -39,10 +39,10 @@ def read_providers(toolbox: Mapping[str, Any]) -> dict[str, Provider]:
     >>> read_providers({"post_api": {"http": "http://127.0.0.1:8000", "routes": "POST /posts"}})["post_api"].routes
     'POST /posts'
     """
-    return {tool: _provider(tool, table) for tool, table in toolbox.items()}
+    return {tool: _build_provider(tool, table) for tool, table in toolbox.items()}
 
 
-def _provider(tool: str, table: Any) -> Provider:
+def _build_provider(tool: str, table: Any) -> Provider:
     where = f"`[toolbox.{tool}]`"
     kinds = [kind for kind in _KINDS if isinstance(table, dict) and kind in table]
     if len(kinds) != 1:

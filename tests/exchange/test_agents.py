@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orgkernel.exchange.agents.names import escaped, names_of
+from orgkernel.exchange.agents.names import escape_name, map_names
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.marks import Mark, find_mark
@@ -217,11 +217,11 @@ def test_no_two_ids_have_one_name() -> None:
         "9",
         "x5f_a",
     ]
-    names = names_of(ids)
+    names = map_names(ids)
     assert len(set(names.values())) == len(ids)
-    assert names_of(reversed(ids)) == names
+    assert map_names(reversed(ids)) == names
     assert (names["a-b"], names["builder"]) == ("a-b", "builder")
-    assert [unescape(escaped(each)) for each in ids] == ids
+    assert [unescape(escape_name(each)) for each in ids] == ids
     assert all(
         name == name.casefold() and "--" not in name and name.strip("-") == name for name in names.values()
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import click
 
-from orgkernel.cli.opening import cache_of, cache_option, format_option, save
+from orgkernel.cli.opening import cache_option, find_cache, format_option, save
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import echo_records
 from orgkernel.diagnostics.wording import printable, quote
@@ -54,7 +54,7 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
     ours = _load_ours(folder, project, no_cache=no_cache)
     trees = [*_with_same_ids_noted(_list_ours(ours, project)), *_find_foreign(folder, project, ours)]
     if form == "json":
-        echo_indented({"trees": [_as_json(each) for each in trees]})
+        echo_indented({"trees": [_build_json(each) for each in trees]})
     elif trees:
         echo_records(form, trees, _HEADINGS, lambda each: each[: len(_HEADINGS)])
         for each in trees:
@@ -69,14 +69,14 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
 _HEADINGS = ListedTree._fields[:5]
 
 
-def _as_json(tree: ListedTree) -> dict[str, object]:
+def _build_json(tree: ListedTree) -> dict[str, object]:
     listed: dict[str, object] = dict(zip(_HEADINGS, tree, strict=False))
     return listed | ({"note": tree.note} if tree.note else {})
 
 
 def _load_ours(folder: str | None, project: Project, *, no_cache: bool) -> Snapshot:
     request = request_of(project, os.getcwd(), () if folder is None else (folder,), OURS)
-    loader = Loader(request, project.severities, cache_of(project, no_cache))
+    loader = Loader(request, project.severities, find_cache(project, no_cache))
     snapshot = loader.load()
     save(loader)
     return snapshot
@@ -99,7 +99,7 @@ def _list_ours(ours: Snapshot, project: Project) -> Iterator[ListedTree]:
             yield _describe(snapshot, OURS)._replace(path=document.name)
     for broken in ours.tree.broken:
         if broken.kind == _ORGANIZATION and not _is_compiled(broken.path):
-            yield ListedTree("", OURS, 0, 0, broken.name, _errors_in(broken.name), is_broken=True)
+            yield ListedTree("", OURS, 0, 0, broken.name, _say_errors(broken.name), is_broken=True)
 
 
 def _is_compiled(path: str) -> bool:
@@ -138,7 +138,7 @@ def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Itera
             place = format_relative_path(tree.folder, here)
             note = ""
             if (os.path.realpath(tree.folder), tree.format) not in read:
-                note = f"is not read from here: pass {_options_for(tree.folder, tree.format, place)}"
+                note = f"is not read from here: pass {_suggest_options(tree.folder, tree.format, place)}"
             listed = [_describe(each, tree.format) for each in snapshot.organizations.values()]
             listed = [each for each in listed if each.format == tree.format]
             for each in listed or [ListedTree("", tree.format, 0, 0, place)]:
@@ -153,7 +153,7 @@ def _read_from_here(folder: str | None, project: Project, ours: Snapshot) -> Ite
             yield os.path.realpath(root.path), root.format
 
 
-def _options_for(folder: str, form: str, place: str) -> str:
+def _suggest_options(folder: str, form: str, place: str) -> str:
     recognized = any(
         root.format == form for root in resolve_paths((folder,), os.getcwd()).roots if root.areas
     )
@@ -163,12 +163,12 @@ def _options_for(folder: str, form: str, place: str) -> str:
 def _describe(snapshot: OrgSnapshot, form: str) -> ListedTree:
     records = snapshot.records
     name = records.document.name
-    note = _errors_in(name) if snapshot.has_errors else ""
+    note = _say_errors(name) if snapshot.has_errors else ""
     return ListedTree(
         snapshot.org_id, records.document.format or form, len(records.posts), len(records.agents), name, note,
         is_broken=snapshot.has_errors,
     )  # fmt: skip
 
 
-def _errors_in(name: str) -> str:
+def _say_errors(name: str) -> str:
     return f"has errors: run `orgkernel check {shlex.quote(os.path.dirname(name) or os.curdir)}`"

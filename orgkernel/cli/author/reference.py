@@ -10,7 +10,7 @@ from orgkernel.errors import UsageError
 
 
 @click.command("rule")
-@click.argument("code", required=False, shell_complete=completing.rules)
+@click.argument("code", required=False, shell_complete=completing.complete_rules)
 def rule(code: str | None) -> None:
     """Explain the rule with this CODE or name, or list all rules."""
     from orgkernel.rules.pages import build_all_pages

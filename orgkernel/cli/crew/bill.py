@@ -9,8 +9,8 @@ import msgspec
 
 from orgkernel.cli import completing
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
+from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.decisions.work.bills.instance import BillAssignment, BillInstance, NextSteps
 from orgkernel.diagnostics.validation_text import describe_unfit
@@ -21,7 +21,7 @@ from orgkernel.prepared_types import prepared
 _EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"BILL_ROLE": ["AGENT"]}, "steps": {}}`'
 _bill_argument = click.argument("bill", shell_complete=completing.bills)
 _where = with_options(
-    org_option, path_option, as_of_option, store_option, cache_option, format_option("text", "json")
+    org_option, add_path_options, as_of_option, store_option, cache_option, format_option("text", "json")
 )
 
 
@@ -110,9 +110,9 @@ def _parse(bill: str, text: bytes) -> BillInstance:
 
 
 def _render_list(bill_list: BillList) -> str:
-    from orgkernel.cli.tables import draw, new_table
+    from orgkernel.cli.tables import create_table, draw
 
-    table = new_table("bill", "version", "title", "trigger", "bill roles", "steps", "file")
+    table = create_table("bill", "version", "title", "trigger", "bill roles", "steps", "file")
     for each in bill_list.bills:
         table.add_row(
             each.bill,
@@ -145,21 +145,21 @@ def _render_page(page: BillPage) -> str:
         lines.append(
             f"  bill role {bill_role.bill_role}: {count} of {', '.join(bill_role.roles) or 'nobody'}{needed}"
         )
-        lines += places(bill_role.why)
+        lines += list_places(bill_role.why)
     for step in page.steps:
         doing = ", ".join(filter(None, (step.role, *step.roles))) or "the owner"
         with_what = step.tool or step.skill or step.channel or step.sub_bill
         lines.append(f"  step {step.id}: {step.action}{f' {with_what}' if with_what else ''} by {doing}")
     lines += [f"  result: {each}" for each in page.expected_results]
     lines += [f"  constraint: {each}" for each in page.constraints]
-    return as_text(lines)
+    return join_lines(lines)
 
 
 def _render_check(page: BillPage, proposal: BillAssignment) -> str:
     lines = [f"{each.file}:{each.line}: {each.code}: {each.message}" for each in page.findings]
     for each in proposal.vacancies:
-        lines += [f"bill role {each.bill_role} is {each.missing} short now", *because(each.reasons)]
-    return as_text(lines or [f"{page.bill}: no findings, and the crew can take every bill role now"])
+        lines += [f"bill role {each.bill_role} is {each.missing} short now", *render_reasons(each.reasons)]
+    return join_lines(lines or [f"{page.bill}: no findings, and the crew can take every bill role now"])
 
 
 def _render_fill(assignment: BillAssignment) -> str:
@@ -168,12 +168,15 @@ def _render_fill(assignment: BillAssignment) -> str:
         others = f" (or {', '.join(filled.others)})" if filled.others else ""
         lines.append(f"  {filled.bill_role}: {', '.join(filled.agents) or 'nobody'}{others}")
     for each in assignment.vacancies:
-        lines += [f"  {each.bill_role} is {each.missing} short", *because(each.reasons)]
-    return as_text(lines)
+        lines += [f"  {each.bill_role} is {each.missing} short", *render_reasons(each.reasons)]
+    return join_lines(lines)
 
 
 def _render_next(next_steps: NextSteps) -> str:
-    lines = [f"{next_steps.bill} → {next_steps.state}, {next_steps.outcome}", *because(next_steps.reasons)]
+    lines = [
+        f"{next_steps.bill} → {next_steps.state}, {next_steps.outcome}",
+        *render_reasons(next_steps.reasons),
+    ]
     for step in next_steps.may_start:
         lines.append(f"  may start {step.step}: {step.name or step.action}")
         lines += [f"    {each.text}" for each in step.obligations]
@@ -195,5 +198,5 @@ def _render_next(next_steps: NextSteps) -> str:
         lines.append(f"  skipped: {', '.join(next_steps.skipped)}")
     for finding in next_steps.findings:
         lines.append(f"  finding {finding.code}: {finding.text}")
-        lines += places(finding.why)
-    return as_text(lines)
+        lines += list_places(finding.why)
+    return join_lines(lines)

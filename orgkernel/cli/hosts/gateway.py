@@ -19,10 +19,10 @@ from orgkernel.cli.circumstances import parse_context, run_options
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.hosts.gateway_report import command as report_command
 from orgkernel.cli.hosts.gateway_report import lock_option
-from orgkernel.cli.hosts.stdio import declared_subject, serve_on_stdio
-from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save, with_options
-from orgkernel.cli.operate.listening import tls_files, tls_options
-from orgkernel.cli.stores import located, store_option
+from orgkernel.cli.hosts.stdio import find_declared_subject, serve_on_stdio
+from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, org_option, save, with_options
+from orgkernel.cli.operate.listening import build_tls_files, tls_options
+from orgkernel.cli.stores import locate_current_store, store_option
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.diagnostics.wording import clean, did_you_mean, printable, quote
 from orgkernel.errors import UsageError
@@ -62,7 +62,7 @@ _server_options = with_options(
 )
 @run_options
 @tls_options
-@path_option
+@add_path_options
 @store_option
 @cache_option
 @click.pass_context
@@ -106,7 +106,7 @@ def _run(
                 "`--approver`, `--on-behalf-of`, `--via` and `--context` describe one caller, and `--http` has many",
                 "leave them out",
             )
-        _serve(kernel, gateway, address, store, tls_files(tls_certificate, tls_key))
+        _serve(kernel, gateway, address, store, build_tls_files(tls_certificate, tls_key))
         return
     _serve_one(
         kernel,
@@ -129,14 +129,14 @@ def _serve_one(
     from orgkernel.mcp.gateway.server import run_gateway_stdio
 
     snapshot = kernel.organization(org).snapshot
-    subject = declared_subject(snapshot, role, agent)
+    subject = find_declared_subject(snapshot, role, agent)
     if approver and approver.removeprefix("person:") not in snapshot.records.people:
         raise UsageError(f"no directory declares {quote(approver)}", "name a declared person as `person:ID`")
     base = msgspec.structs.replace(base, subject=subject)
     serve_on_stdio(
         kernel,
         lambda: LocalCaller(
-            kernel, snapshot.org_id, subject, located(store), base, approver, _say_unrecorded
+            kernel, snapshot.org_id, subject, locate_current_store(store), base, approver, _say_unrecorded
         ),
         partial(run_gateway_stdio, gateway),
     )
@@ -154,7 +154,7 @@ def _serve(kernel: Kernel, gateway: Any, address: str, store: str | None, tls: A
     gc.enable()
     sys.setswitchinterval(_TURN_SECONDS)
     serve(
-        kernel, host=host.strip("[]"), port=int(port), reload=True, store=located(store), tls=tls, gateway=gateway,
+        kernel, host=host.strip("[]"), port=int(port), reload=True, store=locate_current_store(store), tls=tls, gateway=gateway,
         on_ready=lambda url: click.echo(f"gateway on {url}/mcp\nStop with Ctrl-C.", err=True),
     )  # fmt: skip
 
@@ -235,7 +235,7 @@ def accept(
                 f"server {quote(name)} has no tool {quote(unknown[0])}",
                 did_you_mean(unknown[0], definitions) or "",
             )
-        lines = list(_differences(pins, name, definitions, wanted))
+        lines = list(_list_differences(pins, name, definitions, wanted))
         for line in lines:
             click.echo(line)
         if server is not None or everything:
@@ -275,7 +275,7 @@ async def _list_all(
     return listed, failed
 
 
-def _differences(
+def _list_differences(
     pins: Pins, server: str, listed: Mapping[str, Mapping[str, Any]], names: Sequence[str] | None
 ) -> list[str]:
     """What accepting would change: a line for each tool, and below it each field that is another."""
@@ -287,20 +287,20 @@ def _differences(
         if names is not None and name not in names:
             continue
         old, new = known.get(name), listed.get(name)
-        shown = _short(f"{server}/{name}")
+        shown = _shorten(f"{server}/{name}")
         if old is None and new is not None:
-            lines.append(f"+ {shown}: {_short(new.get('description', ''))}")
+            lines.append(f"+ {shown}: {_shorten(new.get('description', ''))}")
         elif new is None:
             lines.append(f"- {shown}")
         elif old is not None and old != new:
             lines.append(f"~ {shown}")
             for field in list_changed_fields(old, new):
-                lines.append(f"    {field} - {_short(old.get(field, ''))}")
-                lines.append(f"    {field} + {_short(new.get(field, ''))}")
+                lines.append(f"    {field} - {_shorten(old.get(field, ''))}")
+                lines.append(f"    {field} + {_shorten(new.get(field, ''))}")
     return lines
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     text = clean(" ".join(text.split()))
     return text if len(text) <= 300 else f"{text[:300]}…"

@@ -6,9 +6,9 @@ import click
 
 from orgkernel.cli.circumstances import parse_context, run_options
 from orgkernel.cli.groups import CommandGroup, refuse_options_before
-from orgkernel.cli.hosts.stdio import declared_subject, serve_on_stdio
-from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
-from orgkernel.cli.stores import located, store_option
+from orgkernel.cli.hosts.stdio import find_declared_subject, serve_on_stdio
+from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, org_option
+from orgkernel.cli.stores import locate_current_store, store_option
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import UsageError
 
@@ -18,7 +18,7 @@ from orgkernel.errors import UsageError
 @click.option("--role", metavar="ROLE", help="The role that asks.")
 @click.option("--agent", metavar="AGENT", help="The agent that asks.")
 @run_options
-@path_option
+@add_path_options
 @store_option
 @cache_option
 @click.pass_context
@@ -54,8 +54,10 @@ def command(
     require_sdk()
     kernel = open_kernel(paths, org, no_cache=no_cache)
     snapshot = kernel.organization(org).snapshot
-    subject = declared_subject(snapshot, role, agent)
+    subject = find_declared_subject(snapshot, role, agent)
     base = AccessRequest(subject, "", "", parse_context(context_json), on_behalf_of, via)
     serve_on_stdio(
-        kernel, lambda: LocalAsker(kernel, snapshot.org_id, subject, located(store), base), run_stdio
+        kernel,
+        lambda: LocalAsker(kernel, snapshot.org_id, subject, locate_current_store(store), base),
+        run_stdio,
     )

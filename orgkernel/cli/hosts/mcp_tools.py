@@ -7,7 +7,7 @@ import os
 
 import click
 
-from orgkernel.cli.output import counted
+from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.loading.formats.mcp import LISTED
@@ -62,7 +62,8 @@ def command(path: str, connect: bool, names: tuple[str, ...], output: str | None
         raise UsageError(f"{quote(target)} cannot be written: {(error.strerror or '').lower()}") from None
     number = sum(len(tools) for tools, _ in answers.values())
     click.echo(
-        f"wrote {printable(target)}: {counted(number, 'tool')} of {counted(len(answers), 'server')}", err=True
+        f"wrote {printable(target)}: {format_count(number, 'tool')} of {format_count(len(answers), 'server')}",
+        err=True,
     )
 
 

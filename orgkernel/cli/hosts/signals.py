@@ -57,13 +57,13 @@ def _read(dump: BinaryIO) -> dict[str, Any]:
 
 def _render_map(layers: Sequence[Layer]) -> str:
     """One row per signal layer in the order of a turn, then which of them reads which, and how it reacts."""
-    from orgkernel.cli.tables import draw, new_table
+    from orgkernel.cli.tables import create_table, draw
 
-    layer_table = new_table("signal layer", "hook", "writes", "or derived from")
+    layer_table = create_table("signal layer", "hook", "writes", "or derived from")
     for layer in layers:
         says = (f"{name}!" if name == layer.spoken_by else name for name in layer.says)
         layer_table.add_row(layer.name, layer.hook, ", ".join(says), layer.seen_in or "–")
-    read = new_table("reader", "reads", "and")
+    read = create_table("reader", "reads", "and")
     for layer in layers:
         for does in dict.fromkeys(layer.reads.values()):
             others = (other for other, why in layer.reads.items() if why == does)
@@ -79,31 +79,31 @@ def _render_map(layers: Sequence[Layer]) -> str:
 
 def _render_trace(trace: TurnTrace) -> str:
     """A turn: the signals of each signal layer, the one that warned, and the deferrals and conflicts."""
-    from orgkernel.cli.tables import draw, new_table
+    from orgkernel.cli.tables import create_table, draw
 
     turn = "the turn" if trace.turn is None else f"turn {trace.turn}"
-    table = new_table("signal layer", "", "signals")
+    table = create_table("signal layer", "", "signals")
     for layer in trace.signal_layers:
         fields = ", ".join(f"{name}={value}" for name, value in layer.fields.items() if name != "turn")
         table.add_row(printable(layer.name), "spoke" if layer.spoke else layer.source, printable(fields))
-    text = f"In {turn}, {_holder(trace)}.\n\n" + (f"{draw(table)}\n" if trace.signal_layers else "")
+    text = f"In {turn}, {_render_holder(trace)}.\n\n" + (f"{draw(table)}\n" if trace.signal_layers else "")
     if trace.silent:
         text += f"unknown: {', '.join(trace.silent)}\n"
     if trace.events:
         counted = ", ".join(f"{number} × {printable(kind)}" for kind, number in sorted(trace.counts.items()))
-        events = "".join(f"{printable(_event(event))}\n" for event in trace.events)
+        events = "".join(f"{printable(_render_event(event))}\n" for event in trace.events)
         text += f"\n{events}total: {counted}\n"
     return text
 
 
-def _holder(trace: TurnTrace) -> str:
+def _render_holder(trace: TurnTrace) -> str:
     spoke = [layer.name for layer in trace.signal_layers if layer.spoke]
     if len(spoke) > 1:
         return f"more than one signal layer spoke: {printable(', '.join(spoke))}"
     return f"{printable(trace.held_by)} warned" if trace.held_by else "no signal layer warned"
 
 
-def _event(event: Event) -> str:
+def _render_event(event: Event) -> str:
     if event.kind == "deferred" and len(event.layers) == 2:
         return f"turn {event.turn}: {event.layers[0]} deferred to {event.layers[1]}"
     return f"turn {event.turn}: {event.kind} of {', '.join(event.layers)}"

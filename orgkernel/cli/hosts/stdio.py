@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="LocalAsker")
 
 
-def declared_subject(snapshot: OrgSnapshot, role: str | None, agent: str | None) -> str:
+def find_declared_subject(snapshot: OrgSnapshot, role: str | None, agent: str | None) -> str:
     """The role or the agent, of which one is named, as a subject. Raises `UnknownRole` and `UnknownAgent`."""
     if role is not None:
         snapshot.require_role(role)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from orgkernel.cli.opening import request_of
+from orgkernel.cli.opening import build_request
 from orgkernel.cli.operate.checkup_report import Asked, Checked, Lines, run_check
 from orgkernel.cli.operate.checkup_store import check_store
-from orgkernel.cli.output import counted
+from orgkernel.cli.output import format_count
 from orgkernel.cli.stores import show_time
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
@@ -85,12 +85,12 @@ def check_packages() -> Lines:
             "install orgkernel again in the same environment, with what it requires",
         )
         return
-    missing = [extra for extra in _extras() if extras[extra]]
+    missing = [extra for extra in _list_extras() if extras[extra]]
     says = f"; not installed: {listing(f'orgkernel[{extra}]' for extra in missing)}" if missing else ""
     yield "ok", f"all {counted_requirements} requirements fit{says}", ""
 
 
-def _extras() -> tuple[str, ...]:
+def _list_extras() -> tuple[str, ...]:
     """The extras. `all` only repeats what the others require."""
     extras = importlib.metadata.metadata("orgkernel").get_all("Provides-Extra") or ()
     return tuple(extra for extra in extras if extra != "all")
@@ -100,7 +100,9 @@ def _find_extra(requirement: Any) -> str | None:
     """The extra that a requirement belongs to; empty for the default, None if it is not for this system."""
     if requirement.marker is None:
         return ""
-    return next((extra for extra in ("", *_extras()) if requirement.marker.evaluate({"extra": extra})), None)
+    return next(
+        (extra for extra in ("", *_list_extras()) if requirement.marker.evaluate({"extra": extra})), None
+    )
 
 
 def check_settings(project: Project) -> Lines:
@@ -126,7 +128,7 @@ def check_documents(options: Asked, project: Project) -> Lines:
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.names import ACTIVE
 
-    request = request_of(options.paths, project)
+    request = build_request(options.paths, project)
     kernel = Kernel(request, active=project.active, severities=project.severities)
     latest = kernel.state.latest
     shown = listing(sorted(request.asked))
@@ -139,9 +141,10 @@ def check_documents(options: Asked, project: Project) -> Lines:
         return
     counts = Counter(diagnostic.severity for diagnostic in latest.diagnostics)
     counts_text = (
-        ", ".join(counted(counts[each], each.value) for each in Severity if counts[each]) or "no findings"
+        ", ".join(format_count(counts[each], each.value) for each in Severity if counts[each])
+        or "no findings"
     )
-    what = f"{counted(len(latest.organizations), 'organization')} in {shown}: {counts_text}"
+    what = f"{format_count(len(latest.organizations), 'organization')} in {shown}: {counts_text}"
     if counts[Severity.ERROR]:
         refused = listing(kernel.state.refused)
         serves = f"; not served: {refused}" if kernel.state.refused else ""
@@ -155,7 +158,7 @@ def check_documents(options: Asked, project: Project) -> Lines:
     if exposed:
         yield (
             "warning",
-            f"other users may write to {counted(len(exposed), 'document')}, such as {quote(exposed[0])}, and so grant permissions",
+            f"other users may write to {format_count(len(exposed), 'document')}, such as {quote(exposed[0])}, and so grant permissions",
             "run `chmod -R go-w` on the folder, as its owner",
         )
 
@@ -187,12 +190,12 @@ def check_toolbox(project: Project) -> Lines:
     ]
     others = {tool: table for tool, table in project.toolbox.items() if tool not in functions}
     for tool, provider in read_providers(others).items():
-        make_adapter(tool, provider, _never)
-    unseen = f"; {counted(len(functions), 'function')} not imported" if functions else ""
-    yield "ok", f"{counted(len(project.toolbox), 'tool')} in the settings{unseen}", ""
+        make_adapter(tool, provider, _refuse_calls)
+    unseen = f"; {format_count(len(functions), 'function')} not imported" if functions else ""
+    yield "ok", f"{format_count(len(project.toolbox), 'tool')} in the settings{unseen}", ""
 
 
-def _never(*_: Any) -> Any:
+def _refuse_calls(*_: Any) -> Any:
     raise AssertionError("nothing is called")
 
 
@@ -224,17 +227,17 @@ def check_tokens(options: Asked, project: Project) -> Lines:
             "check `jwks` of `[oidc]`, the network, and the certificates that this machine trusts",
         )
         return
-    yield "ok", f"{quote(host)} has {counted(len(keys.keys), 'key')} of {quote(settings.issuer)}", ""
+    yield "ok", f"{quote(host)} has {format_count(len(keys.keys), 'key')} of {quote(settings.issuer)}", ""
 
 
 def check_certificate(options: Asked) -> Lines:
     """Whether clients would accept the certificate."""
     if options.tls is None:
         return
-    from manifest_api.guards.tls import SOON_DAYS, days_left, read_certificate
+    from manifest_api.guards.tls import SOON_DAYS, count_days_left, read_certificate
 
     _, expires_at = read_certificate(options.tls)
-    left = days_left(expires_at)
+    left = count_days_left(expires_at)
     if left < SOON_DAYS:
         yield (
             "warning",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orgkernel.cli.operate.checkup_report import Asked, Checked, Lines, run_check
-from orgkernel.cli.output import counted
+from orgkernel.cli.output import format_count
 from orgkernel.cli.stores import show_time
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError
@@ -32,7 +32,7 @@ def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Itera
     try:
         location = locate_store(project, options.folder, options.store, options.environment)
         if location.path and not os.path.exists(location.path):
-            yield _missing(location, options)
+            yield _check_missing(location, options)
             return
         store = open_store(location, read_only=True)
     except OrgkernelError as error:
@@ -46,12 +46,12 @@ def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Itera
         yield from run_check("keys", lambda: _check_keys(store, has_keys))
 
 
-def _missing(location: StoreLocation, options: Asked) -> Checked:
+def _check_missing(location: StoreLocation, options: Asked) -> Checked:
     from orgkernel.operations.upkeep import find_lost_store
 
     for lost in find_lost_store(location):
         return Checked("store", "problem", lost.message, "put a backup back with `orgkernel store restore`")
-    shown = _near(location.shown, options.folder)
+    shown = _shorten_path(location.shown, options.folder)
     return Checked("store", "ok", f"there is none yet; the first change makes `{shown}`")
 
 
@@ -117,21 +117,21 @@ def _check_audit(store: Store) -> Lines:
 
     rows = describe_store(store).rows["audit"]
     if rows > _MOST_ROWS:
-        yield "ok", f"{counted(rows, 'row')}, too many to verify here; `orgkernel audit verify` does", ""
+        yield "ok", f"{format_count(rows, 'row')}, too many to verify here; `orgkernel audit verify` does", ""
         return
     verification = verify(store)
     for each in verification.findings[:_MOST_SHOWN]:
         yield "problem", each.message, "run `orgkernel audit verify`"
     if (more := max(0, len(verification.findings) - _MOST_SHOWN) + verification.more_findings) > 0:
-        yield "problem", f"{counted(more, 'more finding')}", "run `orgkernel audit verify`"
+        yield "problem", f"{format_count(more, 'more finding')}", "run `orgkernel audit verify`"
     if verification.accepted:
         yield (
             "warning",
-            f"{counted(len(verification.accepted), 'finding')} accepted",
+            f"{format_count(len(verification.accepted), 'finding')} accepted",
             "run `orgkernel audit verify`",
         )
     if not verification.findings:
-        yield "ok", f"{counted(verification.rows, 'row')}, unchanged", ""
+        yield "ok", f"{format_count(verification.rows, 'row')}, unchanged", ""
 
 
 def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
@@ -148,12 +148,12 @@ def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
         )
     if keys:
         admins = sum("admin" in key.scopes for key in keys)
-        yield "ok", f"{counted(len(keys), 'valid API key')}, {admins} of them for everything", ""
+        yield "ok", f"{format_count(len(keys), 'valid API key')}, {admins} of them for everything", ""
     else:
         yield "ok", "no valid API key: only loopback may ask, and nothing can be changed over HTTP", ""
 
 
-def _near(path: str, folder: str) -> str:
+def _shorten_path(path: str, folder: str) -> str:
     """A path as somebody in the folder would write it."""
     inside = os.path.relpath(path, folder) if os.path.isabs(path) else path
     return path if inside.startswith("..") else inside

@@ -37,7 +37,7 @@ tls_options = with_options(
 )  # fmt: skip
 
 
-def tls_files(certificate: str | None, key: str | None) -> TlsFiles | None:
+def build_tls_files(certificate: str | None, key: str | None) -> TlsFiles | None:
     """The files of the two options, which belong together. Raises `UsageError`."""
     from manifest_api.guards.tls import TlsFiles
 

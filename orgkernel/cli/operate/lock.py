@@ -10,11 +10,11 @@ from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
-    opened,
+    open_current_store,
+    open_operation_here,
     show_time,
     store_option,
 )
@@ -33,7 +33,7 @@ def command() -> None:
 @format_option("text", "json")
 def list_(org: str | None, store: str | None, form: str) -> None:
     """List the locks that are held."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         locks = state.locks.list(org)
     echo_records(
         form,
@@ -69,7 +69,7 @@ def acquire(
 ) -> None:
     """Take an exclusive TOOL for SUBJECT, if it may use the tool and nobody else holds it."""
     circumstances = AccessRequest("", "lock", "", parse_context(context_json))
-    with acting_here(**where, create=True) as context:
+    with open_operation_here(**where, create=True) as context:
         lock = acquire_lock(context, org, tool_id, holder, circumstances, seconds=seconds, reason=reason)
     echo_record(form, lock, f"{holder} holds {tool_id} with token {lock.token}")
 
@@ -82,7 +82,7 @@ def acquire(
 @change_options
 def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
     """Give a TOOL back that SUBJECT holds, by the TOKEN of its lock."""
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         lock = release_lock(context, org, tool_id, token, holder)
     echo_record(form, lock, f"{holder} gave {tool_id} back")
 
@@ -96,6 +96,6 @@ def break_(org: str, tool_id: str, reason: str, form: str, **where: Any) -> None
 
     With `--by`, this needs a superior of the holder, or the owner.
     """
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         lock = break_lock(context, org, tool_id, reason)
     echo_record(form, lock, f"the lock {lock.token} of {tool_id} was taken from {lock.holder}")

@@ -8,19 +8,19 @@ from typing import Any, get_args
 import click
 
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
-    acting_alone,
-    acting_here,
     all_orgs_option,
     change_options,
     echo_record,
     echo_records,
     find_declared,
-    looking,
-    named_org,
-    opened,
+    get_named_organization,
+    open_current_store,
+    open_operation_alone,
+    open_operation_here,
+    open_question,
     parse_until,
     show_time,
     store_option,
@@ -127,14 +127,14 @@ def _issue_grant(**values: Any) -> None:
     Only what a document declares can be given. With `--by`, a role or an agent gives what its `may_grant` names, and
     nobody gives more than they are allowed themselves.
     """
-    _issue(issue_grant, GrantDraft, _given, **values)
+    _issue(issue_grant, GrantDraft, _render_grant, **values)
 
 
 @grant.command("list")
 @_list_options("revoked, used up or has expired")
 def _list_grants(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List grants, how often they were used, and which are asleep."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         grants = state.grants.list(subject, active_only=not everything)
         uses = state.grants.count_uses()
 
@@ -143,7 +143,16 @@ def _list_grants(subject: str | None, everything: bool, store: str | None, form:
         used = f"{uses.get(each.grant_id, 0)}{left}"
         until = "asleep" if each.asleep_since is not None else _show_end(each, "revoked")
         resources = " ".join(each.resources) + (f" ({each.lifts})" if each.lifts else "")
-        return each.grant_id, each.subject, each.org_id, _bound(each), until, used, each.issued_by, resources
+        return (
+            each.grant_id,
+            each.subject,
+            each.org_id,
+            _render_bound(each),
+            until,
+            used,
+            each.issued_by,
+            resources,
+        )
 
     headings = ("grant", "subject", "organization", "level", "until", "used", "by", "resources")
     echo_records(form, tuple(map(list_grant, grants)), headings, row)
@@ -162,10 +171,10 @@ def _wake_grants(
     A grant falls asleep when no document declares its subject any more. Grants from before they belonged to
     organizations are asleep too; they are woken for one organization, or with `--all-orgs` for all of them.
     """
-    org = named_org(org_id, all_orgs)
-    with acting_here(**where) as context:
+    org = get_named_organization(org_id, all_orgs)
+    with open_operation_here(**where) as context:
         woken = [wake_grant(context, grant_id, org, reason) for grant_id in grant_ids]
-    lines = (f"{each.grant_id} is awake and gives {_what_is_given(each)}" for each in woken)
+    lines = (f"{each.grant_id} is awake and gives {_render_grant_content(each)}" for each in woken)
     echo_record(form, woken[0] if len(woken) == 1 else woken, "\n".join(lines))
 
 
@@ -181,14 +190,14 @@ def _issue_restriction(**values: Any) -> None:
 
     With `--by`, this needs a superior of SUBJECT, a role whose `may_grant` names the tools, or the owner.
     """
-    _issue(issue_restriction, RestrictionDraft, _left, **values)
+    _issue(issue_restriction, RestrictionDraft, _render_restriction, **values)
 
 
 @restriction.command("list")
 @_list_options("lifted or has expired")
 def _list_restrictions(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List restrictions."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         restrictions = state.restrictions.list(subject, active_only=not everything)
 
     def row(each: Any) -> tuple[Any, ...]:
@@ -205,35 +214,35 @@ def _issue(
     paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
     **values: Any,
 ) -> None:  # fmt: skip
-    until, org = parse_until(expires), named_org(org_id, all_orgs)
-    with acting_here(actor, paths, store, no_cache, create=True) as context:
+    until, org = parse_until(expires), get_named_organization(org_id, all_orgs)
+    with open_operation_here(actor, paths, store, no_cache, create=True) as context:
         made = issue(context, draft(expires_at=until, org_id=org, **values))
     echo_record(form, made, say(made))
 
 
-def _given(grant: Grant) -> str:
-    return f"{grant.grant_id} gives {_what_is_given(grant)}"
+def _render_grant(grant: Grant) -> str:
+    return f"{grant.grant_id} gives {_render_grant_content(grant)}"
 
 
-def _left(restriction: Restriction) -> str:
-    where, what = _where(restriction.org_id), ", ".join(restriction.resources)
+def _render_restriction(restriction: Restriction) -> str:
+    where, what = _render_organization(restriction.org_id), ", ".join(restriction.resources)
     level = restriction.level
     return f"{restriction.restriction_id} leaves {restriction.subject} no more than level {level} of {what} {where}"
 
 
-def _what_is_given(grant: Grant) -> str:
+def _render_grant_content(grant: Grant) -> str:
     """A grant in words: level, resources, subject and organization."""
     what = ", ".join(grant.resources)
-    return f"{grant.subject} level {_level(grant)} of {what} {_where(grant.org_id)}"
+    return f"{grant.subject} level {_render_level(grant)} of {what} {_render_organization(grant.org_id)}"
 
 
-def _level(record: Grant | PermissionRequest) -> str:
+def _render_level(record: Grant | PermissionRequest) -> str:
     """The level, and what is waived."""
     waives = f" (waiving {', '.join(record.waives)})" if record.waives else ""
-    return f"{_bound(record)}{waives}"
+    return f"{_render_bound(record)}{waives}"
 
 
-def _bound(record: Grant | PermissionRequest) -> str:
+def _render_bound(record: Grant | PermissionRequest) -> str:
     """The level, and the only action, input or version of the documents it is for."""
     action = "" if record.action is None else f" for {record.action}"
     one = "" if record.input_digest is None else " with one input"
@@ -241,7 +250,7 @@ def _bound(record: Grant | PermissionRequest) -> str:
     return f"{record.level}{action}{one}{version}"
 
 
-def _where(org_id: str | None) -> str:
+def _render_organization(org_id: str | None) -> str:
     return "in all organizations" if org_id == ALL_ORGANIZATIONS else f"in {org_id}"
 
 
@@ -254,7 +263,7 @@ def _add_ending(
     @click.argument("record_id", metavar=str(group.name).upper())
     @change_options
     def command(record_id: str, reason: str, form: str, **where: Any) -> None:
-        with acting_alone(**where) as context:
+        with open_operation_alone(**where) as context:
             ended = end(context, record_id, reason)
         echo_record(form, ended, f"{record_id} {done}")
 
@@ -300,8 +309,8 @@ def _create_request(
 
     An agent (`--by`) asks for itself and for nobody else.
     """
-    org = named_org(org_id, all_orgs)
-    with acting_here(actor, paths, store, no_cache, create=True) as context:
+    org = get_named_organization(org_id, all_orgs)
+    with open_operation_here(actor, paths, store, no_cache, create=True) as context:
         new_request = ask(context, RequestDraft(org_id=org, **draft))
     until = show_time(new_request.expires_at)
     echo_record(form, new_request, f"{new_request.request_id} is pending until {until}")
@@ -309,7 +318,7 @@ def _create_request(
 
 @request.command("show", short_help="Show a request in full, and what granting it would change.")
 @click.argument("request_id", metavar="REQUEST")
-@path_option
+@add_path_options
 @store_option
 @cache_option
 @format_option("text", "json")
@@ -317,24 +326,24 @@ def _show_request(
     request_id: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
 ) -> None:
     """Show a request in full, and what granting it would change for the requester."""
-    with looking(store, find_declared(paths, no_cache=no_cache)) as context:
+    with open_question(store, find_declared(paths, no_cache=no_cache)) as context:
         full_request = describe_request(context, request_id)
     if form == "json":
         echo_indented(full_request)
         return
     record = full_request.request
     lines = [
-        f"{record.request_id}: {record.requester} asks for level {_level(record)} of {', '.join(record.resources)} {_where(record.org_id)}",
+        f"{record.request_id}: {record.requester} asks for level {_render_level(record)} of {', '.join(record.resources)} {_render_organization(record.org_id)}",
         f"status: {record.status}, until {show_time(record.expires_at)}",
         f"reason: {record.reason or 'none given'}",
         "granting it would change:" if full_request.widens else "granting it would change nothing",
-        *(f"  {_change(each)}" for each in full_request.widens),
+        *(f"  {_render_change(each)}" for each in full_request.widens),
     ]
     for line in lines:
         click.echo(printable(line))
 
 
-def _change(widening: Widening) -> str:
+def _render_change(widening: Widening) -> str:
     before = f"{widening.outcome_before}, level {widening.level_before}"
     after = f"{widening.outcome_after}, level {widening.level_after}"
     return f"{widening.org_id}: {widening.action} {widening.resource}: from {before} to {after}"
@@ -350,9 +359,9 @@ def _approve_request(request_id: str, approval: Approval, reason: str, form: str
     Approving is granting: with `--by`, a role or an agent approves what its `may_grant` names, and nobody approves more
     than they are allowed themselves.
     """
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         approved, given = approve(context, request_id, approval, reason)
-    echo_record(form, approved, f"{request_id} approved {approval}: {_given(given)}")
+    echo_record(form, approved, f"{request_id} approved {approval}: {_render_grant(given)}")
 
 
 _add_ending(request, "deny", "denied", deny, "Say no to a request.")
@@ -365,7 +374,7 @@ _add_ending(request, "deny", "denied", deny, "Say no to a request.")
 @format_option("text", "json")
 def _list_requests(status: str | None, subject: str | None, store: str | None, form: str) -> None:
     """List requests, oldest first."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         requests = state.requests.list(status, subject)  # type: ignore[arg-type]  # click has checked it
     echo_records(
         form,
@@ -373,6 +382,6 @@ def _list_requests(status: str | None, subject: str | None, store: str | None, f
         ("request", "subject", "organization", "status", "until", "grant", "level", "reason", "resources"),
         lambda each: (
             each.request_id, each.requester, each.org_id, each.status, show_time(each.expires_at), each.grant_id,
-            _level(each), each.reason, " ".join(each.resources),
+            _render_level(each), each.reason, " ".join(each.resources),
         ),
     )  # fmt: skip

@@ -9,11 +9,11 @@ import click
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
-    opened,
+    open_current_store,
+    open_operation_here,
     show_time,
     store_option,
 )
@@ -49,7 +49,7 @@ def command() -> None:
 @format_option("text", "json")
 def list_(org: str | None, path: str | None, store: str | None, form: str) -> None:
     """List the claims that hold now."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         claims = list_claims(state, org, path)
     echo_records(
         form,
@@ -85,7 +85,7 @@ def add(
 
     A claim is no permission to write. Its token is what it is extended, released and transferred by.
     """
-    with acting_here(**where, create=True) as context:
+    with open_operation_here(**where, create=True) as context:
         made = claim_files(
             context, org, files, holder, seconds=seconds, session=session, planner=planner, reason=reason
         )
@@ -102,7 +102,7 @@ def extend(
     org: str, token: int, holder: str, seconds: float | None, reason: str, form: str, **where: Any
 ) -> None:
     """Let the claim TOKEN of HOLDER last longer. Its end is never moved back."""
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         made = extend_claim(context, org, token, holder, seconds=seconds, reason=reason)
     echo_record(form, made, f"claim {token} of {holder} is extended")
 
@@ -114,7 +114,7 @@ def extend(
 @change_options
 def release(org: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
     """Give the files of the claim TOKEN back that HOLDER holds."""
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         made = release_claim(context, org, token, holder, reason=reason)
     echo_record(form, made, f"{holder} gave {', '.join(made.paths)} back")
 
@@ -130,6 +130,6 @@ def transfer(
     org: str, token: int, holder: str, to: str, session: str | None, reason: str, form: str, **where: Any
 ) -> None:
     """Hand the claim TOKEN of HOLDER over to the subject TO, who gets a new token."""
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         made = transfer_claim(context, org, token, to, holder, session=session, reason=reason)
     echo_record(form, made, f"{to} has {', '.join(made.paths)} from {holder} with token {made.token}")

@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
-from orgkernel.cli.output import as_text, as_yaml, counted, echo_indented, echo_json, painted
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel
+from orgkernel.cli.output import echo_indented, echo_json, format_count, join_lines, paint, render_yaml
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
     look_options,
-    looking_here,
+    open_operation_here,
+    open_question_here,
     org_of_documents_option,
     show_time,
 )
@@ -44,7 +44,7 @@ _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
     help="The brief, or the other contract, that this one belongs to.",
 )
 @click.option("--org", metavar="ORG", help="Organization whose terms count as well.  [default: none]")
-@path_option
+@add_path_options
 @cache_option
 @format_option("full", "concise", "json", "github")
 @click.pass_context
@@ -70,7 +70,7 @@ def check(
     terms = None if org is None else open_kernel(paths, org, no_cache=no_cache).contract_terms(org)
     checked = check_read_contract(read[0], read[1] if against is not None else None, terms)
     _print(form, checked, {source.name: LINE_BREAK.split(source.text) for source in sources})
-    click.echo(_summary(checked), err=True)
+    click.echo(_render_summary(checked), err=True)
     ctx.exit(_EXIT_CODES[checked.outcome])
 
 
@@ -84,7 +84,7 @@ def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> 
     A session has exactly one result. `-` reads the contract from standard input.
     """
     checked = check_read_contract(read_contract_file(file))
-    with acting_here(**where, create=True) as context:
+    with open_operation_here(**where, create=True) as context:
         stored = record_contract(context, checked, org=org)
     echo_record(
         form, stored, f"{stored.kind} {stored.record_id} is contract {stored.sequence} of {stored.org_id}"
@@ -102,7 +102,7 @@ def list_(
     org: str | None, kind: str | None, session: str | None, is_open: bool, form: str, **where: Any
 ) -> None:
     """List the stored contracts, oldest first."""
-    with looking_here(**where) as context:
+    with open_question_here(**where) as context:
         records = list_contracts(context, org, kind=kind, session=session, is_open=is_open)
     if is_open:
         echo_records(
@@ -135,12 +135,12 @@ def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
 
     Task, criteria, verify command and files are empty: whoever dispatches writes them.
     """
-    with looking_here(**where) as context:
+    with open_question_here(**where) as context:
         brief = draft_next_brief(context, brief_id, org)
     if form == "json":
         echo_indented(as_document(brief))
     else:
-        click.echo(render_brief(brief) if form == "markdown" else as_yaml(as_document(brief)), nl=False)
+        click.echo(render_brief(brief) if form == "markdown" else render_yaml(as_document(brief)), nl=False)
 
 
 @click.command("show", short_help="Print a brief as its receiver reads it.")
@@ -154,7 +154,7 @@ def show(ctx: click.Context, file: str) -> None:
     source = read_source(file)
     checked = check_read_contract(read_contract(source))
     if checked.outcome == "sound" and isinstance(checked.contract, Brief):
-        click.echo(as_text(render_brief(checked.contract).splitlines()), nl=False)
+        click.echo(join_lines(render_brief(checked.contract).splitlines()), nl=False)
         return
     if checked.outcome == "sound":
         raise click.UsageError("the contract is not a brief")
@@ -176,16 +176,16 @@ def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]])
         click.echo(render_github(diagnostics, lines_of).encode(), nl=False)
     else:
         text = (
-            render_concise(diagnostics, painted)
+            render_concise(diagnostics, paint)
             if form == "concise"
-            else render_full(diagnostics, lines_of, painted)
+            else render_full(diagnostics, lines_of, paint)
         )
         click.echo(text, nl=False)
 
 
-def _summary(checked: CheckedContract) -> str:
+def _render_summary(checked: CheckedContract) -> str:
     count = [
-        counted(number, severity.value)
+        format_count(number, severity.value)
         for severity in Severity
         if (number := sum(each.severity is severity for each in checked.diagnostics))
     ]

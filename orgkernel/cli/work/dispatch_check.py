@@ -9,8 +9,8 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
-from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
+from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.cli.work.contract_files import read_contract_file
 from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
@@ -44,7 +44,7 @@ circumstance_options = with_options(
 @click.option("--brief", metavar="FILE", help="Brief that is handed down; `-` reads it from standard input.")
 @click.option("--parent-brief", metavar="FILE", help="Brief that FROM itself works by.")
 @with_options(
-    context_option, org_option, path_option, store_option, cache_option, format_option("text", "json")
+    context_option, org_option, add_path_options, store_option, cache_option, format_option("text", "json")
 )
 @click.pass_context
 def command(
@@ -75,7 +75,7 @@ def command(
     permission = open_with_state(paths, org, store, no_cache=no_cache).dispatch_permission(
         org, question, briefs
     )
-    echo_answer(form, permission, lambda: as_text(_lines(permission)))
+    echo_answer(form, permission, lambda: join_lines(_render_lines(permission)))
     ctx.exit(_EXIT[permission.outcome])
 
 
@@ -83,17 +83,17 @@ def _read(file: str | None) -> ReadContract | None:
     return None if file is None else read_contract_file(file)
 
 
-def _lines(permission: DispatchPermission) -> Iterator[str]:
+def _render_lines(permission: DispatchPermission) -> Iterator[str]:
     yield f"{permission.outcome.replace('_', ' ')}: {permission.sender} dispatch {permission.receiver}"
     if permission.findings:
         for finding in permission.findings:
             yield f"  {finding.step}: {finding.code}: {finding.text}"
-            yield from places(finding.why)
+            yield from list_places(finding.why)
             yield from (f"      {remedy}" for remedy in finding.remedies)
     else:
-        yield from because(permission.reasons)
+        yield from render_reasons(permission.reasons)
     if permission.obligations:
         yield f"  obligations: {', '.join(permission.obligations)}"
     if permission.routing is not None:
         yield f"  queue {permission.routing.queue_mode}, session {permission.routing.session_key}"
-        yield from places(permission.routing.why)
+        yield from list_places(permission.routing.why)

@@ -11,11 +11,11 @@ from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import bare_path_option, cache_option, format_option, with_options
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
-    looking_here,
+    open_operation_here,
+    open_question_here,
     org_of_documents_option,
     show_time,
     store_option,
@@ -80,7 +80,7 @@ def record(
         seconds=seconds, reason=reason,
     )  # fmt: skip
     read = None if brief is None else read_contract_file(brief)
-    with acting_here(actor, paths, store, no_cache, create=True) as context:
+    with open_operation_here(actor, paths, store, no_cache, create=True) as context:
         made = record_dispatch(context, order, read, org=org)
     claimed = "" if made.token is None else f", with claim {made.token} until {show_time(made.expires_at)}"
     text = f"dispatch {made.number}: {made.sender} to {made.holder} in session {made.session}{claimed}"
@@ -107,7 +107,7 @@ def list_(
     **where: Any,
 ) -> None:
     """List the dispatches, oldest first. A log that was changed in the store is refused."""
-    with looking_here(**where) as context:
+    with open_question_here(**where) as context:
         dispatches = list_dispatches(
             context.store, organization_of(context, org), session=session, sender=sender, receiver=receiver,
             brief=brief, is_running=running,

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import click
 from msgspec.structs import replace
 
-from orgkernel.cli.output import as_text, places
-from orgkernel.cli.work.ownership_audit import open_governed, sacred_of
-from orgkernel.cli.work.ownership_workers import WAY_OUT, workers_here
+from orgkernel.cli.output import join_lines, list_places
+from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
+from orgkernel.cli.work.ownership_workers import WAY_OUT, find_workers_here
 from orgkernel.cli.work.ownership_writes import answer_tool_call
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles
@@ -69,7 +69,7 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         answer_tool_call()
         return
     try:
-        refused = _refused_commit() if name == "pre-commit" else _refused_push(arguments)
+        refused = _audit_commit() if name == "pre-commit" else _audit_push(arguments)
     except OrgkernelError as error:
         click.echo(
             printable(f"orgkernel: {name}: cannot decide whether this is allowed: {error.message}"),
@@ -79,15 +79,15 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         ctx.exit(1)
     for each in refused:
         click.echo(f"orgkernel: {name}: this is not allowed", err=True)
-        click.echo(as_text(_lines(each)), err=True, nl=False)
+        click.echo(join_lines(_render_findings(each)), err=True, nl=False)
     ctx.exit(1 if refused else 0)
 
 
-def _refused_commit() -> list[OwnershipAudit]:
+def _audit_commit() -> list[OwnershipAudit]:
     changed = read_staged()
     if not changed.files:
         return []
-    own, others = workers_here()
+    own, others = find_workers_here()
     if len(own) > 1:
         raise UsageError(
             "ORGKERNEL_BRIEF names several briefs, so the committing worker is unknown", "name one brief"
@@ -95,10 +95,10 @@ def _refused_commit() -> list[OwnershipAudit]:
     # The commit is that of the only worker; the others are those whose claims hold.
     commit = changed.commits[0]
     by = replace(commit, briefs=((own[0].brief.id or "").lower(),))
-    return _refused(replace(changed, commits=(by,)), [*own, *others])
+    return _list_refused_audits(replace(changed, commits=(by,)), [*own, *others])
 
 
-def _refused_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
+def _audit_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
     remote_name = arguments[0] if arguments else ""
     refused: list[OwnershipAudit] = []
     for line in sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines():
@@ -110,24 +110,26 @@ def _refused_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
             continue
         base = find_pushed_base(local, remote, remote_name)
         if base is not None:
-            own, _ = workers_here()
+            own, _ = find_workers_here()
             git_range = read_range(".", base, local)
-            refused += _refused(git_range.changed, own, git_range)
+            refused += _list_refused_audits(git_range.changed, own, git_range)
     return refused
 
 
-def _refused(
+def _list_refused_audits(
     changed: ChangedFiles, workers: list[AuditedWorker], pushed: GitRange | None = None
 ) -> list[OwnershipAudit]:
     folder, kernel = os.getcwd(), open_governed(ACTIVE, (), no_cache=False)
     documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
     rules = [] if pushed is None else find_changed_rules(pushed, documents)
-    answer = audit_changes(changed, workers, sacred=sacred_of(kernel, ACTIVE, folder, rules), root=folder)
+    answer = audit_changes(
+        changed, workers, sacred=find_sacred_files(kernel, ACTIVE, folder, rules), root=folder
+    )
     return [] if answer.outcome == "clean" else [answer]
 
 
-def _lines(ownership_audit: OwnershipAudit) -> Iterator[str]:
+def _render_findings(ownership_audit: OwnershipAudit) -> Iterator[str]:
     for finding in ownership_audit.findings:
         yield f"  {finding.code}: {finding.text}"
-        yield from places(finding.why)
+        yield from list_places(finding.why)
         yield f"      {finding.help}"

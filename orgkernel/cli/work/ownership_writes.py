@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from orgkernel.cli.output import echo_json
-from orgkernel.cli.stores import located
-from orgkernel.cli.work.ownership_audit import open_governed, sacred_of
-from orgkernel.cli.work.ownership_workers import named_briefs, workers_here
+from orgkernel.cli.stores import locate_current_store
+from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
+from orgkernel.cli.work.ownership_workers import find_workers_here, list_named_briefs
 from orgkernel.decisions.ownership.audit import audit_changes
 from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.decisions.ownership.sacred import SacredFiles
@@ -59,7 +59,7 @@ def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
     if not isinstance(root, str) or not os.path.isdir(root):
         raise UsageError("the project is unknown", "set CLAUDE_PROJECT_DIR")
     os.chdir(root)
-    own, others = workers_here()
+    own, others = find_workers_here()
     if len(own) > 1:
         raise UsageError(
             "ORGKERNEL_BRIEF names several briefs, so the writing worker is unknown", "name one brief"
@@ -67,22 +67,22 @@ def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
     worker = own[0]
     planned = read_tool_call(call, root, worker.brief.files_owned, worker.brief)
     kernel = open_governed(ACTIVE, (), no_cache=False)
-    sacred = sacred_of(kernel, ACTIVE, root)
+    sacred = find_sacred_files(kernel, ACTIVE, root)
     by = replace(planned.changed.commits[0], briefs=((worker.brief.id or "").lower(),))
     answer = audit_changes(
         replace(planned.changed, commits=(by,)), [worker, *others], sacred=sacred, root=root
     )
     denied = [
-        *_refusals(planned),
+        *_render_refusals(planned),
         *(f"{each.code}: {each.text}. {each.help}" for each in answer.findings if each.is_violation),
     ]
     unknown = [*planned.unseen, *(each.text for each in answer.findings if not each.is_violation)]
-    if named_briefs():
+    if list_named_briefs():
         _note_for_next_time(worker, others, sacred, kernel, root)
     return denied, unknown
 
 
-def _refusals(planned: PlannedWrites) -> Iterator[str]:
+def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
     for path in planned.outside:
         yield f"WRITE_NOT_OWNED: {quote(path)} lies outside of the project. Write to a file that the brief owns."
     for path in dict.fromkeys(path for each in planned.changed.files for path in each.touched):
@@ -98,14 +98,14 @@ def _note_for_next_time(
     """Write down what the script of the hook may pass without asking. Without it, it asks."""
     if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.unreadable()):
         return
-    store = located(None)
+    store = locate_current_store(None)
     if not store.path:
         return
     read = (
         [] if kernel is None else [os.path.abspath(each.path) for each in kernel.state.latest.tree.documents]
     )
     watched = {
-        root, *named_briefs(), FILE, "pyproject.toml", store.path, f"{store.path}-wal", *read, *map(os.path.dirname, read),
+        root, *list_named_briefs(), FILE, "pyproject.toml", store.path, f"{store.path}-wal", *read, *map(os.path.dirname, read),
     }  # fmt: skip
     held = [
         *sacred.list_withheld(worker.brief),

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
-from orgkernel.cli.output import as_text, echo_json, painted
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel
+from orgkernel.cli.output import echo_json, join_lines, paint
 from orgkernel.cli.work.contract_files import read_source
 from orgkernel.decisions.work.batches.answer import PlannedText, plan_text
 from orgkernel.decisions.work.batches.plan import BatchPlan
@@ -23,7 +23,7 @@ _EXIT_CODES = {"planned": 0, "refused": 1, "cannot_tell": 2}
 @click.option("--done", multiple=True, metavar="ID", help="A subtask that is done; repeatable.")
 @click.option("--running", multiple=True, metavar="ID", help="A subtask that is worked on now; repeatable.")
 @click.option("--org", metavar="ORG", help="Organization whose batch size bounds that of the plan.")
-@path_option
+@add_path_options
 @cache_option
 @format_option("text", "json")
 @click.pass_context
@@ -54,9 +54,9 @@ def command(
         _echo_json(answer)
     else:
         lines = LINE_BREAK.split(source.text)
-        click.echo(render_full(answer.diagnostics, lambda _: lines, painted), nl=False)
+        click.echo(render_full(answer.diagnostics, lambda _: lines, paint), nl=False)
         if answer.plan is not None:
-            click.echo(as_text(_lines(answer.plan, running)), nl=False)
+            click.echo(join_lines(_render_lines(answer.plan, running)), nl=False)
     ctx.exit(_EXIT_CODES[answer.outcome])
 
 
@@ -71,7 +71,7 @@ def _echo_json(answer: PlannedText) -> None:
     echo_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
-def _lines(plan: BatchPlan, running: tuple[str, ...]) -> Iterator[str]:
+def _render_lines(plan: BatchPlan, running: tuple[str, ...]) -> Iterator[str]:
     for number, batch in enumerate(plan.batches, 1):
         yield f"batch {number} ({batch.kind}): {', '.join(batch.subtasks)}"
     fewest = (

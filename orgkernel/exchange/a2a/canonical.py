@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def canonical_card(card: Mapping[str, Any]) -> bytes:
+def encode_canonical_card(card: Mapping[str, Any]) -> bytes:
     """The canonical bytes of a card. Cards of ours hold texts, whole numbers and booleans, and no fractions.
 
-    >>> canonical_card({"name": "é", "capabilities": {}, "signatures": [{}], "description": "a"}).decode()
+    >>> encode_canonical_card({"name": "é", "capabilities": {}, "signatures": [{}], "description": "a"}).decode()
     '{"description":"a","name":"é"}'
     """
     signed = without_empty({key: value for key, value in card.items() if key != "signatures"})
-    return json.dumps(_ordered(signed), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    return json.dumps(_sort_keys(signed), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def without_empty(value: Any) -> Any:
@@ -31,8 +31,8 @@ def without_empty(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _ordered(value: Any) -> Any:
+def _sort_keys(value: Any) -> Any:
     """Keys by their UTF-16 code units."""
     if isinstance(value, dict):
-        return {key: _ordered(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be"))}
-    return [_ordered(each) for each in value] if isinstance(value, list) else value
+        return {key: _sort_keys(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be"))}
+    return [_sort_keys(each) for each in value] if isinstance(value, list) else value

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from orgkernel.documents.records import RoleProfile
-from orgkernel.exchange.a2a.canonical import canonical_card, without_empty
+from orgkernel.exchange.a2a.canonical import encode_canonical_card, without_empty
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
@@ -37,10 +37,10 @@ class Endpoint:
     binding: Binding = "JSONRPC"
 
 
-def placeholder(org_id: str) -> Endpoint:
+def build_placeholder(org_id: str) -> Endpoint:
     """The endpoint of an export that was told none: a name that never leads anywhere (RFC 2606).
 
-    >>> placeholder("software_dev").url
+    >>> build_placeholder("software_dev").url
     'https://agents.invalid/software_dev'
     """
     return Endpoint(f"https://agents.invalid/{org_id}")
@@ -66,7 +66,7 @@ def is_address(text: str) -> bool:
 def has_card(view: OrgView, role_id: str) -> bool:
     """Whether a role has what a card requires: a description, and something that it can be asked for."""
     description = view.records.posts[role_id].profile.description
-    return bool(description) and next(_skills(view, role_id), None) is not None
+    return bool(description) and next(_build_skills(view, role_id), None) is not None
 
 
 def build_role_card(view: OrgView, role_id: str, endpoint: Endpoint, *, short: bool = False) -> Card | None:
@@ -74,11 +74,15 @@ def build_role_card(view: OrgView, role_id: str, endpoint: Endpoint, *, short: b
     if not has_card(view, role_id):
         return None
     profile = view.records.posts[role_id].profile
-    skills = list(_skills(view, role_id))
+    skills = list(_build_skills(view, role_id))
     if len(skills) == 1 and profile.examples:
         skills[0]["examples"] = list(dict.fromkeys((*skills[0].get("examples", ()), *profile.examples)))
-    extensions = [_command(view, role_id, profile), *_rank(view, profile), *_pace(profile)]
-    return _card(profile.name, profile.description, endpoint, role_id, skills, extensions, short)
+    extensions = [
+        _describe_command(view, role_id, profile),
+        *_describe_rank(view, profile),
+        *_describe_pace(profile),
+    ]
+    return _build_card(profile.name, profile.description, endpoint, role_id, skills, extensions, short)
 
 
 def build_organization_card(view: OrgView, endpoint: Endpoint, *, short: bool = False) -> Card | None:
@@ -89,7 +93,7 @@ def build_organization_card(view: OrgView, endpoint: Endpoint, *, short: bool = 
         return None
     skills: dict[str, Card] = {}
     for role_id in carded:
-        for skill in _skills(view, role_id):
+        for skill in _build_skills(view, role_id):
             skills.setdefault(skill["id"], skill)
     description = organization.description or organization.mission.objective or f"{organization.name}."
     chain = {
@@ -99,11 +103,11 @@ def build_organization_card(view: OrgView, endpoint: Endpoint, *, short: bool = 
             for role_id in view.roles
         ],
     }
-    extensions = [_extension(CHAIN_OF_COMMAND, "The roles, and whom each one reports to.", chain)]
-    return _card(organization.name, description, endpoint, "", list(skills.values()), extensions, short)
+    extensions = [_build_extension(CHAIN_OF_COMMAND, "The roles, and whom each one reports to.", chain)]
+    return _build_card(organization.name, description, endpoint, "", list(skills.values()), extensions, short)
 
 
-def _card(
+def _build_card(
     name: str,
     description: str,
     endpoint: Endpoint,
@@ -130,11 +134,11 @@ def _card(
         "skills": skills,
     }
     # A registry tells by the version whether it knows a card: the same content has the same one.
-    digest = hashlib.sha256(canonical_card(card)).hexdigest()
+    digest = hashlib.sha256(encode_canonical_card(card)).hexdigest()
     return {"name": name, "description": description, "version": f"1.0.0+{digest[:12]}", **card}
 
 
-def _skills(view: OrgView, role_id: str) -> Iterator[Card]:
+def _build_skills(view: OrgView, role_id: str) -> Iterator[Card]:
     """What a role can be asked for: the domains and intents it handles, the skills it has. The same id, the same thing."""
     records = view.records
     for domain_id in dict.fromkeys(edge.target for edge in view.list_domains(role_id)):
@@ -142,20 +146,20 @@ def _skills(view: OrgView, role_id: str) -> Iterator[Card]:
         description, examples = (
             ("", ()) if domain is None else (domain.record.description, domain.record.examples)
         )
-        yield _skill("domain", domain_id, "", description, examples)
+        yield _build_skill("domain", domain_id, "", description, examples)
     for intent in dict.fromkeys(end for end, _ in view.list_ends_from(EdgeKind.SERVES_INTENT, role_id)):
-        yield _skill("intent", intent, "", "")
+        yield _build_skill("intent", intent, "", "")
     for skill_id in dict.fromkeys(edge.target for edge in view.skills_of(role_id)):
         skill = records.skills.get(skill_id)
         name, description = ("", "") if skill is None else (skill.record.name, skill.record.description)
         category = None if skill is None else skill.record.category
-        yield _skill("skill", skill_id, name, description, tags=() if category is None else (category,))
+        yield _build_skill("skill", skill_id, name, description, tags=() if category is None else (category,))
     for name in dict.fromkeys(end for end, _ in view.list_ends_from(EdgeKind.KNOWS, role_id)):
         known = records.cognitive_skills.get(name)
-        yield _skill("instructions", name, "", "" if known is None else known.record.description)
+        yield _build_skill("instructions", name, "", "" if known is None else known.record.description)
 
 
-def _skill(
+def _build_skill(
     kind: str,
     name: str,
     title: str,
@@ -173,13 +177,13 @@ def _skill(
     return card | ({"examples": list(examples)} if examples else {})
 
 
-def _extension(uri: str, description: str, params: Card) -> Card:
+def _build_extension(uri: str, description: str, params: Card) -> Card:
     """An extension that nobody has to understand, which is what a missing `required` says."""
     kept: Card = without_empty(params)
     return {"uri": uri, "description": description, "params": kept}
 
 
-def _command(view: OrgView, role_id: str, profile: RoleProfile) -> Card:
+def _describe_command(view: OrgView, role_id: str, profile: RoleProfile) -> Card:
     params = {
         "organization": view.org_id,
         "role": role_id,
@@ -192,19 +196,19 @@ def _command(view: OrgView, role_id: str, profile: RoleProfile) -> Card:
         "department": profile.department,
         "layer": profile.layer,
     }
-    return _extension(CHAIN_OF_COMMAND, "Whom the role reports to, and who reports to it.", params)
+    return _build_extension(CHAIN_OF_COMMAND, "Whom the role reports to, and who reports to it.", params)
 
 
-def _rank(view: OrgView, profile: RoleProfile) -> Iterator[Card]:
+def _describe_rank(view: OrgView, profile: RoleProfile) -> Iterator[Card]:
     ladder = [rank.id for rank in view.records.ranks]
     if ladder:
         params = {"entry_rank": profile.entry_rank or ladder[0], "ladder": ladder}
-        yield _extension(
+        yield _build_extension(
             RANK, "The rank at which an agent enters the role; the ladder, lowest first.", params
         )
 
 
-def _pace(profile: RoleProfile) -> Iterator[Card]:
+def _describe_pace(profile: RoleProfile) -> Iterator[Card]:
     plan = profile.pace_plan
     if plan is None:
         return
@@ -216,4 +220,4 @@ def _pace(profile: RoleProfile) -> Iterator[Card]:
                 key: getattr(tier, key) for key in ("description", "action", "trigger", "escalate_to")
             }
             tiers.append(without_empty({"tier": name, **tier_fields}))
-    yield _extension(PACE, "What the role does when its work fails, tier by tier.", {"tiers": tiers})
+    yield _build_extension(PACE, "What the role does when its work fails, tier by tier.", {"tiers": tiers})

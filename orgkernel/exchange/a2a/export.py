@@ -9,9 +9,9 @@ from typing import Any
 from orgkernel.exchange.a2a.cards import (
     Endpoint,
     build_organization_card,
+    build_placeholder,
     build_role_card,
     has_card,
-    placeholder,
 )
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
@@ -46,20 +46,20 @@ def export_a2a(
     sign: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Export:
     """The cards of an organization. `endpoint` is where its agents answer; `sign` adds a signature to a card."""
-    where = placeholder(view.org_id) if endpoint is None else endpoint
+    where = build_placeholder(view.org_id) if endpoint is None else endpoint
     built = {CARD_FILE: build_organization_card(view, where)}
     for role_id in view.roles:
-        built[role_file(role_id)] = build_role_card(view, role_id, where)
+        built[get_role_file(role_id)] = build_role_card(view, role_id, where)
     cards = {}
     for name, card in built.items():
         if card is not None:
             cards[name] = render_card(card if sign is None else sign(card))
     mark = {"$comment": mark_of(view.org_id, TARGET), "cards": list(cards)}
-    lost = tuple(_losses(view, endpoint is None, sign is None))
+    lost = tuple(_list_losses(view, endpoint is None, sign is None))
     return Export({MARK_FILE: render_card(mark), **cards}, COVERS, lost, unmarked=frozenset(cards))
 
 
-def role_file(role_id: str) -> str:
+def get_role_file(role_id: str) -> str:
     """The file of the card of a role."""
     return f"roles/{role_id}/{CARD_FILE}"
 
@@ -69,7 +69,7 @@ def render_card(card: dict[str, Any]) -> str:
     return json.dumps(card, ensure_ascii=False, indent=2) + "\n"
 
 
-def _losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss]:
+def _list_losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss]:
     profiles = [(role_id, post.profile) for role_id, post in view.records.posts.items()]
     tools = view.records.tools
     without = [

@@ -16,7 +16,7 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.exchange.a2a.signing import CardSigner, new_key
+from orgkernel.exchange.a2a.signing import CardSigner, create_key
 from orgkernel.prepared_types import prepared
 from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import FileIdentity, NotRegular, find_identity, read_regular
@@ -70,7 +70,7 @@ class CardKeys:
 
 def create_card_key(path: str) -> CardSigner:
     """Make a key in a file that must not exist. Raises `UsageError`."""
-    content = new_key()
+    content = create_key()
     try:
         write_new(path, content)
     except OSError as error:
@@ -86,7 +86,7 @@ def rotate_card_key(path: str, now: float, until: float) -> CardSigner:
     signer = CardSigner(_read_private(path))
     former = [each for each in _read_former(_beside(path)) if now < each.until]
     kept = [FormerKey(signer.public_key, until), *former][:_MOST_BEFORE]
-    content = new_key()
+    content = create_key()
     try:
         # First the list: a key that is published too early harms nobody, one that is not published verifies nothing.
         _replace(_beside(path), msgspec.json.encode(kept) + b"\n")

@@ -24,7 +24,7 @@ from orgkernel.exchange.agent_zero.host import (
     read_json,
 )
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
-from orgkernel.exchange.agent_zero.profiles import find_tool_ids, profile_files
+from orgkernel.exchange.agent_zero.profiles import build_profile_files, find_tool_ids
 from orgkernel.runtime.bundle import Bundle, read_bundle
 
 FOLDER = "usr/organizations"
@@ -69,7 +69,7 @@ def _activate(
     owned = open_journal(tree)
     settings = read_settings(tree).changed(chosen)
     bundle = read_bundle(compiled)
-    texts, kept = _choose(tree, owned, _planned(tree, generation, compiled, bundle, settings, owned))
+    texts, kept = _choose(tree, owned, _plan_groups(tree, generation, compiled, bundle, settings, owned))
     set_aside = None if owned.is_free(ACTIVE) else _name_aside(tree)
     owned.announce(texts, {"org_id": bundle.org_id, "source": source, "kept": list(kept)})
     before = list(owned.journal.files)
@@ -151,7 +151,7 @@ class _Group:
     """Whether the name is unique to orgkernel, so that an existing file is replaced."""
 
 
-def _planned(
+def _plan_groups(
     tree: GuestTree,
     generation: Generation,
     compiled: Mapping[str, Any],
@@ -169,11 +169,11 @@ def _planned(
         flat = f"{FOLDER}/roles/{role.role_id}.json"
         if not owned.is_free(flat):
             kept_roles.append(role.role_id)
-        yield _Group(flat, {flat: _as_json(role.profile)})
+        yield _Group(flat, {flat: _encode_json(role.profile)})
         if settings.enforcement == "observe":
             continue
         folder = f"{generation.profiles}/{role.role_id}"
-        files = profile_files(generation, bundle, role, settings, tool_ids)
+        files = build_profile_files(generation, bundle, role, settings, tool_ids)
         if not files:
             continue
         # A profile of the same name would change one of the host's own.
@@ -182,7 +182,7 @@ def _planned(
     chosen = settings.as_json() | {"bundle": bundle_name.removeprefix(f"{FOLDER}/")}
     # A host compares role files with the bundle. Those of somebody else say nothing about this organization.
     given = chosen | ({"kept_roles": kept_roles} if kept_roles else {})
-    yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: given})}, always=True)
+    yield _Group(ACTIVE, {ACTIVE: _encode_json({**bundle.document, SETTINGS_KEY: given})}, always=True)
 
 
 def _choose(
@@ -216,5 +216,5 @@ def _name_aside(tree: GuestTree) -> str:
     return name
 
 
-def _as_json(value: Mapping[str, Any]) -> bytes:
+def _encode_json(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()

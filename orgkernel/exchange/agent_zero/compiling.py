@@ -26,7 +26,7 @@ from orgkernel.decisions.dispatch.role_texts import get_text_index
 from orgkernel.diagnostics.wording import listing
 from orgkernel.documents.records import RoleProfile
 from orgkernel.exchange.agent_zero.brief import render_brief
-from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
+from orgkernel.exchange.agent_zero.specification import JsonObject, build_organization_form, build_role_form
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.role import build_role_manifest
@@ -52,7 +52,7 @@ class HostNames:
 
     def of(self, tool_id: str) -> str:
         """The host's name for a tool. A tool that no catalog declares is called by its id."""
-        return self.by_tool.get(tool_id) or host_part(tool_id)
+        return self.by_tool.get(tool_id) or get_tool_part(tool_id)
 
     def essential(self, view: OrgView, role_id: str, delegates_to: Sequence[str]) -> list[str]:
         """Host names of the tools that are never taken from a role. What it may dispatch, it can call."""
@@ -67,7 +67,7 @@ def name_tools(view: OrgView) -> HostNames:
     If several tools share a name, it means the first one that a role is equipped with, else the first declared.
     """
     by_tool = {
-        tool_id: host_part(definition.record.names.get(RUNTIME) or tool_id)
+        tool_id: get_tool_part(definition.record.names.get(RUNTIME) or tool_id)
         for tool_id, definition in view.records.tools.items()
     }
     held = {tool_id for tool_id in by_tool if view.list_holders(tool_id)}
@@ -84,7 +84,7 @@ def name_tools(view: OrgView) -> HostNames:
     return HostNames(by_tool, in_order)
 
 
-def host_part(name: str) -> str:
+def get_tool_part(name: str) -> str:
     """The tool part of a name that may have a method, as in `scheduler:list_tasks`. Hooks see only the tool part."""
     return name.partition(":")[0]
 
@@ -98,27 +98,27 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
     """The bundle of an organization without errors. `compiled_by` names this program and its version."""
     names = name_tools(view)
     manifests = {role_id: build_role_manifest(view, role_id) for role_id in view.roles}
-    roles = {role_id: _role(view, manifest, names) for role_id, manifest in manifests.items()}
+    roles = {role_id: _build_role(view, manifest, names) for role_id, manifest in manifests.items()}
     bundle = {
         "_schema": SCHEMA,
         "_version": VERSION,
         "digest": view.digest,
         "checksum": "",
         "compiled_by": compiled_by,
-        "organization": _organization(view),
-        "domains": {domain: _domain(view, domain) for domain in view.records.domains},
+        "organization": _build_organization(view),
+        "domains": {domain: _build_domain(view, domain) for domain in view.records.domains},
         "aliases": {word: alias.target for word, alias in view.records.aliases.items()},
-        "dispatch": _takers(view),
+        "dispatch": _map_domains_to_roles(view),
         "roles": roles,
-        "tools": _tools(view, names, roles),
+        "tools": _build_tools(view, names, roles),
         "signals": {},
-        "limits": _limits(view),
+        "limits": _build_limits(view),
         "text_index": encode_index(get_text_index(view)),
     }
     return bundle | {"checksum": compute_checksum_of(bundle)}
 
 
-def _takers(view: OrgView) -> dict[str, str | None]:
+def _map_domains_to_roles(view: OrgView) -> dict[str, str | None]:
     """Each domain and the role that takes it: declared domains, and domains that only aliases name."""
     aliases = view.records.aliases.values()
     domains = dict.fromkeys((*view.records.domains, *(alias.target for alias in aliases)))
@@ -126,9 +126,9 @@ def _takers(view: OrgView) -> dict[str, str | None]:
     return {domain: best[0].role_id if best else None for domain, best in takers.items()}
 
 
-def _organization(view: OrgView) -> JsonObject:
+def _build_organization(view: OrgView) -> JsonObject:
     organization = view.records.organization
-    document = organization_form(view)
+    document = build_organization_form(view)
     return {
         "org_id": view.org_id,
         "org_name": organization.name,
@@ -140,7 +140,7 @@ def _organization(view: OrgView) -> JsonObject:
     }
 
 
-def _limits(view: OrgView) -> JsonObject:
+def _build_limits(view: OrgView) -> JsonObject:
     limits = view.records.organization.limits
     return {
         "max_spawn_depth": limits.max_spawn_depth,
@@ -150,7 +150,7 @@ def _limits(view: OrgView) -> JsonObject:
     }
 
 
-def _domain(view: OrgView, domain: str) -> JsonObject:
+def _build_domain(view: OrgView, domain: str) -> JsonObject:
     record = view.records.domains[domain].record
     return {
         "aliases": [word for word, alias in view.records.aliases.items() if alias.target == domain],
@@ -161,7 +161,7 @@ def _domain(view: OrgView, domain: str) -> JsonObject:
     }
 
 
-def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObject:
+def _build_role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObject:
     role_id = manifest.role_id
     profile = view.records.posts[role_id].profile
     items = (*manifest.tools, *manifest.essential_tools)
@@ -170,7 +170,7 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
         row.resource.partition(":")[2] for row in rows if row.outcome == "allow" and "dispatch" in row.actions
     ]
     essential = names.essential(view, role_id, delegates_to)
-    scoped = _scoped_actions(view, role_id) if profile.file_scope else {}
+    scoped = _list_scoped_actions(view, role_id) if profile.file_scope else {}
     usable = [
         names.of(item.id)
         for item in items
@@ -193,15 +193,15 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
         "tools": {item.id: _grant(item, scoped.get(item.id, [])) for item in items},
         "host_tools": host_tools,
         "essential": essential,
-        "pace": _pace(profile),
+        "pace": _build_pace(profile),
         "max_turns": profile.doctrine.max_turns_without_progress,
         "doctrine": {name: getattr(profile.doctrine, name) for name in profile.doctrine.__struct_fields__},
         "file_scope": list(profile.file_scope),
-        "profile": role_form(view, role_id),
+        "profile": build_role_form(view, role_id),
     }
 
 
-def _scoped_actions(view: OrgView, role_id: str) -> dict[str, list[str]]:
+def _list_scoped_actions(view: OrgView, role_id: str) -> dict[str, list[str]]:
     """Tools and their actions that a role may use on paths in its file scope."""
     actions_by_tool: dict[str, list[str]] = {}
     for row in what_can(view, f"role:{role_id}"):
@@ -224,7 +224,7 @@ def _grant(item: v1.ToolItem, scoped: list[str]) -> JsonObject:
     }
 
 
-def _pace(profile: RoleProfile) -> JsonObject:
+def _build_pace(profile: RoleProfile) -> JsonObject:
     plan = profile.pace_plan
     tiers = {name: getattr(plan, name, None) for name in TIERS}
     return {
@@ -241,7 +241,7 @@ def _pace(profile: RoleProfile) -> JsonObject:
     }
 
 
-def _tools(view: OrgView, names: HostNames, roles: Mapping[str, JsonObject]) -> JsonObject:
+def _build_tools(view: OrgView, names: HostNames, roles: Mapping[str, JsonObject]) -> JsonObject:
     essential = {name for role in roles.values() for name in role["essential"]}
     tools: JsonObject = {}
     for name, tool_id in names.tools.items():
@@ -270,12 +270,12 @@ def find_remarks(compiled: Mapping[str, Any], view: OrgView) -> tuple[str, ...]:
             tools_of.setdefault(_METHOD, {})[tool_id] = None
     for role in compiled["roles"].values():
         for tool_id, grant in role["tools"].items():
-            for text in _texts(grant):
+            for text in _list_texts(grant):
                 tools_of.setdefault(text, {})[tool_id] = None
     return tuple(f"{listing(tools)}: {text}" for text, tools in tools_of.items())
 
 
-def _texts(grant: Mapping[str, Any]) -> Iterator[str]:
+def _list_texts(grant: Mapping[str, Any]) -> Iterator[str]:
     if grant["ask"]:
         yield "it needs an approval, which a host cannot ask for, so the host refuses it"
     if grant["conditional"] and not grant["scoped"]:

@@ -58,7 +58,7 @@ def install(root: str, extension: str, say: Say, *, dry_run: bool = False) -> No
     Files of others, and documents that users changed, are kept.
     After an error in the middle, installing again finishes, and uninstalling removes everything that was written.
     """
-    with _changing(root) as tree:
+    with _open_for_change(root) as tree:
         generation = find_generation(tree)
         owned = open_installed(tree)
         contents = _read_sources(generation, extension)
@@ -84,7 +84,7 @@ def install(root: str, extension: str, say: Say, *, dry_run: bool = False) -> No
 
 def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
     """Remove what was installed; raises `UsageError`. Documents that users changed are kept."""
-    with _changing(root) as tree:
+    with _open_for_change(root) as tree:
         find_generation(tree)
         owned = open_installed(tree)
         if not owned.journal.files:
@@ -139,7 +139,7 @@ def _find_toggles(tree: GuestTree) -> Iterator[str]:
 
 
 @contextmanager
-def _changing(root: str) -> Iterator[GuestTree]:
+def _open_for_change(root: str) -> Iterator[GuestTree]:
     """The folder of a host, which nobody else installs into. Raises `UsageError` if a file cannot be written."""
     try:
         with open_host(root) as tree, tree.locked():
@@ -189,8 +189,10 @@ def _read_sources(generation: Generation, extension: str) -> dict[str, bytes]:
         )
     if generation is THIRD:
         plugin = os.path.join(extension, "plugin")
-        planned += ((file, f"{PLUGIN}/{name}") for file, name in _files_below(plugin))
-    planned += ((file, f"{shims}/{name}") for file, name in _files_below(os.path.join(extension, "shims")))
+        planned += ((file, f"{PLUGIN}/{name}") for file, name in _list_files_below(plugin))
+    planned += (
+        (file, f"{shims}/{name}") for file, name in _list_files_below(os.path.join(extension, "shims"))
+    )
     contents = {}
     for file, target in planned:
         with open(file, "rb") as source:
@@ -198,7 +200,7 @@ def _read_sources(generation: Generation, extension: str) -> dict[str, bytes]:
     return contents
 
 
-def _files_below(folder: str) -> Iterator[tuple[str, str]]:
+def _list_files_below(folder: str) -> Iterator[tuple[str, str]]:
     """The files below a folder of ours, and their paths in it."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(set(folders) - {"__pycache__"})
@@ -280,13 +282,13 @@ def _say_what_is_next(tree: GuestTree, say: Say) -> None:
     root = os.path.realpath(tree.root)
     folder = os.path.join(root, ORGANIZATIONS)
     say("Installed. No organization is active. To activate one, run")
-    say(f"    orgkernel host activate software_dev --agent-zero {_quoted(root)}")
+    say(f"    orgkernel host activate software_dev --agent-zero {_quote_path(root)}")
     say("or, if orgkernel is not installed on this machine,")
-    say(f"    cp {_quoted(f'{folder}/software_dev.json')} {_quoted(f'{folder}/active.json')}")
+    say(f"    cp {_quote_path(f'{folder}/software_dev.json')} {_quote_path(f'{folder}/active.json')}")
     say("Restart a running Agent-Zero to load new files.")
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     """A path to paste into a shell."""
     return shlex.quote(path) if "'" in path else f"'{path}'"
 
@@ -294,7 +296,7 @@ def _quoted(path: str) -> str:
 # -- the plan filter ---------------------------------------------------------------------------------------------------
 
 
-def _selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
+def _list_selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
     """The plan selectors in a host, with their texts."""
     for path in tree.walk("", _SEARCHED_DEPTH):
         if path.endswith(f"/before_main_llm_call/{SELECTOR}") and (content := tree.read(path)) is not None:
@@ -303,7 +305,7 @@ def _selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
 
 def _filter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
     """Add a line after a selector reads its library: it keeps only the plans of the active role, or all without one."""
-    for path, text in _selectors(tree):
+    for path, text in _list_selectors(tree):
         if _ALLOWED in text:
             continue
         if len(_READS_LIBRARY.findall(text)) != 1:
@@ -318,7 +320,7 @@ def _filter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
 
 
 def _unfilter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
-    for path, text in _selectors(tree):
+    for path, text in _list_selectors(tree):
         if _MARK not in text:
             continue
         say(f"{'would ' * dry_run}remove the marked line from {path}")
@@ -346,9 +348,9 @@ Install or upgrade the organization layer of the Agent-Zero in the folder ROOT (
 def main(arguments: Sequence[str]) -> int:
     """What the script does with its arguments, of which the first is the folder `extension`; returns the exit code."""
     extension, *given = arguments
-    options = {each for each in _options(given) if each in ("--dry-run", "--uninstall", "-h", "--help")}
+    options = {each for each in _list_options(given) if each in ("--dry-run", "--uninstall", "-h", "--help")}
     roots = [each for number, each in enumerate(given) if each[:1] != "-" or "--" in given[:number]]
-    unknown = [each for each in _options(given) if each not in options]
+    unknown = [each for each in _list_options(given) if each not in options]
     if options & {"-h", "--help"}:
         sys.stdout.write(_USAGE)
         return 0
@@ -356,7 +358,7 @@ def main(arguments: Sequence[str]) -> int:
         wrong = f"unknown option: {unknown[0]}" if unknown else "ROOT is missing"
         if len(roots) > 1 and not unknown:
             wrong = f"more than one ROOT given: {roots[0]} and {roots[1]}"
-        return _failed(wrong, "", 2, _USAGE)
+        return _report_failure(wrong, "", 2, _USAGE)
     dry_run = "--dry-run" in options
     try:
         if "--uninstall" in options:
@@ -364,7 +366,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             install(roots[0], extension, _print, dry_run=dry_run)
     except UsageError as error:
-        return _failed(error.message, error.help, 1)
+        return _report_failure(error.message, error.help, 1)
     return 0
 
 
@@ -372,7 +374,7 @@ def _print(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def _options(given: Iterable[str]) -> Iterator[str]:
+def _list_options(given: Iterable[str]) -> Iterator[str]:
     """The options before `--`."""
     for each in given:
         if each == "--":
@@ -381,6 +383,6 @@ def _options(given: Iterable[str]) -> Iterator[str]:
             yield each
 
 
-def _failed(message: str, help: str, code: int, usage: str = "") -> int:
+def _report_failure(message: str, help: str, code: int, usage: str = "") -> int:
     sys.stderr.write(f"{usage}error: {message}\n" + (f"help: {help}\n" if help else ""))
     return code

@@ -54,15 +54,15 @@ class OwnedFiles:
         """Whether the file still has a content that was written here, perhaps under another name."""
         digests = self.journal.files.get(written_as or path, ())
         content = self._tree.read(path) if digests else None
-        return content is not None and _digest(content) in digests
+        return content is not None and _compute_digest(content) in digests
 
     def announce(self, contents: Mapping[str, bytes], about: Mapping[str, Any]) -> None:
         """Record the files that will be written, in addition to those that were."""
         for path, content in contents.items():
-            written = [*self.journal.files.get(path, ()), _digest(content)]
+            written = [*self.journal.files.get(path, ()), _compute_digest(content)]
             self.journal.files[path] = list(dict.fromkeys(written))
         for path in (*contents, self._path):
-            for folder in _folders_of(path):
+            for folder in _list_folders(path):
                 if folder not in self.journal.folders and not self._tree.is_folder(folder):
                     self.journal.folders.append(folder)
         self.journal.about = dict(about)
@@ -88,9 +88,12 @@ class OwnedFiles:
     def settle(self, contents: Mapping[str, bytes], kept: Iterable[str] = ()) -> None:
         """Finish: the journal now lists only these files and those `kept`. If there are none, it is removed."""
         still = {path: self.journal.files[path] for path in kept if path in self.journal.files}
-        self.journal.files = {**still, **{path: [_digest(content)] for path, content in contents.items()}}
+        self.journal.files = {
+            **still,
+            **{path: [_compute_digest(content)] for path, content in contents.items()},
+        }
         files = self.journal.files
-        self._drop_folders(keep={folder for path in (*files, self._path) for folder in _folders_of(path)})
+        self._drop_folders(keep={folder for path in (*files, self._path) for folder in _list_folders(path)})
         if files:
             self._save()
             return
@@ -131,11 +134,11 @@ def _read_journal(content: bytes | None, schema: str, may_own: Callable[[str], b
     return Journal(safe, [each for each in folders if GuestTree.is_below(each)], about)
 
 
-def _folders_of(path: str) -> list[str]:
+def _list_folders(path: str) -> list[str]:
     """The folders that contain a file, outer ones first."""
     steps = path.split("/")[:-1]
     return ["/".join(steps[: number + 1]) for number in range(len(steps))]
 
 
-def _digest(content: bytes) -> str:
+def _compute_digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -101,10 +101,10 @@ def _read_status(tree: GuestTree) -> HostStatus:
         missing=missing, organization=document["org_id"] if document else None,
         **(settings.as_json() if settings else dict.fromkeys(ActivationSettings().as_json())),
         bundle=name, digest=bundle.digest if bundle else None,
-        source=_text(journal, "source"), behind=None,
+        source=_read_text(journal, "source"), behind=None,
         slips=ActivationSettings.slips(document.get(SETTINGS_KEY)) if document else (),
-        kept=tuple(map(str, journal.get("kept", ()))), loaded=_text(host_status, "loaded"),
-        last_error=_text(host_status, "last_error"), since=_text(host_status, "since"),
+        kept=tuple(map(str, journal.get("kept", ()))), loaded=_read_text(host_status, "loaded"),
+        last_error=_read_text(host_status, "last_error"), since=_read_text(host_status, "since"),
         effect=effect, effect_problem=effect_problem,
     )  # fmt: skip
 
@@ -134,13 +134,13 @@ def _judge(
     if problem:
         still = (
             "; a running host keeps the loaded organization until it is restarted"
-            if _text(host_status, "loaded")
+            if _read_text(host_status, "loaded")
             else ""
         )
         return False, f"{problem}{still}"
     if document is None:
         return False, "no organization is active"
-    if _text(host_status, "last_error"):
+    if _read_text(host_status, "last_error"):
         return True, "an organization is active, and the host reported an error"
     if by_hand:
         return True, f"{by_hand}, so the host compiles active.json and roles/*.json itself"
@@ -198,7 +198,7 @@ def _read_installed(tree: GuestTree) -> tuple[str | None, tuple[str, ...]]:
     journal = open_installed(tree).journal
     if not journal.files:
         return None, ()
-    return _text(journal.about, "version") or "unknown", tuple(journal.files)
+    return _read_text(journal.about, "version") or "unknown", tuple(journal.files)
 
 
 def _read_effect(tree: GuestTree) -> tuple[dict[str, Any] | None, str | None]:
@@ -211,6 +211,6 @@ def _read_effect(tree: GuestTree) -> tuple[dict[str, Any] | None, str | None]:
         return None, f"effect.json cannot be read: {error}; remove it to count anew"
 
 
-def _text(data: dict[str, Any], key: str) -> str | None:
+def _read_text(data: dict[str, Any], key: str) -> str | None:
     value = data.get(key)
     return value if isinstance(value, str) else None

@@ -16,7 +16,7 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.formats.claude_code.parts import EDITING, parse_tool_part
 
 
-def rules_about_files(
+def list_file_rules(
     view: OrgView, named: Mapping[str, str | None]
 ) -> Iterator[tuple[str, str, tuple[str, ...], Place]]:
     """The policies that can be said so: id, effect, rules and place. `named` is what the host calls each tool.
@@ -26,12 +26,14 @@ def rules_about_files(
     if view.records.organization.workspace_root is not None:
         return
     for policy in view.records.policies.values():
-        rules = _rules_of(view, policy, named)
+        rules = _build_rules(view, policy, named)
         if rules:
             yield policy.id, policy.record.effect, rules, policy.place("permissions", "paths", key=True)
 
 
-def _rules_of(view: OrgView, policy: Definition[Policy], named: Mapping[str, str | None]) -> tuple[str, ...]:
+def _build_rules(
+    view: OrgView, policy: Definition[Policy], named: Mapping[str, str | None]
+) -> tuple[str, ...]:
     record = policy.record
     if not record.enabled or record.fallback or record.match != Match() or record.denied_tools:
         return ()

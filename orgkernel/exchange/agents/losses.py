@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from orgkernel.documents.records import Limits, Mission
 from orgkernel.documents.role_fields import Lost
-from orgkernel.exchange.agents.roster import Extent, Roster, reports_outside, roster_of
+from orgkernel.exchange.agents.roster import Extent, Roster, build_roster, count_reports_outside
 from orgkernel.exchange.exported import STORED_STATE, Loss
 from orgkernel.exchange.role_losses import FactCount, find_role_losses
 from orgkernel.graph.questions import OrgView
@@ -51,7 +51,7 @@ def find_losses(
     the reason where it says a fact in part. `withheld` are losses of the format's own; `asks` says that it can ask for
     approval, `roles` that it knows roles at all.
     """
-    roster = roster or roster_of(view)
+    roster = roster or build_roster(view)
     for kind, (what, why) in _WITHHELD.items() if roles else ():
         count = sum(len(role.held(kind)) for role in roster.roles.values())
         if count and not (asks and kind == "asked"):
@@ -63,7 +63,7 @@ def find_losses(
         )
     if roles:
         yield from find_role_losses(view, says=says, instead=instead)
-        outside = reports_outside(view)
+        outside = count_reports_outside(view)
         if outside:
             yield Loss("superiors outside", _NO_PLACE, outside)
         if view.records.cognitive_skills:

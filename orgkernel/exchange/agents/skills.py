@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Plan, PlanStep, Procedure
 from orgkernel.exchange.agents.losses import find_losses
-from orgkernel.exchange.agents.names import LONGEST, names_of
-from orgkernel.exchange.agents.pages import At, Body, Line, markdown_lines, page, text_lines
+from orgkernel.exchange.agents.names import LONGEST, map_names
+from orgkernel.exchange.agents.pages import At, Body, Line, page, render_markdown_lines, render_text_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -31,16 +31,16 @@ def export_skills(view: OrgView) -> Export:
     taken: set[str] = set()
     refused = 0
     for name, front, body, place in (
-        *_cognitive(view),
-        *_sequences(view, "plan", EdgeKind.FOLLOWS, view.records.plans),
-        *_sequences(view, "procedure", EdgeKind.PERFORMS, view.records.procedures),
+        *_list_cognitive_skills(view),
+        *_list_sequences(view, "plan", EdgeKind.FOLLOWS, view.records.plans),
+        *_list_sequences(view, "procedure", EdgeKind.PERFORMS, view.records.procedures),
     ):
         if name in taken or len(name) > LONGEST or _is_too_long(front):
             refused += 1
             continue
         taken.add(name)
         path = f"skills/{name}/SKILL.md"
-        files[path], places[path] = page(markdown_lines(mark, {"name": name, **front}, body, place))
+        files[path], places[path] = page(render_markdown_lines(mark, {"name": name, **front}, body, place))
     known = view.records.cognitive_skills
     kept = [known[each].record for each in known if view.list_sources_to(EdgeKind.KNOWS, each)]
     some = sum(len(view.list_sources_to(EdgeKind.KNOWS, each)) not in (0, len(view.roles)) for each in known)
@@ -71,7 +71,7 @@ def _is_too_long(front: Mapping[str, object]) -> bool:
 _Skill = tuple[str, dict[str, object], Body, Place]
 
 
-def _cognitive(view: OrgView) -> Iterator[_Skill]:
+def _list_cognitive_skills(view: OrgView) -> Iterator[_Skill]:
     for name, declared in view.records.cognitive_skills.items():
         if not view.list_sources_to(EdgeKind.KNOWS, name):
             continue
@@ -83,11 +83,11 @@ def _cognitive(view: OrgView) -> Iterator[_Skill]:
             front["compatibility"] = At(skill.compatibility, declared.place("compatibility"))
         if skill.metadata:
             front["metadata"] = At(skill.metadata, declared.place("metadata"))
-        body = Body(tuple(text_lines(skill.body.strip("\n"), declared.place("body"), follows=True)))
+        body = Body(tuple(render_text_lines(skill.body.strip("\n"), declared.place("body"), follows=True)))
         yield name, front, body, declared.place("name")
 
 
-def _sequences(
+def _list_sequences(
     view: OrgView,
     kind: str,
     edges: EdgeKind,
@@ -95,20 +95,22 @@ def _sequences(
 ) -> Iterator[_Skill]:
     """The plans or procedures that somebody follows."""
     used = [each for each in view.list_targets_of_kind(edges) if each in declared]
-    names = names_of(used)
+    names = map_names(used)
     for each in sorted(used):
         place = declared[each].place()
-        yield (f"{kind}-{names[each]}", *_front(each, declared[each].record, kind, place), place)
+        yield (f"{kind}-{names[each]}", *_build_front_matter(each, declared[each].record, kind, place), place)
 
 
-def _front(each: str, record: Plan | Procedure, kind: str, place: Place) -> tuple[dict[str, object], Body]:
+def _build_front_matter(
+    each: str, record: Plan | Procedure, kind: str, place: Place
+) -> tuple[dict[str, object], Body]:
     description = record.description or record.name or f"The {kind} {each}."
     front: dict[str, object] = {"description": description, "metadata": {kind: each}}
-    return front, Body(tuple(_steps(record, place, description)))
+    return front, Body(tuple(_render_steps(record, place, description)))
 
 
-def _steps(record: Plan | Procedure, place: Place, description: str) -> Iterator[Line]:
-    yield from text_lines(description, place)
+def _render_steps(record: Plan | Procedure, place: Place, description: str) -> Iterator[Line]:
+    yield from render_text_lines(description, place)
     yield "", place
     for number, step in enumerate(record.steps, 1):
         if isinstance(step, str):
@@ -117,5 +119,5 @@ def _steps(record: Plan | Procedure, place: Place, description: str) -> Iterator
             text = step.step
         else:
             text = step.name or step.id
-        for at, (line, where) in enumerate(text_lines(text.strip(), place)):
+        for at, (line, where) in enumerate(render_text_lines(text.strip(), place)):
             yield (f"   {line}" if at else f"{number}. {line}"), where

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.engine_losses import (
+    ALERTS,
+    BEGINNINGS,
+    GRANTING,
+    LOCKS,
+    PARTS,
+    SCOPES,
+    list_engine_losses,
+)
 from orgkernel.exchange.exported import STORED_STATE, Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -154,7 +162,7 @@ _WHY = {
 
 def find_losses(records: OrgRecords) -> Iterator[Loss]:
     """What this organization declares that is lost or expressed differently, then what is always lost."""
-    yield from losses_of(records, _WHY)
+    yield from list_engine_losses(records, _WHY)
     yield from _ALWAYS
 
 

@@ -14,7 +14,7 @@ _BY_CALL: Final = ("arguments", "globs", "beginnings", "parts", "own", *CLEAR)
 """What a row says about what a call states."""
 
 
-def _by_paths(row: CompiledRow) -> dict[str, Any]:
+def _index_by_path(row: CompiledRow) -> dict[str, Any]:
     """What a row answers for each path, without the texts."""
     parts = {glob: each["outcome"] for glob, each in row.get("parts", {}).items()}
     ends = {name: row[name]["outcome"] for name in CLEAR if name in row}
@@ -30,12 +30,12 @@ def _without_paths(row: CompiledRow) -> CompiledRow:
     return {**row, "after": _without_paths(row["after"])} if "after" in row else row
 
 
-def strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
+def choose_strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
     """The row that opens least: also for paths, and when a grant ends."""
     rows = tuple(rows)
     limiting = [each for each in rows if each != {"outcome": "allow"}]
     if any("parts" in each for each in rows) and any(
-        _by_paths(each) != _by_paths(limiting[0]) for each in limiting
+        _index_by_path(each) != _index_by_path(limiting[0]) for each in limiting
     ):
         # Which of them opens least depends on the path: what holds without one holds for all.
         rows = tuple(map(_without_paths, rows))

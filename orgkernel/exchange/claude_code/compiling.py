@@ -27,13 +27,13 @@ from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permi
 from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
 from orgkernel.decisions.evidence.state_view import Grant, StateView
 from orgkernel.diagnostics.wording import listing, printable
-from orgkernel.exchange.claude_code.compiled_rows import CLEAR, CompiledRow, strictest
+from orgkernel.exchange.claude_code.compiled_rows import CLEAR, CompiledRow, choose_strictest
 from orgkernel.exchange.claude_code.host_names import (
-    action_of,
-    agents_by_name,
-    command_arguments,
-    path_arguments,
-    tools_by_name,
+    find_action,
+    group_tools_by_host_name,
+    list_command_arguments,
+    list_path_arguments,
+    map_agent_names,
 )
 from orgkernel.exchange.claude_code.own_rules import own_parts
 from orgkernel.graph.schema import EdgeKind
@@ -68,12 +68,12 @@ def compile_hook(
 ) -> CompiledHook:
     """The answers for an organization without errors. In its `project`, the host knows the rules of its own settings too."""
     view = desk.view
-    names = {name: tools for name, tools in tools_by_name(view).items() if name not in DISPATCHING}
+    names = {name: tools for name, tools in group_tools_by_host_name(view).items() if name not in DISPATCHING}
     compiler = _Compiler(desk, tell, own_parts(view, project), is_long=len(names) * len(view.roles) > _LONG)
     files: dict[str, bytes] = {}
     roles: dict[str, str] = {}
     dispatches = {role: dict(compiler.dispatches(role)) for role in view.roles}
-    above = _above(dispatches) if view.records.organization.limits.delegation == "strict" else {}
+    above = _map_senders(dispatches) if view.records.organization.limits.delegation == "strict" else {}
     for role in view.roles:
         answers = {
             "role": role,
@@ -82,7 +82,7 @@ def compile_hook(
             },
             "dispatch": dispatches[role],
         }
-        content = _as_json(answers).encode()
+        content = _encode_json(answers).encode()
         roles[role] = f"{hashlib.sha256(content).hexdigest()[:SHOWN_OF_DIGEST]}.json"
         files[roles[role]] = content
     organization = view.records.organization
@@ -93,7 +93,7 @@ def compile_hook(
         "org_name": printable(organization.name or view.org_id),
         "digest": view.digest,
         "compiled_by": compiled_by,
-        "agents": agents_by_name(view.roles),
+        "agents": map_agent_names(view.roles),
         "roles": roles,
         "names": {role: view.records.posts[role].profile.name for role in view.roles},
         "superiors": {role: view.superiors.get(role) for role in view.roles},
@@ -143,7 +143,7 @@ class _Compiler:
 
         `above` are roles that may have dispatched this one, where an agent has no more than those above it.
         """
-        row = strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
+        row = choose_strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
             return row
@@ -155,11 +155,13 @@ class _Compiler:
         self._name = f"{name}__{action}" if action else name
         tool = self.view.records.tools[tool_id].record
         request = AccessRequest(
-            f"role:{role}", action or action_of(name, tool), f"tool:{tool_id}", self._context
+            f"role:{role}", action or find_action(name, tool), f"tool:{tool_id}", self._context
         )
         chains = [(), *((f"role:{each}",) for each in above)]
-        return strictest(
-            self._answer(msgspec.structs.replace(request, via=via), path_arguments(name, tool), self._state)
+        return choose_strictest(
+            self._answer(
+                msgspec.structs.replace(request, via=via), list_path_arguments(name, tool), self._state
+            )
             for via in chains
         )
 
@@ -213,14 +215,14 @@ class _Compiler:
         globs = [each.removeprefix("path:") for each in conditions]
         parts: dict[str, CompiledRow] = {}
         for glob in globs:
-            path = _example_of(glob)
+            path = _build_example_path(glob)
             others = (each for each in globs if each != glob)
             if is_inside(path, glob, self._root) and not any(
                 may_touch(path, each, self._root) for each in others
             ):
-                parts[glob] = _about_any(self._at_path(request, path, state), path, globs)
+                parts[glob] = _generalize_row(self._at_path(request, path, state), path, globs)
         clear = {
-            name: _about_any(self._at_path(request, path, state), path, globs)
+            name: _generalize_row(self._at_path(request, path, state), path, globs)
             for name, path in CLEAR.items()
             if not any(may_touch(path, glob, self._root) for glob in self._comparable(globs, path))
         }
@@ -252,7 +254,7 @@ class _Compiler:
             return self._plain(command_request, self._explain(command_request, state))
 
         return {
-            "arguments": list(command_arguments(self._name, tool)),
+            "arguments": list(list_command_arguments(self._name, tool)),
             "beginnings": beginnings,
             "parts": {
                 each: answer(each) | ({"own": True} if each in self._own else {}) for each in beginnings
@@ -280,7 +282,7 @@ class _Compiler:
         root = self._root
         row = self._plain(request, explanation)
         outside = self._at_path(request, PLACEHOLDER, state)
-        examples = (_example_of(glob) for glob in globs)
+        examples = (_build_example_path(glob) for glob in globs)
         inside = next((each for each in examples if any(is_inside(each, glob, root) for glob in globs)), None)
         if inside is None or not arguments:
             return row
@@ -354,14 +356,14 @@ class _Compiler:
             yield f"{listing(tools)}: it depends on {printable(condition)}, which the hook does not know, so a person is asked or it is refused"
 
 
-def _about_any(row: CompiledRow, path: str, globs: Iterable[str]) -> CompiledRow:
+def _generalize_row(row: CompiledRow, path: str, globs: Iterable[str]) -> CompiledRow:
     """A row for all paths like one: its text names the path of the call."""
     if "text" not in row or path in globs:
         return row
     return {**row, "text": row["text"].replace(path, PLACEHOLDER)}
 
 
-def _above(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:
+def _map_senders(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:
     """The roles from which each role can be reached by dispatches that are allowed, or that a person may allow."""
     direct = {
         role: [
@@ -387,7 +389,7 @@ def _is_bound(grant: Grant) -> bool:
     return any(each is not None for each in bonds)
 
 
-def _example_of(glob: str) -> str:
+def _build_example_path(glob: str) -> str:
     """A path in a glob."""
     names = [
         "orgkernel" if each == "**" else each.replace("*", "orgkernel").replace("?", "x")
@@ -396,5 +398,5 @@ def _example_of(glob: str) -> str:
     return "/".join(names)
 
 
-def _as_json(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), sort_keys=True)

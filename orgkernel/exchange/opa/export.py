@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.engine_losses import (
+    ALERTS,
+    BEGINNINGS,
+    GRANTING,
+    LOCKS,
+    PARTS,
+    SCOPES,
+    list_engine_losses,
+)
 from orgkernel.exchange.exported import STORED_STATE, Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
@@ -52,5 +60,5 @@ def export_opa(view: OrgView) -> Export:
     return Export(
         {POLICY_FILE: f"# {mark}\n{policy}", DATA_FILE: f"{data}\n"},
         COVERS,
-        (*losses_of(view.records, _WHY), *_ALWAYS),
+        (*list_engine_losses(view.records, _WHY), *_ALWAYS),
     )

@@ -16,7 +16,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.explaining import write_question
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.words import plain, write_error
+from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.operations.asking import file_request_for_call
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.runtime.utc import as_utc
@@ -69,7 +69,7 @@ async def ask_approval(
 
 def _build_form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest) -> str:
     """What the form says."""
-    text = f"{plain(write_question(request))} needs an approval (request {made.request_id}, for this call only, once)."
+    text = f"{clean_sentence(write_question(request))} needs an approval (request {made.request_id}, for this call only, once)."
     if caller.approver:
         return f"{text} Accept to approve it as {caller.approver}, or decline to deny it."
     return f"{text} Approve it with: orgkernel request approve {made.request_id}. Then accept to go on."

@@ -54,7 +54,7 @@ _cleaned = lru_cache(maxsize=4_096)(clean)
 
 
 @per_view_and_key(1_000)
-def tools_of(view: OrgView, server: str) -> dict[str, Tool]:
+def map_server_tools(view: OrgView, server: str) -> dict[str, Tool]:
     """The declared tools that a server provides."""
     return {
         tool_id: definition.record
@@ -63,7 +63,7 @@ def tools_of(view: OrgView, server: str) -> dict[str, Tool]:
     }
 
 
-def servers_in(view: OrgView) -> tuple[str, ...]:
+def list_servers(view: OrgView) -> tuple[str, ...]:
     """The servers that declared tools name as their provider."""
     providers = {
         each.record.provider
@@ -77,7 +77,7 @@ def servers_in(view: OrgView) -> tuple[str, ...]:
 def find_bindings(view: OrgView, called: tuple[str, str]) -> tuple[ToolBinding, ...]:
     """The declared tools that a tool of a server is, by the names of both."""
     server, name = called
-    return bind(tools_of(view, server), server, name)
+    return bind(map_server_tools(view, server), server, name)
 
 
 def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[ToolBinding, ...]:

@@ -13,8 +13,8 @@ from orgkernel.mcp.gateway.bindings import ToolBinding, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import CallTarget, McpGateway
 from orgkernel.mcp.gateway.listing import does_ask_first, find_usable
-from orgkernel.mcp.gateway.refusals import build_error_result, build_no_result, refusal
-from orgkernel.mcp.words import plain, write_error
+from orgkernel.mcp.gateway.refusals import build_error_result, build_no_result, build_refusal
+from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.toolbox.upstream_tools import OnProgress, UpstreamCall, UpstreamError, build_call_request
 
 
@@ -41,7 +41,7 @@ async def call_tool(
             return build_error_result(_describe_several(target))
         return await _decide_and_call(caller, target, arguments, form_asker, on_progress)
     except UpstreamError as error:
-        return build_error_result(f"unavailable: {plain(clean(error.error))} [TOOL_UNAVAILABLE]")
+        return build_error_result(f"unavailable: {clean_sentence(clean(error.error))} [TOOL_UNAVAILABLE]")
     except OrgkernelError as error:
         return build_error_result(write_error(error))
 
@@ -62,7 +62,7 @@ async def _decide_and_call(
         tool_input = encode_input(arguments)
     except ValueError as error:
         return build_error_result(
-            f"failed: the arguments are not valid JSON: {plain(clean(str(error)))} [INPUT_INVALID]"
+            f"failed: the arguments are not valid JSON: {clean_sentence(clean(str(error)))} [INPUT_INVALID]"
         )
     action = binding.get_action_in(arguments)
     request = build_call_request(caller.base, binding.tool_id, action, tool_input)
@@ -83,7 +83,7 @@ async def _decide_and_call(
     if result is not None:
         return dict(result)
     if step.outcome in ("denied", "ask"):
-        return await refusal(caller, request, step, waiting)
+        return await build_refusal(caller, request, step, waiting)
     return build_no_result(step, server.name, name)
 
 
@@ -102,4 +102,4 @@ async def _describe_unknown_tool(gateway: McpGateway, caller: GatewayCaller, exp
         if does_ask_first(usable, each) is not None
     ]
     hint = did_you_mean(exposed, seen)
-    return plain(f"there is no tool {quote(exposed)}{f'; {hint}' if hint else ''}")
+    return clean_sentence(f"there is no tool {quote(exposed)}{f'; {hint}' if hint else ''}")

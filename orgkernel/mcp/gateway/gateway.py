@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics.wording import clean, printable_lines, quote
 from orgkernel.documents.records import Tool
 from orgkernel.graph.questions import OrgView
-from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, tools_of
-from orgkernel.mcp.gateway.names import build_prefix, names_of, require_apart
+from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, map_server_tools
+from orgkernel.mcp.gateway.names import build_prefix, map_tool_names, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
 from orgkernel.mcp.words import map_texts
@@ -77,7 +77,7 @@ class McpGateway:
         await asyncio.gather(*(each.upstream.aclose() for each in self.servers.values()))
 
     async def _get_offers(self, view: OrgView, server: ReviewedServer) -> tuple[Offered, ...]:
-        declared = tools_of(view, server.name)
+        declared = map_server_tools(view, server.name)
         if not declared:
             return ()  # nobody may use it, so it is not started
         try:
@@ -109,7 +109,7 @@ def match_offers(
     """The tools of a server that are declared, and those that are declared several times, which nobody has."""
     offers: list[Offered] = []
     several: dict[str, tuple[ToolBinding, ...]] = {}
-    for exposed, name in names_of(server, definitions).items():
+    for exposed, name in map_tool_names(server, definitions).items():
         bindings = bind(declared, server, name)
         if len(bindings) == 1:
             shown = {**make_visible(definitions[name]), "name": exposed}

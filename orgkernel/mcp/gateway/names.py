@@ -2,7 +2,7 @@
 
 The name depends on nothing but the server and the tool, so no server can change how a tool of another one is called, and
 none can be called like it: no server part has two underscores in it. Where two servers would be called the same all the
-same, the gateway does not start (`require_apart`), and two tools of one server have no name at all (`names_of`).
+same, the gateway does not start (`require_apart`), and two tools of one server have no name at all (`map_tool_names`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def build_prefix(server: str) -> str:
     return server if _PLAIN_SERVER.match(server) else _shorten(server, 24)
 
 
-def names_of(server: str, names: Iterable[str]) -> dict[str, str]:
+def map_tool_names(server: str, names: Iterable[str]) -> dict[str, str]:
     """The tools of a server by their names in front of a host. Of two that would be called the same, none is in it."""
     original_names: dict[str, str] = {}
     twice: set[str] = set()

@@ -15,7 +15,7 @@ from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused, UnknownRecord
-from orgkernel.mcp.gateway.bindings import ToolBinding, tools_of
+from orgkernel.mcp.gateway.bindings import ToolBinding, map_server_tools
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import McpGateway, make_visible
 from orgkernel.mcp.gateway.listing import Usable, find_usable
@@ -137,7 +137,7 @@ def _find_least_use(
 ) -> ToolBinding | None:
     """The use of a tool of a server that requires the least of those that a caller has without asking."""
     candidates: list[tuple[int, str, str]] = []
-    for tool_id, tool in tools_of(view, server.name).items():
+    for tool_id, tool in map_server_tools(view, server.name).items():
         for action, asks in usable.get(tool_id, {}).items():
             if not asks and action in tool.required_levels:
                 candidates.append((LEVELS.index(tool.required_levels[action]), tool_id, action))

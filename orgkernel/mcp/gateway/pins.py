@@ -50,7 +50,7 @@ class _Lock(msgspec.Struct, forbid_unknown_fields=True):
     servers: dict[str, _Server]
 
 
-def digest_of(definition: ToolDefinition) -> str:
+def compute_digest(definition: ToolDefinition) -> str:
     """What tells a definition from any other: all of it counts, in any order."""
     text = json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -149,7 +149,7 @@ class Pins:
 
 
 def _map_digests(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
-    return {name: digest_of(each) for name, each in tools.items()}
+    return {name: compute_digest(each) for name, each in tools.items()}
 
 
 def _require_readable(server: str, tools: Mapping[str, ToolDefinition], encoded: bytes) -> None:

@@ -20,7 +20,7 @@ from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.documents.records import LEVELS, Tool, ToolLevel
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import tools_of
+from orgkernel.mcp.gateway.bindings import map_server_tools
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.reports.tool_use import ObservedUse, RefusedUse
 
@@ -60,7 +60,7 @@ def propose_narrowing(
 
     `served` has the names of the tools on their servers, by the declared tool that stands for them.
     """
-    tools = {tool_id: tool for server in servers for tool_id, tool in tools_of(view, server).items()}
+    tools = {tool_id: tool for server in servers for tool_id, tool in map_server_tools(view, server).items()}
     for role in roles:
         levels = view.get_tool_levels(role)
         for edge in view.tools_of(role):
@@ -179,13 +179,13 @@ def _find_single_change(
 
 
 def _grant_of(change: RemedyChange, org_id: str, subject: str) -> Grant:
-    level = _as_level(change.level) or "full"
+    level = _parse_level(change.level) or "full"
     return Grant("", change.subject or subject, (change.value,), level, change.waives, org_id)  # type: ignore[arg-type]
 
 
 def _get_level(explanation: AccessExplanation) -> ToolLevel | None:
-    return _as_level(explanation.decision.level_required)
+    return _parse_level(explanation.decision.level_required)
 
 
-def _as_level(text: str) -> ToolLevel | None:
+def _parse_level(text: str) -> ToolLevel | None:
     return next((each for each in get_args(ToolLevel) if each == text), None)

@@ -12,7 +12,7 @@ from orgkernel.decisions.evidence.state_records import AuditRow
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import bind, servers_in, tools_of
+from orgkernel.mcp.gateway.bindings import bind, list_servers, map_server_tools
 from orgkernel.mcp.gateway.drafting import draft_diff
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.gateway.proposals import NARROWING, UseProposal, propose_asking, propose_narrowing
@@ -70,7 +70,7 @@ def build_report(
 ) -> GatewayReport:
     """Build the report. The kernel decides with the state of the store. Nothing is changed. Raises `StoreError`."""
     view = kernel.organization(org_id).snapshot.index
-    tools = {tool_id for server in pins.servers for tool_id in tools_of(view, server)}
+    tools = {tool_id for server in pins.servers for tool_id in map_server_tools(view, server)}
     roles = [
         each
         for each in view.roles
@@ -115,7 +115,7 @@ def _map_served_tools(view: OrgView, pins: Pins) -> dict[str, list[str]]:
     names_by_tool: dict[str, list[str]] = {}
     for server in pins.servers:
         definitions = pins.definitions(server)
-        declared = tools_of(view, server)
+        declared = map_server_tools(view, server)
         for name in definitions:
             for binding in bind(declared, server, name):
                 names_by_tool.setdefault(binding.tool_id, []).append(name)
@@ -137,7 +137,7 @@ def _list_notes(
 ) -> Iterable[str]:
     if not pins.servers:
         yield f"{quote(pins.path)} has no tools: start the gateway once, or run `orgkernel gateway accept`"
-    if unknown := [each for each in servers_in(view) if not pins.knows(each)]:
+    if unknown := [each for each in list_servers(view) if not pins.knows(each)]:
         yield f"nothing is said about {listing(unknown)}: {quote(pins.path)} has no tools of it"
     if not roles:
         yield "no role has a tool of these servers"

@@ -27,7 +27,7 @@ from orgkernel.mcp.gateway.passing import (
 from orgkernel.mcp.gateway.refusals import ASKING
 from orgkernel.mcp.server import describe_tool
 from orgkernel.mcp.tools import BY_NAME
-from orgkernel.mcp.words import as_json, quoted, write_error
+from orgkernel.mcp.words import clean_value, render_json, write_error
 
 if TYPE_CHECKING:
     from mcp import types
@@ -202,8 +202,8 @@ async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | 
         answer, text = await tool.run(caller, read_arguments(tool.name, tool.arguments, arguments))
     except OrgkernelError as error:
         return {"content": [{"type": "text", "text": write_error(error)}], "isError": True}
-    data = quoted(answer)
-    return {"content": [{"type": "text", "text": text or as_json(data)}], "structuredContent": data}
+    data = clean_value(answer)
+    return {"content": [{"type": "text", "text": text or render_json(data)}], "structuredContent": data}
 
 
 def _build_form_asker(ctx: Any, params: types.CallToolRequestParams) -> FormAsker:

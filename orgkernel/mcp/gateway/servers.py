@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import UsageError
-from orgkernel.mcp.gateway.names import names_of
-from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, digest_of, list_changed_fields
+from orgkernel.mcp.gateway.names import map_tool_names
+from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, compute_digest, list_changed_fields
 from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
 
 _LONGEST_WORD = 80
@@ -31,11 +31,11 @@ class Withheld(NamedTuple):
         """What is wrong, and what to do."""
         tool = f"tool {quote(self.name)} of server {quote(server)}"
         if self.state == "new":
-            return f"{tool} is withheld: nobody has reviewed it; run {_command(server, self.name)}"
+            return f"{tool} is withheld: nobody has reviewed it; run {_render_command(server, self.name)}"
         changed = f" (changed: {listing(self.fields)})" if self.fields else ""
         return (
             f"{tool} is withheld: its definition has changed since it was reviewed{changed}; "
-            f"run {_command(server, self.name)}"
+            f"run {_render_command(server, self.name)}"
         )
 
 
@@ -89,14 +89,14 @@ class ReviewedServer:
             known = {*self._pins.definitions(self.name)}
             if self._live is not None:
                 known |= {*self._live.accepted, *self._live.withheld}
-            self._names = names_of(self.name, known)
+            self._names = map_tool_names(self.name, known)
             name = self._names.get(exposed)
         return name
 
     def get_schema_called(self, exposed: str) -> Any:
         """The schema of the arguments of an accepted tool that is called so in front of a host, without asking the server."""
         accepted = self._pins.definitions(self.name)
-        name = self._names.get(exposed) or names_of(self.name, accepted).get(exposed)
+        name = self._names.get(exposed) or map_tool_names(self.name, accepted).get(exposed)
         return None if name is None else accepted.get(name, {}).get("inputSchema")
 
     async def call(
@@ -158,7 +158,7 @@ class ReviewedServer:
         withheld: dict[str, Withheld] = {}
         known = self._pins.definitions(self.name)
         for name, definition in by_name.items():
-            state = self._pins.review(self.name, name, digest_of(definition))
+            state = self._pins.review(self.name, name, compute_digest(definition))
             if state == "accepted":
                 accepted[name] = definition
             else:
@@ -176,7 +176,7 @@ class ReviewedServer:
         self._say(clean(text))
 
 
-def _command(server: str, name: str) -> str:
+def _render_command(server: str, name: str) -> str:
     """What somebody can paste into a shell: the server chooses the name, and it must stay one word."""
     if len(name) > _LONGEST_WORD or clean(name) != name or "`" in name:
         return f"`orgkernel gateway accept {_get_word(server)}`"

@@ -13,7 +13,7 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import tools_of
+from orgkernel.mcp.gateway.bindings import map_server_tools
 from orgkernel.mcp.gateway.gateway import Offered, make_visible, match_offers
 from orgkernel.mcp.gateway.listing import list_shown_tools, list_usable
 from orgkernel.mcp.gateway.names import build_exposed_name
@@ -58,7 +58,7 @@ def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) 
             {**make_visible(each), "name": build_exposed_name(server, name)}
             for name, each in definitions.items()
         ]
-        offers += match_offers(server, definitions, tools_of(view, server))[0]
+        offers += match_offers(server, definitions, map_server_tools(view, server))[0]
     size = sizes.of(everything)
     spared_roles = []
     for role in roles:

@@ -60,7 +60,9 @@ class McpAdapter(Adapter):
                 if isinstance(client, Reply):
                     return client
                 connected = True
-                reply = _within(await _ask(client, ending, name, call.arguments), self._provider.max_bytes)
+                reply = _require_size(
+                    await _ask(client, ending, name, call.arguments), self._provider.max_bytes
+                )
         except Exception as error:
             if reply is not None:
                 return reply  # it has answered; that the connection then ended badly changes nothing
@@ -132,7 +134,7 @@ async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, A
     return Reply("done", answer_text)
 
 
-def _within(reply: Reply, limit: int) -> Reply:
+def _require_size(reply: Reply, limit: int) -> Reply:
     """A reply, or an error if it is too long. The output of a process is measured after the SDK has read it."""
     reply_json = json.dumps([reply.output, reply.error], ensure_ascii=False)
     if len(reply_json) <= limit // 4 or len(reply_json.encode("utf-8", "surrogatepass")) <= limit:

@@ -128,7 +128,7 @@ class _Answer:
         """Raises `MCPError` if the message is not there."""
         if self._is_stream:
             raise MCPError(INTERNAL_ERROR, "its answer ended too early")
-        message = _message(b"".join(self._parts)) or {}
+        message = _read_message(b"".join(self._parts)) or {}
         # A request that is refused before it is read is refused without its number.
         is_refusal = self._status >= 400 and isinstance(message.get("error"), dict)
         if message.get("id") != self._number and not is_refusal:
@@ -141,7 +141,7 @@ class _Answer:
         if line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
         elif not line and self._data:
-            message = _message(b"\n".join(self._data))
+            message = _read_message(b"\n".join(self._data))
             self._data = []
             if message is not None and message.get("id") == self._number:
                 self.message = message
@@ -172,7 +172,7 @@ def require_result(call_result: dict[str, Any]) -> None:
         methods.validate_server_result("tools/call", _ERA, call_result)
 
 
-def _message(text: bytes) -> dict[str, Any] | None:
+def _read_message(text: bytes) -> dict[str, Any] | None:
     try:
         message = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
