@@ -38,7 +38,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         request_line = f"{self.method} {self.path} {self.status}{self.problem and ' ' + self.problem}"
-        return f"{request_line}, {self.bytes} bytes, {self.milliseconds:g} ms, from {self.client or 'nobody'}"
+        return f"{request_line}, {self.bytes} bytes, {self.milliseconds:g} ms, from {self.client or 'an unknown address'}"
 
 
 class AccessLog(HttpMiddleware):

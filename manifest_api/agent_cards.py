@@ -67,13 +67,13 @@ def read_card_settings(table: Mapping[str, Any], folder: str) -> CardSettings:
             )
     binding = table.get("binding", "JSONRPC")
     if binding not in BINDINGS:
-        raise BadProject(f"`[a2a]`: `binding` is {quote(binding)}", f"it may be {listing(BINDINGS)}")
+        raise BadProject(f"`[a2a]`: `binding` is {quote(binding)}", f"it must be one of {listing(BINDINGS)}")
     is_public = table.get("public", False)
     if not isinstance(is_public, bool):
         raise BadProject("`[a2a]`: `public` is neither true nor false", "write `public = true`")
     key = table.get("sign_key")
     if key is not None and not (isinstance(key, str) and key):
-        raise BadProject("`[a2a]`: `sign_key` is not a text", 'write `sign_key = "card-key.pem"`')
+        raise BadProject("`[a2a]`: `sign_key` is not a string", 'write `sign_key = "card-key.pem"`')
     return CardSettings(
         table["url"],
         table["public_url"].rstrip("/"),

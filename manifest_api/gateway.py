@@ -118,8 +118,8 @@ class HttpGateway:
         store = self._store_access.held()
         if store is None:
             raise Refused(
-                "there is no store, and every call is audited",
-                "`orgkernel key create` makes it",
+                "there is no store, and every call must be audited",
+                "`orgkernel key create` creates it",
                 NO_STORE.code,
             )
         if self._tools is None or self._tools[0] is not store:
@@ -217,7 +217,7 @@ class HttpCaller(HttpAsker, GatewayCaller):
 
 
 def _log_unrecorded(text: str) -> None:
-    logger.error("how a call ended was not written down: %s", text)
+    logger.error("the outcome of a call was not recorded: %s", text)
 
 
 async def _answer_no_form(message: str, request_id: str) -> FormAnswer | None:

@@ -94,14 +94,14 @@ def find_member(request: Request, org: str | None) -> tuple[Caller, str, str]:
     if not caller.is_known:
         raise RequestRefused(
             problems.KEY_REQUIRED,
-            "MCP answers somebody about themselves, so it needs the key of an agent or of a person",
+            "MCP answers questions about the caller, so it needs the key of an agent or of a person",
             f"send `Authorization: Bearer KEY`; {_CREATE}",
         )
     subject = caller.actor.member
     if not subject:
         raise RequestRefused(
             problems.NO_SUBJECT,
-            "the key belongs to no agent and no person, so nobody asks",
+            "the key does not belong to an agent or a person",
             f"use the key of an agent or a person; {_CREATE}",
         )
     kernel: Kernel = request.app.state.answers.kernel

@@ -249,7 +249,7 @@ class ServerState(Collector):
         caches = self._caches()
         for name, about, values in (
             ("orgkernel_cache_hits", "Answers from a cache.", {each: caches[each].hits for each in caches}),
-            ("orgkernel_cache_misses", "Answers that no cache had.", {each: caches[each].misses for each in caches}),
+            ("orgkernel_cache_misses", "Answers that were not in a cache.", {each: caches[each].misses for each in caches}),
         ):  # fmt: skip
             yield _build_labeled_metric(CounterMetricFamily, name, about, ("cache",), values)
         yield _build_labeled_metric(
@@ -272,7 +272,7 @@ class ServerState(Collector):
         )
         yield _build_gauge(
             "orgkernel_connections_limit",
-            "Most open connections.",
+            "Maximum number of open connections.",
             None if connections is None else connections.most,
         )
         yield _build_labeled_metric(

@@ -73,7 +73,7 @@ AsOf = Annotated[
     Query(
         ge=0,
         le=LATEST_TIME,
-        description="Seconds since 1970-01-01 UTC: stored state as it was then. The documents are those of now.",
+        description="Seconds since 1970-01-01 UTC: stored state as it was then. The documents are the current ones.",
     ),
 ]
 

@@ -71,7 +71,7 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
         case UnknownOrganization() if org == ALL_ORGANIZATIONS:
             return build_problem_response(
                 problems.NO_ORGANIZATION,
-                f"{quote(ALL_ORGANIZATIONS)} does not stand for all organizations here",
+                f"{quote(ALL_ORGANIZATIONS)} does not mean all organizations here",
                 "name the organization",
                 headers=headers,
             )

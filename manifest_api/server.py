@@ -235,7 +235,7 @@ class _Server(uvicorn.Server):
                     "read the certificate again; it expires in %d days", count_days_left(self._tls.expires_at)
                 )
             except UsageError as error:
-                logger.error("the certificate stays as it was: %s", error.message)
+                logger.error("the certificate was not replaced: %s", error.message)
         task = asyncio.get_running_loop().create_task(self._reloader.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
@@ -255,7 +255,7 @@ def resolve_address(host: str, port: int, *, has_keys: bool, needs_key: bool = F
     """What the system knows of an address to listen on. Raises `UsageError` if it needs a key and there is none."""
     if needs_key and not has_keys:
         raise UsageError(
-            "everybody needs a key, and there is none", "create one with `orgkernel key create --admin`"
+            "every request needs a key, but no key exists", "create one with `orgkernel key create --admin`"
         )
     try:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -266,7 +266,7 @@ def resolve_address(host: str, port: int, *, has_keys: bool, needs_key: bool = F
     if not has_keys and not all(is_loopback(str(address[0])) for *_, address in addresses):
         raise UsageError(
             f"{quote(host)} is not a loopback address",
-            "without an API key, only loopback can be served; create a key with `orgkernel key create --admin`, or listen on `127.0.0.1`",
+            "without an API key, the server listens on loopback only; create a key with `orgkernel key create --admin`, or listen on `127.0.0.1`",
         )
     return addresses
 
@@ -286,7 +286,7 @@ def _listen(addresses: list[Any], host: str, port: int) -> socket.socket:
                 f"port {port} of {quote(host)} is in use",
                 "choose another port with `--port`; 0 picks a free one",
             ) from None
-        reason = (error.strerror or "it cannot be used").lower()
+        reason = (error.strerror or "the address cannot be used").lower()
         raise UsageError(f"cannot listen on port {port} of {quote(host)}: {reason}") from None
     return listener
 

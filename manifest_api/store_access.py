@@ -230,7 +230,9 @@ class VanishedGrants:
                             grant.grant_id, quote(grant.subject),
                         )  # fmt: skip
             except StoreError as error:
-                logger.warning("grants could not be put to sleep, it is tried again: %s", error.message)
+                logger.warning(
+                    "grants could not be put to sleep; this will be tried again: %s", error.message
+                )
 
 
 def _put_to_sleep(state: RegistryState, report: Reload, store: Store) -> tuple[Grant, ...]:
@@ -291,7 +293,9 @@ async def keep_within_budget(
                 if counts is not None and counts[0]:
                     logger.info("dropped %d rows of the audit that were older than the retention", counts[0])
         except OrgkernelError as error:
-            logger.warning("the store could not be measured or pruned, it is tried again: %s", error.message)
+            logger.warning(
+                "the store could not be measured or pruned; this will be tried again: %s", error.message
+            )
 
 
 def _create_threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:

@@ -38,8 +38,7 @@ _WRITING: Final = {
 _PATH_ARGUMENTS: Final = {"text_editor": ["path"]}
 REMARK: Final = (
     "The organization is compiled from active.json and roles/*.json\n"
-    "Roles, tools, delegation, plans and PACE are in force as these files say. They cannot say policies, approvals, hours, "
-    "ranks and qualifications, so nothing of that is enforced. To compile all of an organization's documents: "
+    "Roles, tools, delegation, plans and PACE apply as these files declare them. Files like these cannot declare policies, approvals, hours, ranks and qualifications, so these are not enforced. To compile all of an organization's documents: "
     "`orgkernel host activate`."
 )
 # What each file can say. All else is named as not enforced.
@@ -163,7 +162,7 @@ def _read_limits(work: _Work) -> dict[str, Any]:
     wrong = [name for name, value in limits.items() if stated_limits.get(name, value) != value]
     if wrong:
         work.remark(
-            "Limits in active.json cannot be read", f"{', '.join(wrong)}: the default counts, or `strict`."
+            "Limits in active.json cannot be read", f"{', '.join(wrong)}: the default applies, or `strict`."
         )
     return limits
 
@@ -224,7 +223,7 @@ def _read_chain(work: _Work) -> None:
             if known != superior:
                 work.remark(
                     f"Role {each[:60]} has two superiors",
-                    f"active.json puts it below {known} and {superior}; {known} counts.",
+                    f"active.json puts it below {known} and {superior}; {known} is used.",
                 )
     for role_id, profile in work.profiles.items():
         reports_to = _read_text(_read_mapping(profile.get("chain_of_command")).get("reports_to"))
@@ -234,7 +233,7 @@ def _read_chain(work: _Work) -> None:
         if reports_to and reports_to != known:
             work.remark(
                 f"Role {role_id[:60]} reports to {known[:60]}",
-                f"active.json says so, and roles/{role_id}.json says {reports_to}; active.json counts.",
+                f"active.json declares it, and roles/{role_id}.json declares {reports_to}; active.json is used.",
             )
     for role_id in work.profiles:
         chain = _list_superiors(work, role_id)
@@ -242,7 +241,7 @@ def _read_chain(work: _Work) -> None:
             work.circle.update(chain)
     if work.circle:
         names = ", ".join(sorted(work.circle)[:6])
-        work.remark("Roles report to each other in a circle", f"{names}: none of them may delegate.")
+        work.remark("Roles report to each other in a circle", f"{names}: these roles may not delegate.")
 
 
 def _list_superiors(work: _Work, role_id: str) -> list[str]:
@@ -352,12 +351,12 @@ def _list_role_tools(work: _Work, role_id: str, capabilities: Mapping[str, Any])
             text = f"{', '.join(unknown[:6])}: allowed if the host has a tool of that name."
             work.remark(f"Role {role_id[:60]} has tools that no catalog here knows", text)
     if not tools:
-        work.remark(f"Role {role_id[:60]} lists no tools", "So it may only answer, and delegate if it leads.")
+        work.remark(f"Role {role_id[:60]} lists no tools", "It may only answer, and delegate if it leads.")
     elif "file_scope" in work.profiles[role_id]:
         free = [each for each in tools if work.host_name(each) not in _WRITING]
         if free:
             text = f"It is checked for {' and '.join(_WRITING)}. Not checked: {', '.join(free[:6])}."
-            work.remark(f"The file scope of role {role_id[:60]} is checked in part", text)
+            work.remark(f"The file scope of role {role_id[:60]} is checked for some tools only", text)
     return tools
 
 

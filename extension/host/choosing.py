@@ -98,7 +98,7 @@ def _choose_by_message(active: Active, memory: AgentMemory) -> Choice:
     if active.words is None:
         if _is_continuation(memory.task):
             return _continue_task(active, memory)
-        return _leave_open("there are no words to choose a role by the message")
+        return _leave_open("the organization has no words to choose a role by")
     ranking = text_index.rank_roles(active.words, memory.task)
     if ranking.outcome == "role":
         best = ranking.ranked[0]
@@ -123,7 +123,7 @@ def _choose_by_message(active: Active, memory: AgentMemory) -> Choice:
         reason = f"the message seems to be {ranking.language}, and no role has examples in this language"
         advice = f"{reason[:1].upper()}{reason[1:]}. Give roles `examples` in it, and activate the organization again."
         return _leave_open(reason, (f"No role for a message in {ranking.language}", advice))
-    return _leave_open("the message is about the work of no role")
+    return _leave_open("the message is not about the work of any role")
 
 
 def _leave_open(reason: str, remark: tuple[str, str] | None = None) -> Choice:

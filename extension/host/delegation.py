@@ -94,7 +94,7 @@ def decide(
     """
     may = caller.delegates_to
     if not may:
-        return _refuse(f"{caller.role_name} may not delegate to anybody. {_answer(bundle, caller)}")
+        return _refuse(f"{caller.role_name} may not delegate. {_answer(bundle, caller)}")
     if (limited := _limit(bundle, caller, place)) is not None:
         return _refuse(f"{limited}. {_answer(bundle, caller)}")
     existing = None if call.reset else call.existing
@@ -153,9 +153,9 @@ def _choose_profile(existing: Existing | None, role_id: str) -> str:
 def _limit(bundle: bundles.Bundle, caller: bundles.BundleRole, place: RunPlace) -> str | None:
     limits = bundle.limits
     if place.depth >= limits.max_spawn_depth:
-        return f"{caller.role_name} is {place.depth} levels below the first agent, where nobody delegates (`max_spawn_depth`)"
+        return f"{caller.role_name} is {place.depth} levels below the first agent, too deep to delegate (`max_spawn_depth`)"
     if place.children >= limits.max_children or place.children >= limits.max_concurrent:
-        return f"{caller.role_name} has {place.children} subordinates at work, and more are not allowed"
+        return f"{caller.role_name} has {place.children} subordinates at work, which is the limit"
     return None
 
 
@@ -204,7 +204,7 @@ def _refuse_without_reset(bundle: bundles.Bundle, existing: Existing, role_id: s
     role = bundle.roles.get(existing.role_id or "")
     name = role.role_name if role is not None else "without a role"
     return _refuse(
-        f"your subordinate is {name} and stays so until it is reset. Call it again with `profile`: `{role_id}` and "
+        f"your subordinate is {name} and stays in this role until it is reset. Call it again with `profile`: `{role_id}` and "
         '`reset`: "true".'
     )
 
@@ -224,7 +224,7 @@ def _does(role: bundles.BundleRole) -> str:
 
 def _answer(bundle: bundles.Bundle, role: bundles.BundleRole) -> str:
     above = bundle.roles.get(role.reports_to or "")
-    who = above.role_name if above is not None else "somebody else"
+    who = above.role_name if above is not None else "another role"
     return f"Do this part yourself, or answer with `response` and say that {who} is needed."
 
 

@@ -164,7 +164,10 @@ def read_host_effect(folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | N
     try:
         return _read(folder), ""
     except (OSError, ValueError, RecursionError) as error:
-        return None, f"{places.EFFECT} cannot be read: {_describe_error(error)}; remove it to count anew"
+        return (
+            None,
+            f"{places.EFFECT} cannot be read: {_describe_error(error)}; remove it to start counting again",
+        )
 
 
 def _look_at_calls(chat: _ChatEffect) -> None:

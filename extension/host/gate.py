@@ -127,7 +127,7 @@ def _find_file_scope_violation(
     """Why a call writes outside the file scope of a role. None if each of its paths, and what it leads to, is inside."""
     bound = refusals.say_file_scope(role.role_name, _quote_names(role.file_scope))
     if not known.path_arguments:
-        return f"`{tool}` is refused: {bound}, and nothing says where this tool writes. Use a tool that names a path."
+        return f"`{tool}` is refused: {bound}, and this tool does not declare where it writes. Use a tool that names a path."
     stated = [_list_texts(arguments[name]) for name in known.path_arguments if name in arguments]
     stated_paths = [path for texts in stated for path in texts]
     if not stated_paths:
@@ -135,7 +135,7 @@ def _find_file_scope_violation(
     for path in stated_paths:
         if path is None or not _is_in_scope(path, role.file_scope, active.bundle.root):
             path_text = f"`{path}`" if path else "the path"
-            return f"`{tool}` is refused: {bound}, and {path_text} is not surely in it. Write there, or answer with `response`."
+            return f"`{tool}` is refused: {bound}, and {path_text} is not certainly in it. Write there, or answer with `response`."
     return None
 
 

@@ -149,7 +149,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
     compiled = bundle is not None and not changed
     if bundle is None or changed:
         if changed:
-            text = f"So the files count, not the bundle: {', '.join(changed[:6])}."
+            text = f"The files are used, not the bundle: {', '.join(changed[:6])}."
             remarks = (*remarks, f"Files were changed since {name[:60]} was compiled\n{text}")
         elif settings.bundle or problem:
             remarks = (*remarks, f"The bundle {name[:60]} cannot be used\n{problem or 'It is missing.'}")
@@ -276,7 +276,7 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
     chosen: dict[str, Any] = {}
     remarks = []
     if data is not None and not isinstance(data, dict):
-        remarks.append("`x_orgkernel` is not a mapping, so all settings have their defaults")
+        remarks.append("`x_orgkernel` is not a mapping, so all settings have their default values")
     given = data if isinstance(data, dict) else {}
     for name, words in _CHOICES.items():
         if name in given and given[name] in words:

@@ -51,7 +51,7 @@ def pin(request: object, find: Find) -> dict[str, Any]:
     _say(
         chat,
         f"Pinned: {_name(pinned)}",
-        f"It was pinned in the panel and counts from the next message on: `{pinned}`.",
+        f"It was pinned in the panel and applies from the next message: `{pinned}`.",
     )
     return {"ok": True, "pinned": pinned}
 

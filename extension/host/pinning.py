@@ -65,7 +65,7 @@ def find_pinned_role(active: Active, agent: Any) -> bundles.BundleRole | None:
     role = active.bundle.roles.get(role_id)
     if role is None:
         release(agent.context)
-        gone = f"{active.bundle.org_id} has no role `{role_id}` any more. Messages choose their role again."
+        gone = f"{active.bundle.org_id} no longer has the role `{role_id}`. Messages choose their role again."
         say(agent, "Pin released: the role is gone", content=gone, kind="warning")
     return role
 
@@ -160,7 +160,7 @@ def _explain_no_match(active: Active, name_text: str, roles: Sequence[bundles.Bu
     suggested = (
         f" Did you mean {_list(meant)}?" if meant else f" Roles: {_list(active.bundle.roles.values())}."
     )
-    return f"`{name_text}` is no role of {active.bundle.org_id}.{suggested}"
+    return f"`{name_text}` is not a role of {active.bundle.org_id}.{suggested}"
 
 
 def _list(roles: Iterable[bundles.BundleRole]) -> str:

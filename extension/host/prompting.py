@@ -91,8 +91,8 @@ def report_change(
         say_once(
             agent,
             memory,
-            "Another extension changed the tool section after ours",
-            content=f"It may show {role.role_name} tools that are refused to it ({hidden:,} characters). Give the other "
+            "Another extension changed the tool section after orgkernel",
+            content=f"It could show {role.role_name} tools that are refused to it ({hidden:,} characters). Give the other "
             "extension a name that sorts before `_96_`, or remove it.",
             kind="warning",
         )

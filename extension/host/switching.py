@@ -55,7 +55,7 @@ def find_problem(folder: str = places.ORGANIZATIONS) -> str | None:
     off = os.path.join(folder, OFF)
     try:
         if not stat.S_ISREG(os.lstat(off).st_mode):
-            return f"There is nothing to switch on: {OFF} is no regular file. {_AGAIN}"
+            return f"There is nothing to switch on: {OFF} is not a regular file. {_AGAIN}"
     except FileNotFoundError:
         return f"There is nothing to switch on: no organization was switched off here. {_AGAIN}"
     try:
@@ -63,7 +63,7 @@ def find_problem(folder: str = places.ORGANIZATIONS) -> str | None:
     except organization.OrganizationError as error:
         return f"There is nothing to switch on: {error}. {_AGAIN}"
     if not isinstance(document, dict) or not isinstance(document.get("org_id"), str):
-        return f"There is nothing to switch on: {OFF} is no organization document. {_AGAIN}"
+        return f"There is nothing to switch on: {OFF} is not an organization document. {_AGAIN}"
     bundle = organization.read_settings(document.get("x_orgkernel"))[0].bundle
     if bundle is not None and not os.path.isfile(os.path.join(folder, bundle)):
         return f"It cannot be switched on: its bundle `{bundle}` is missing. {_AGAIN}"

@@ -144,7 +144,7 @@ class Authenticator:
             if stranger is None:
                 raise RequestRefused(
                     UNAUTHENTICATED,
-                    "this server wants a key from everybody",
+                    "this server requires a key for every request",
                     "send `Authorization: Bearer KEY`",
                 )
             if self.tokens is None:

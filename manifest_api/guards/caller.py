@@ -83,7 +83,7 @@ def require_scope(request: Request | RequestScope, scope: KeyScope) -> Caller:
     if not caller.is_known:
         raise RequestRefused(
             KEY_REQUIRED,
-            f"a caller without a key may change nothing; this needs the scope {quote(scope)}",
+            f"a caller without a key cannot change anything; this needs the scope {quote(scope)}",
             "send `Authorization: Bearer KEY`; `orgkernel key create` creates one",
         )
     raise RequestRefused(

@@ -27,7 +27,7 @@ def read_delegation(request: Request, subject: str) -> AccessRequest:
     delegation_headers = read_head(request.scope).delegations
     named, via = _read_subjects(delegation_headers, ON_BEHALF_OF), _read_subjects(delegation_headers, VIA)
     if len(named) > 1:
-        raise _build_refusal(ON_BEHALF_OF, "names several subjects, and one triggers a run")
+        raise _build_refusal(ON_BEHALF_OF, "names several subjects, but only one subject triggers a run")
     if len(via) > _MOST:
         raise _build_refusal(VIA, f"has more than {_MOST} links")
     return AccessRequest(subject, "", "", on_behalf_of=named[0] if named else None, via=via)

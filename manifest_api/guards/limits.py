@@ -34,7 +34,7 @@ def refuse_too_long(scope: Scope, head: RequestHead, most: int = MAX_BODY) -> tu
     if len(path) > MAX_PATH or (
         len(path) > MAX_SEGMENT and any(len(segment) > MAX_SEGMENT for segment in path.split("/"))
     ):
-        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, and ids are shorter"
+        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, but ids are shorter"
     # A slash or a NUL inside a segment is decoded before routing, where it could turn an id into another route.
     raw_path: bytes = scope.get("raw_path", b"")
     if (b"%" in raw_path and b"%2f" in raw_path.lower()) or "\0" in path:

@@ -72,7 +72,7 @@ def read_certificate(files: TlsFiles) -> tuple[ssl.SSLContext, float]:
         context.load_cert_chain(files.certificate, files.key, password=_refuse_password)
     except _Encrypted:
         raise UsageError(
-            f"the key {quote(files.key)} is encrypted, and nobody can type its password when the server starts",
+            f"the key {quote(files.key)} is encrypted, and the server cannot ask for its password",
             f"write it without a password to a file that only this user can read: `openssl pkey -in {files.key} -out FILE`",
         ) from None
     except ssl.SSLError as error:

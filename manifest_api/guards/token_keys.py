@@ -86,7 +86,7 @@ class FileKeys:
         try:
             self._keys = read_keys(self._path)
         except BadProject as error:
-            logger.error("the keys of the identity provider stay as they were: %s", error.message)
+            logger.error("the keys of the identity provider were not replaced: %s", error.message)
 
     async def renew(self) -> bool:
         return False
@@ -115,7 +115,7 @@ class FetchedKeys:
         if self._keys is not None and age >= RELOAD_SECONDS:
             self._fetch()
             if age >= MAX_AGE_SECONDS:
-                logger.error("the keys of the identity provider are too old and count no more")
+                logger.error("the keys of the identity provider are too old and no longer accepted")
                 self._keys = None
         return self._keys
 

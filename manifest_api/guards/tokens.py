@@ -62,20 +62,21 @@ def read_settings(table: Mapping[str, Any], folder: str) -> TokenSettings:
             )
     for name in ("issuer", "audience", "jwks"):
         if not isinstance(table.get(name), str) or not table[name]:
-            raise BadProject(f"`[oidc]`: {quote(name)} is missing or not a text", f'write `{name} = "…"`')
+            raise BadProject(f"`[oidc]`: {quote(name)} is missing or not a string", f'write `{name} = "…"`')
     jwks: str = table["jwks"]
     if "://" in jwks and not jwks.startswith("https://"):
         raise BadProject("`[oidc]`: `jwks` is not an https URL", "write an https URL, or the path of a file")
     algorithms = table.get("algorithms", ["RS256", "ES256"])
     if not isinstance(algorithms, list) or not algorithms or not set(algorithms) <= set(ALGORITHMS):
         raise BadProject(
-            "`[oidc]`: `algorithms` is not a list of known algorithms", f"there are {listing(ALGORITHMS)}"
+            "`[oidc]`: `algorithms` is not a list of known algorithms",
+            f"algorithms are {listing(ALGORITHMS)}",
         )
     claims = []
     for name, default in (("agent_claim", "orgkernel_agent"), ("person_claim", "orgkernel_person")):
         claim = table.get(name, default)
         if not isinstance(claim, str) or not claim:
-            raise BadProject(f"`[oidc]`: {quote(name)} is not a text", f'write `{name} = "…"`')
+            raise BadProject(f"`[oidc]`: {quote(name)} is not a string", f'write `{name} = "…"`')
         claims.append(claim)
     path = jwks if "://" in jwks else os.path.join(folder, jwks)
     return TokenSettings(table["issuer"], table["audience"], path, tuple(algorithms), *claims)

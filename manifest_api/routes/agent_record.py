@@ -140,7 +140,7 @@ async def get_certificate(request: Request, org: Org, agent: AgentPath) -> Respo
     ),
 )
 async def post_episode(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Record a piece of work of an agent, by reference. Never by its own credential, because trust follows from it."""
+    """Record a piece of work of an agent. Never by its own credential, because trust follows from it."""
     return await write(
         request, "report", EpisodeDraft, '{"outcome": "success"}',
         lambda context, draft: record_episode(context, agent, draft, org=org),

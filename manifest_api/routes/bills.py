@@ -80,7 +80,7 @@ async def post_bill_next(
     if instance.bill not in ("", bill):
         raise RequestRefused(
             INVALID_REQUEST,
-            "the instance is one of another bill",
+            "the instance belongs to another bill",
             "leave `bill` out, or ask at the path of that bill",
             [InvalidValue(where="body.bill", message=f"expected `{bill}`")],
         )

@@ -93,7 +93,7 @@ class ClaimPage(msgspec.Struct, frozen=True, kw_only=True):
 async def get_claims(
     request: Request,
     org: OrgOrAll,
-    path: Annotated[str | None, declare_word("Only those that overlap with this path or glob.")] = None,
+    path: Annotated[str | None, declare_word("Only claims that overlap with this path or glob.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:

@@ -90,13 +90,15 @@ async def post_dispatch_record(request: Request, org: Org) -> Response:
 async def get_dispatch_list(
     request: Request,
     org: Org,
-    session: Annotated[str | None, declare_word("Only those from or into this session.")] = None,
-    sender: Annotated[str | None, declare_word("Only those by this subject, such as `role:ID`.")] = None,
+    session: Annotated[str | None, declare_word("Only dispatches from or into this session.")] = None,
+    sender: Annotated[str | None, declare_word("Only dispatches by this subject, such as `role:ID`.")] = None,
     receiver: Annotated[
-        str | None, declare_word("Only those to this role or agent, such as `role:ID`.")
+        str | None, declare_word("Only dispatches to this role or agent, such as `role:ID`.")
     ] = None,
-    brief: Annotated[str | None, declare_word("Only those of this brief, or of one derived from it.")] = None,
-    running: Annotated[bool, Query(description="Only those whose work has not ended.")] = False,
+    brief: Annotated[
+        str | None, declare_word("Only dispatches of this brief, or of one derived from it.")
+    ] = None,
+    running: Annotated[bool, Query(description="Only dispatches whose work has not ended.")] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:

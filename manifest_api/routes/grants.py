@@ -61,7 +61,7 @@ async def get_grants(
     org: OrgOrAll,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
     everything: Annotated[
-        bool, Query(alias="all", description="Also revoked, used up and expired grants.")
+        bool, Query(alias="all", description="Include revoked, used up and expired grants.")
     ] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
@@ -153,7 +153,7 @@ async def get_restrictions(
     org: OrgOrAll,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
     everything: Annotated[
-        bool, Query(alias="all", description="Also lifted and expired restrictions.")
+        bool, Query(alias="all", description="Include lifted and expired restrictions.")
     ] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,

@@ -131,7 +131,7 @@ async def get_version() -> Response:
 
 _READING_PROBLEMS = {
     "failed": "the last reload failed; the log says why",
-    "overrun": "the last reload has not ended in time",
+    "overrun": "the last reload did not end in time",
 }
 
 

@@ -74,8 +74,10 @@ class Approved(msgspec.Struct, frozen=True, kw_only=True):
 async def get_requests(
     request: Request,
     org: OrgOrAll,
-    status: Annotated[RequestStatus | None, Query(description="Only those with this status.")] = None,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of this requester.")] = None,
+    status: Annotated[RequestStatus | None, Query(description="Only requests with this status.")] = None,
+    subject: Annotated[
+        str | None, Query(max_length=200, description="Only requests of this requester.")
+    ] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:

@@ -63,7 +63,7 @@ _EXAMPLE = {
     "_schema": "orgkernel:salute_report",
     "_version": "1.0",
     "status": {"state": "active", "progress": 0.4, "pace_level": "primary", "health": "nominal"},
-    "activity": {"current_task": "mend the parser"},
+    "activity": {"current_task": "fix the parser"},
     "unit": {"role_id": "steward", "organization": "household", "agent_number": 0},
     "time": {"timestamp": "2027-01-31T12:00:00Z"},
 }

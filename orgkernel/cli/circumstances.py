@@ -22,9 +22,9 @@ context_option = click.option(
 run_options = with_options(
     click.option(
         "--on-behalf-of", metavar="SUBJECT",
-        help="Who triggered the run; its tools, credentials and data are the most.",
+        help="Subject that triggered the run; its tools, credentials and data are the upper bound.",
     ),
-    click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above, first to last; repeatable."),
+    click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above the subject, first to last; repeatable."),
     context_option,
 )  # fmt: skip
 """What only a host knows of a run, for a command that answers one subject for the whole of it."""

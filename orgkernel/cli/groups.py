@@ -85,7 +85,7 @@ def refuse_options_before(ctx: click.Context) -> None:
         if source is click.core.ParameterSource.COMMANDLINE:
             group, name = ctx.command_path, ctx.invoked_subcommand
             raise UsageError(
-                f"`{parameter.opts[0]}` is before `{name}`", f"write options after it: `{group} {name} …`"
+                f"`{parameter.opts[0]}` comes before `{name}`", f"write options after it: `{group} {name} …`"
             )
 
 
@@ -108,11 +108,11 @@ def _find_former_hint(words: list[str]) -> str | None:
     if first not in RENAMED:
         return None
     if below in RENAMED_BELOW:
-        return f"it is {_join_commands([RENAMED_BELOW[below]])} now"
+        return f"it is now {_join_commands([RENAMED_BELOW[below]])}"
     if words[1:]:
         moved = [f"{place} {words[1]}" for place in RENAMED[first]]
         if existing := [each for each in moved if _is_command(each.split())]:
-            return f"it is {_join_commands(existing)} now"
+            return f"it is now {_join_commands(existing)}"
     return f"it is part of {_join_commands(RENAMED[first])}"
 
 

@@ -83,8 +83,8 @@ def build_request(paths: tuple[str, ...], project: Project) -> Request:
     request = find_request(paths, project, read_as())
     if request.left:
         click.echo(
-            f"note: not read: {_list_paths(sorted(request.left))}, because nothing says that the folder above belongs to this "
-            "project; put an orgkernel.toml there, or name the paths",
+            f"note: not read: {_list_paths(sorted(request.left))}, because the folder above is not marked as part of this "
+            "project; put an orgkernel.toml there, or pass the paths",
             err=True,
         )
     return request

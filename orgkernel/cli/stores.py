@@ -66,7 +66,7 @@ def get_named_organization(org: str | None, all_orgs: bool) -> str | None:
 
 as_of_option = click.option(
     "--as-of", metavar="TIME",
-    help="Stored state of an earlier time: `24h` or `7d` ago, or a date. The documents are those of now.",
+    help="Stored state of an earlier time: `24h` or `7d` ago, or a date. The documents are the current ones.",
 )  # fmt: skip
 
 

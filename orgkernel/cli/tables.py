@@ -61,7 +61,7 @@ def render_organization(manifest: OrganizationManifest) -> str:
         )  # fmt: skip
     domains = create_table("domain", "role", _PLACES)
     for domain in manifest.domains:
-        domains.add_row(domain.id, domain.role_id or "nobody", _render_places(domain.why, home))
+        domains.add_row(domain.id, domain.role_id or "no role", _render_places(domain.why, home))
     title = f"{manifest.org_name} ({manifest.org_id}), {manifest.count} role{'s' * (manifest.count != 1)}"
     head = _render_head(title, manifest.description, home)
     return f"{head}{draw(roles)}\n{draw(domains)}\nsnapshot {manifest.snapshot}\n"

@@ -25,7 +25,7 @@ COVERS = (
 )
 SAYS = frozenset({"chain_of_command.reports_to"})
 """Fields of a profile that the entities of a role say, besides its name and description."""
-_WHY = {"domains": "Backstage does not say who takes which work"}
+_WHY = {"domains": "Backstage has no routing of work"}
 ID = "orgkernel/id"
 _VERSION = "backstage.io/v1alpha1"
 # Backstage requires one, and no document says how far something has come.
@@ -142,8 +142,8 @@ def _list_losses(view: OrgView) -> Iterator[Loss]:
     mapped = sum(name != each for each, name in map_names(view.roles).items())
     counted = (
         (
-            "role ids that are no names of Backstage",
-            f"they are changed; the annotation `{ID}` has the id",
+            "role ids that are not valid names in Backstage",
+            f"they are changed; the annotation `{ID}` contains the id",
             mapped,
         ),
         (
@@ -156,8 +156,8 @@ def _list_losses(view: OrgView) -> Iterator[Loss]:
             "only skills that are written as instructions are resources",
             len(records.skills),
         ),
-        ("access policies", "Backstage does not say who may use what", len(records.policies)),
-        ("agents", "an AiResource is a role, whoever fills it", len(records.agents)),
+        ("access policies", "Backstage has no permissions for tools", len(records.policies)),
+        ("agents", "an AiResource describes a role, not the agents that fill it", len(records.agents)),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
     yield from find_role_losses(view, says=SAYS, why=_WHY, otherwise="Backstage has no field for it")

@@ -98,7 +98,7 @@ def _find_assumed_delegation(records: OrgRecords, role_id: str) -> dict[str, str
     hands_on = profile.can_delegate or profile.dispatch.may_to or (entry is not None and entry.subordinates)
     if profile.role_type != "specialist" or not hands_on or post.document.has("role_type"):
         return {}
-    return {"ORG208": "its source does not say of which type a role is"}
+    return {"ORG208": "the source does not declare the type of a role"}
 
 
 def _list_values(document: SourceDocument) -> Mapping[str, Any]:
@@ -132,7 +132,7 @@ def _render_catalog(
     yield from _render_head(kind, source)
     if has_unused:
         yield from _render_accepted_findings(
-            {"ORG701": "the host brings these tools along, whether an agent uses them or not"}
+            {"ORG701": "the host provides these tools, whether an agent uses them or not"}
         )
     yield f"{section}:", None
     for each in sorted(definitions, key=lambda each: each.id):
@@ -176,7 +176,7 @@ def _list_losses(documents: Iterable[SourceDocument]) -> Iterator[Loss]:
         if carried[name].isdisjoint(marks):
             keys[key] += 1
     for key, count in sorted(keys.items()):
-        yield Loss(f"`{key}`", "no field of our documents says it", count)
+        yield Loss(f"`{key}`", "orgkernel documents have no field for it", count)
     words = sum(
         word not in part.record.capabilities.tools_primary  # type: ignore[attr-defined]
         for part in parts
@@ -185,9 +185,7 @@ def _list_losses(documents: Iterable[SourceDocument]) -> Iterator[Loss]:
         if word != "*"
     )
     if words:
-        yield Loss(
-            "words in lists of tools", "nothing declares a tool that they stand for as it is written", words
-        )
+        yield Loss("words in lists of tools", "no tool is declared under this exact name", words)
     accepted = sum(len(part.record.suppressions) for part in parts)
     if accepted:
         yield Loss("accepted findings", "they are about the files of the source", accepted)

@@ -8,10 +8,10 @@ from orgkernel.exchange.exported import Loss
 from orgkernel.graph.records import OrgRecords
 
 ALERTS = "the caller must send `alert` and `watch` as they are recorded"
-PARTS = "what they deny or ask about in some paths, they deny or ask about as a whole"
-BEGINNINGS = "what they deny or ask about for some commands, they deny or ask about as a whole"
+PARTS = "they deny or ask for the whole tool, not only for some paths"
+BEGINNINGS = "they deny or ask for the whole tool, not only for some commands"
 LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
-GRANTING = "who may give a tool to others is decided by orgkernel"
+GRANTING = "orgkernel decides who may grant a tool to others"
 SCOPES = "the caller must compare the paths and send `in_file_scope`; without it, nothing is written"
 
 

@@ -92,7 +92,7 @@ def write_import(
                 _write(tree, plan, _State(format=format, source=source, files=dict(export.files)))
             return plan
     except OSError as error:
-        raise build_unwritable_error(quote(folder), error, "make room or mend the rights") from None
+        raise build_unwritable_error(quote(folder), error, "free some space or fix the permissions") from None
 
 
 def _find_state(tree: GuestTree, format: str, source: str) -> _State:
@@ -103,7 +103,7 @@ def _find_state(tree: GuestTree, format: str, source: str) -> _State:
         state = msgspec.json.decode(content, type=prepared(_State))
     except msgspec.MsgspecError:
         raise UsageError(
-            f"{quote(STATE)} is not what an import wrote", "restore it, or import into another folder"
+            f"{quote(STATE)} was not written by an import", "restore it, or import into another folder"
         ) from None
     if (state.format, state.source) != (format, source):
         raise UsageError(
@@ -149,10 +149,10 @@ def _build_whole_clash(
 ) -> Clash:
     place = _place(places, len(places))
     if before is None:
-        return Clash(path, 1, (), place, (), "it was not imported, and the source has it now")
+        return Clash(path, 1, (), place, (), "it was not imported, and the source now has it")
     if mine is None:
         return Clash(path, 1, (), place, (), "it was removed here, and the source has changed it")
-    return Clash(path, 1, (), place, (), "it was changed here, and the source does not have it anymore")
+    return Clash(path, 1, (), place, (), "it was changed here, and the source no longer has it")
 
 
 def _find_unreadable(path: str, text: str) -> Iterator[Clash]:

@@ -96,7 +96,7 @@ def _list_losses(
         ),
         (
             "servers whose tools differ",
-            "the description and the address are those of the first tool",
+            "the description and the address come from the first tool",
             differing,
         ),
         (
@@ -105,8 +105,8 @@ def _list_losses(
             sum(each.record.type != "mcp_server" for each in tools),
         ),
         ("roles", "the registry has no agents", len(view.roles)),
-        ("access policies", "the registry does not say who may use a server", len(view.records.policies)),
+        ("access policies", "the registry has no permissions for servers", len(view.records.policies)),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
     yield Loss("versions", "no document has the version of a server, so it follows the content of the file")
-    yield Loss("actions and levels", "the registry does not say what a server does")
+    yield Loss("actions and levels", "the registry has no actions")

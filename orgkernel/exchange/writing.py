@@ -73,7 +73,9 @@ def _open(folder: str) -> GuestTree:
 
 
 def _build_unwritable_error(folder: str, error: OSError) -> UsageError:
-    return build_unwritable_error(f"`{folder}`", error, "make room or mend the rights, and export again")
+    return build_unwritable_error(
+        f"`{folder}`", error, "free some space or fix the permissions, and export again"
+    )
 
 
 def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> WrittenFiles:

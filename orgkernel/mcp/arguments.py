@@ -40,8 +40,8 @@ def read_arguments(
             continue
         if name in _SUBJECT_WORDS or name == "role":
             raise UsageError(
-                f"the argument {quote(name)} cannot say who asks",
-                "leave it out: the subject comes from the options of the server or from the key, and from nothing else",
+                f"the argument {quote(name)} cannot name the caller",
+                "leave it out: the subject comes from the options of the server or from the key, and from no other source",
             )
         help = did_you_mean(name, known) or (
             f"arguments are {listing(known)}" if known else "it has no arguments"
@@ -82,8 +82,8 @@ def build_request(asker: Asker, arguments: shapes.CanArguments, resource: str) -
     for name, value in argument_context.items():
         if name in _SUBJECT_WORDS or name in _OF_HOST:
             raise UsageError(
-                f"the context cannot say {quote(name)}",
-                "leave it out: it comes from the options of the server, and from nothing else",
+                f"the context cannot set {quote(name)}",
+                "leave it out: it comes from the options of the server, and from no other source",
             )
         if name not in AccessContext.__struct_fields__:
             known = [each for each in AccessContext.__struct_fields__ if each not in _OF_HOST]
@@ -91,7 +91,8 @@ def build_request(asker: Asker, arguments: shapes.CanArguments, resource: str) -
             raise UsageError(f"unknown name {quote(name)} in the context", help)
         if name in settled and settled[name] != value:
             raise UsageError(
-                f"the context says another {quote(name)} than the server was started with", "leave it out"
+                f"the context sets {quote(name)} to another value than the server was started with",
+                "leave it out",
             )
     context = build_context({**argument_context, **settled})
     return msgspec.structs.replace(asker.base, action=arguments.action, resource=resource, context=context)

@@ -243,7 +243,7 @@ async def _answer_who_can(asker: Asker, arguments: shapes.WhoCanArguments) -> To
 
 async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolReply:
     if sum(each is not None for each in (arguments.task, arguments.domain, arguments.intent)) != 1:
-        raise UsageError("exactly one of `task`, `domain` and `intent` is needed", "name one of them")
+        raise UsageError("exactly one of `task`, `domain` and `intent` is required", "name one of them")
 
     def look(kernel: Kernel) -> shapes.DispatchAnswer:
         dispatch = kernel.dispatch(
@@ -316,7 +316,10 @@ def _choose_reporting_role(kernel: Kernel, asker: Asker, named: str | None) -> s
     """The role that reports: the only one of the subject, or the one it names among its own. Raises `UsageError`."""
     roles = list_roles(kernel.organization(asker.org_id).snapshot.index, asker.subject)
     if not roles:
-        raise UsageError(f"{quote(asker.subject)} fills no role, and only roles report", "ask who fills one")
+        raise UsageError(
+            f"{quote(asker.subject)} fills no role, and only roles report",
+            "ask as an agent that fills a role",
+        )
     if named is None and len(roles) > 1:
         raise UsageError(f"{quote(asker.subject)} fills several roles", f"name the `role`: {listing(roles)}")
     if named is not None and named not in roles:
@@ -344,7 +347,7 @@ TOOLS: tuple[McpTool, ...] = (
         shapes.DispatchAnswer, _dispatch,
     ),
     McpTool(
-        "request_access", "Ask for a permission that you lack. Somebody else decides.", shapes.RequestArguments,
+        "request_access", "Ask for a permission that you lack. Another subject decides.", shapes.RequestArguments,
         shapes.RequestAnswer, _answer_request_access, "request",
     ),
     McpTool(

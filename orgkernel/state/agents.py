@@ -72,7 +72,7 @@ class Agents:
             known = select(agents).where(*_is_agent(org_id, agent_id))
             if transaction.connection.execute(known).first() is not None:
                 raise Conflict(
-                    f"there is an agent {quote(agent_id)} already", "`orgkernel agent list` shows it"
+                    f"the agent {quote(agent_id)} exists already", "`orgkernel agent list` shows it"
                 )
             transaction.connection.execute(
                 insert(agents).values(**encode_row(agent), version=transaction.touch())
@@ -155,7 +155,7 @@ def _is_agent(org_id: str, agent_id: str) -> tuple[ColumnElement[bool], ...]:
 def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
     allowed = MOVES[agent.lifecycle]
     if lifecycle not in allowed:
-        help = f"from there it may become {listing(allowed)}" if allowed else "that is final"
+        help = f"from there it may become {listing(allowed)}" if allowed else "this state is final"
         raise Conflict(
             f"the agent {quote(agent.agent_id)} is {agent.lifecycle} and cannot become {lifecycle}",
             help,
@@ -296,7 +296,9 @@ class Results:
     def invalidate(self, result_id: int, *, org_id: str, actor: str, reason: str) -> QualificationResult:
         """Say that a result does not count, and why. Raises `UnknownRecord`, `Conflict` and `Refused`."""
         if not reason.strip():
-            raise Refused("a result is invalidated with a reason", "say why it does not count", "BAD_VALUE")
+            raise Refused(
+                "invalidating a result needs a reason", "pass the reason with `--reason`", "BAD_VALUE"
+            )
         table = qualification_results
         where = (table.c.result_id == result_id, table.c.org_id == org_id)
 
@@ -346,7 +348,7 @@ def require_evidence(sample_size: int | None, digests: Mapping[str, str]) -> Non
         )
     if len(digests) > _MOST_DIGESTS:
         raise Refused(
-            f"a result has {len(digests)} digests", f"it may have {_MOST_DIGESTS}", code="BAD_VALUE"
+            f"a result has {len(digests)} digests", f"it can have at most {_MOST_DIGESTS}", code="BAD_VALUE"
         )
     for name, digest in digests.items():
         require_id("the name of the digest", name)

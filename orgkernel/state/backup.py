@@ -66,7 +66,7 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
                 "choose a file that does not exist, and whose folder of checkpoints does not exist",
             )
     if not os.path.isdir(os.path.dirname(target)):
-        raise BadStore(f"{quote(os.path.dirname(target))} is not a folder", "make it first")
+        raise BadStore(f"{quote(os.path.dirname(target))} is not a folder", "create it first")
     beside = f"{target}.{os.getpid()}.new"
     try:
         with hold_lock(location):

@@ -57,7 +57,7 @@ def encode_did(public: bytes) -> str:
     'did:key:z6MkeTG3bFFSLYVU7VqhgZxqr6YzpaGrQtFMh1uvqGy1vDnP'
     """
     if len(public) != SEED_BYTES:
-        raise Refused("that is no Ed25519 public key", "it has 32 bytes", "BAD_VALUE")
+        raise Refused("this is not an Ed25519 public key", "it has 32 bytes", "BAD_VALUE")
     number = int.from_bytes(_ED25519 + public)
     text = ""
     while number:
@@ -101,7 +101,7 @@ def read_certificate(content: bytes | str) -> BirthCertificate:
     try:
         return msgspec.json.decode(content, type=prepared(BirthCertificate))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Refused(f"that is not a birth certificate: {error}", code=BAD_CERTIFICATE) from None
+        raise Refused(f"this is not a birth certificate: {error}", code=BAD_CERTIFICATE) from None
 
 
 def verify_certificate(certificate: BirthCertificate, issuer: str | None = None) -> None:
@@ -123,7 +123,7 @@ def verify_certificate(certificate: BirthCertificate, issuer: str | None = None)
         key.verify(bytes.fromhex(certificate.signature), _get_signed_part(certificate))
     except (InvalidSignature, ValueError):
         raise Refused(
-            f"the certificate of {quote(certificate.agent_id)} is not as its issuer signed it",
+            f"the signature on the certificate of {quote(certificate.agent_id)} is not valid",
             "ask the organization for the certificate again",
             BAD_CERTIFICATE,
         ) from None

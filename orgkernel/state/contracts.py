@@ -40,7 +40,9 @@ class WantedContract:
             require_id("the session", self.session)
         if len(_canonical(self.body)) > LARGEST_CONTRACT:
             raise Refused(
-                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB", "leave output out", "BAD_VALUE"
+                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB",
+                "leave the output out",
+                "BAD_VALUE",
             )
 
     def is_stored_as(self, record: ContractRecord) -> bool:
@@ -66,7 +68,7 @@ class WantedContract:
             )
         if rows.find(record_id) is not None:
             raise Conflict(
-                f"there is a contract {quote(record_id)}",
+                f"the contract {quote(record_id)} is stored already",
                 "contracts are never changed",
                 code="CONTRACT_EXISTS",
             )

@@ -289,7 +289,7 @@ def _commission(
             owner = owners.setdefault(draft.identity.did, agent_id)
             if owner != agent_id:
                 raise Conflict(
-                    f"the key of {quote(agent_id)} is that of the agent {quote(owner)}",
+                    f"the key of {quote(agent_id)} belongs to the agent {quote(owner)}",
                     "give each agent a key of its own",
                     IDENTITY_CONFLICT,
                 )
@@ -381,7 +381,9 @@ def _require_episode(episode: Episode) -> None:
     require_bound(None, episode.digest or None)
     if len(episode.skills) > _MOST_OF_A_KIND or len(episode.tools) > _MOST_OF_A_KIND:
         raise Refused(
-            "an episode names too many skills or tools", f"it may name {_MOST_OF_A_KIND} of each", "BAD_VALUE"
+            "an episode names too many skills or tools",
+            f"it can name at most {_MOST_OF_A_KIND} of each",
+            "BAD_VALUE",
         )
     for what, name in (
         ("the role", episode.role_id), ("the intent", episode.intent), ("the tier", episode.tier),
@@ -400,7 +402,7 @@ def _record_episode(
         same = msgspec.structs.replace(known, at=episode.at, number=episode.number)
         if same != episode:
             raise Conflict(
-                f"there is another episode {quote(episode.episode_id)} already",
+                f"another episode has the id {quote(episode.episode_id)}",
                 "give each piece of work an id of its own",
                 EPISODE_CONFLICT,
             )
@@ -505,6 +507,6 @@ def require_certificate(certificate: str | None, agent_id: str) -> str:
     """The certificate of an agent. Raises `UnknownRecord` for one that was never commissioned."""
     if certificate is None:
         raise UnknownRecord(
-            f"the agent {quote(agent_id)} has no certificate", "`orgkernel agent commission` makes it"
+            f"the agent {quote(agent_id)} has no certificate", "`orgkernel agent commission` creates it"
         )
     return certificate

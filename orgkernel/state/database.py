@@ -51,7 +51,7 @@ def translate_error(error: Exception, shown: str) -> OrgkernelError:
         return error
     if isinstance(error, UnicodeError | OverflowError | DataError):
         return Refused(
-            "a text or number cannot be stored", "remove NUL characters and lone surrogates", "BAD_VALUE"
+            "a string or a number cannot be stored", "remove NUL characters and lone surrogates", "BAD_VALUE"
         )
     cause: object = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):

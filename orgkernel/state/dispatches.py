@@ -156,7 +156,7 @@ class DispatchRows:
         if self.is_running(before) or self.contracts.get_end(before.session) is not None:
             raise Conflict(
                 f"brief {quote(brief)} was dispatched into session {quote(before.session)}",
-                "a brief is worked on once; write another one",
+                "a brief can be dispatched once; write another one",
                 code="DISPATCH_DUPLICATE",
             )
 
@@ -208,7 +208,7 @@ def _require_free(rows: DispatchRows, session: str) -> None:
         what = (
             "has a result already"
             if has_ended or last is None
-            else f"works by brief {quote(last.brief or '')}"
+            else f"follows brief {quote(last.brief or '')}"
         )
         raise Conflict(
             f"session {quote(session)} {what}",

@@ -148,5 +148,5 @@ def _raise_store_errors(folder: str) -> Iterator[None]:
     except OSError as error:
         raise BadStore(
             f"keys cannot be written to {quote(folder)}: {error.strerror or error}",
-            "nothing was stored; make room or give access to the folder, then try again",
+            "nothing was stored; free some space or allow access to the folder, then try again",
         ) from None

@@ -93,7 +93,7 @@ class Keys:
                 says = "is revoked already" if old.revoked_at is not None else "has expired"
                 raise Conflict(
                     f"the key {quote(key_id)} {says}",
-                    "make a new key with `orgkernel key create`",
+                    "create a new key with `orgkernel key create`",
                     "ALREADY_REVOKED" if old.revoked_at is not None else "KEY_EXPIRED",
                 )
             end = expires_at

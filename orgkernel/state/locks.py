@@ -100,11 +100,11 @@ class Locks:
         def change(transaction: Transaction) -> ToolLock:
             row = _find(transaction.connection, org_id, tool_id)
             if row is None or row.holder is None:
-                raise UnknownRecord(f"nobody holds the tool {quote(tool_id)} in {quote(org_id)}")
+                raise UnknownRecord(f"the tool {quote(tool_id)} is not locked in {quote(org_id)}")
             lock = decode_record(ToolLock, row)
             if token not in (None, lock.token):
                 raise Conflict(
-                    f"the lock {token} of the tool {quote(tool_id)} is not held any more",
+                    f"the lock {token} of the tool {quote(tool_id)} is no longer held",
                     "look again",
                     code="STALE_TOKEN",
                 )

@@ -48,7 +48,7 @@ def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
     if version == NEWEST:
         return
     if version is None and not create:
-        raise BadStore(f"the store {quote(shown)} has no tables yet", "the first change makes them")
+        raise BadStore(f"the store {quote(shown)} has no tables yet", "the first change creates them")
     if version is None:
         upgrade(engine, shown)
     elif version in VERSIONS:

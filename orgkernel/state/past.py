@@ -85,7 +85,7 @@ def _require_history(connection: Connection, at: float) -> None:
     lost = [row.at for row in connection.execute(begins) if row.first > 1 and row.at > at]
     if lost:
         raise Refused(
-            f"the state at {as_utc(at)} is not known any more",
+            f"the state at {as_utc(at)} is no longer known",
             f"the audit goes back to {as_utc(max(lost))}; `serve --keep-history` keeps more",
             PAST_UNKNOWN,
         )

@@ -31,7 +31,7 @@ def set_limits(engine: Engine, lock_seconds: float, answer_seconds: float | None
         def _give_up(self) -> None:
             # INVARIANT: whatever the server still says is never read as the answer to something else.
             self.pgconn.finish()
-            raise psycopg.OperationalError(f"the server has said nothing for {seconds:g} seconds")
+            raise psycopg.OperationalError(f"the server has not answered for {seconds:g} seconds")
 
     def connect(_dialect: Any, _record: Any, arguments: Any, settings: dict[str, Any]) -> Any:
         return Bounded.connect(*arguments, **{"connect_timeout": max(2, round(lock_seconds)), **settings})

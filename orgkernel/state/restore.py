@@ -110,7 +110,7 @@ def _require_backup(backup: str, path: str) -> None:
         with contextlib.suppress(OSError):
             if os.path.getsize(f"{backup}{suffix}"):
                 raise BadStore(
-                    f"{quote(backup + suffix)} lies beside the backup: a program has it open, or the file belongs to another store",
+                    f"{quote(backup + suffix)} is next to the backup: a program has the backup open, or the file belongs to another store",
                     f"stop the program, or make a backup of it with `orgkernel store backup NEW --store {backup}`",
                 )
 

@@ -199,6 +199,6 @@ def require_bound(action: str | None, input_digest: str | None, snapshot: str | 
 def require_word(what: str, word: str, known: Collection[str]) -> str:
     """One of some words; raises `Refused`."""
     if word not in known:
-        help = did_you_mean(word, known) or f"it may be {listing(known)}"
+        help = did_you_mean(word, known) or f"it must be one of {listing(known)}"
         raise Refused(f"{what} {quote(word)} is not known", help, code="BAD_VALUE")
     return word

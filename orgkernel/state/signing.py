@@ -92,7 +92,7 @@ class SigningKey:
         if key is None:
             raise BadStore(
                 f"there is no usable key in {quote(self.path)}",
-                "restore it from a backup, or move the file away: the next change makes a new key",
+                "restore it from a backup, or move the file away: the next change creates a new key",
             )
         return _canonical({**value, "mac": _compute_mac(key, value)})
 

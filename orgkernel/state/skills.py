@@ -341,7 +341,7 @@ def _require_in_use(held: SkillRecord) -> None:
     if held.suspended:
         raise Conflict(
             f"the skill {quote(held.skill)} of the agent {quote(held.agent_id)} is suspended",
-            f"`orgkernel agent resume-skill {held.agent_id} {held.skill}` lets it count again",
+            f"`orgkernel agent resume-skill {held.agent_id} {held.skill}` resumes it",
             SKILL_SUSPENDED,
         )
 

@@ -256,7 +256,7 @@ def _ask_as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessR
 
 async def _report(parts: Parts, gap: Gap, top: str) -> Step:
     """Report to the top, through the host and in the audit. One of them is enough."""
-    text = f"no tool and no superior could do for `{gap.subject}` what it needed `{gap.tool}` for: {gap.text}"
+    text = f"no other tool and no superior could replace `{gap.tool}` for `{gap.subject}`: {gap.text}"
     took, audit_id, problems = False, "", []
     if parts.store is not None:
         try:

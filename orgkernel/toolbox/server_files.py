@@ -104,16 +104,16 @@ class _Filled:
 def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     """How a server is reached, or why it cannot be used."""
     if not isinstance(value, dict):
-        return "it is no mapping"
+        return "it is not a mapping"
     command, url, arguments = value.get("command"), value.get("url"), value.get("args", ())
     environment, headers = value.get("env", {}), value.get("headers", {})
     if not all(isinstance(each, dict) for each in (environment, headers)) or not isinstance(arguments, tuple):
-        return "its fields have a wrong form"
+        return "its fields have an unexpected form"
     texts = [*arguments, *environment.values(), *headers.values()]
     if not all(
         isinstance(each, str) for each in [*texts, *(each for each in (command, url) if each is not None)]
     ):
-        return "its fields are no texts"
+        return "its fields are not strings"
     if value.get("disabled") is True:
         return "it is disabled"
     kind = value.get("type", value.get("transport"))
@@ -128,7 +128,7 @@ def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
         return "it has both a `command` and a `url`"
     if url is not None:
         if not url.startswith(("http://", "https://")):
-            return "its `url` is no HTTP address"
+            return "its `url` is not an HTTP address"
         return McpServer(url, headers=filled.texts(headers))
     if not command:
         return "it has neither a `command` nor a `url`"

@@ -46,9 +46,7 @@ def _build_provider(tool: str, table: Any) -> Provider:
     where = f"`[toolbox.{tool}]`"
     kinds = [kind for kind in _KINDS if isinstance(table, dict) and kind in table]
     if len(kinds) != 1:
-        kinds_text = (
-            f"{listing(kinds)}, of which only one can serve the tool" if kinds else "no provider of the tool"
-        )
+        kinds_text = f"{listing(kinds)}, of which only one can serve the tool" if kinds else "no provider"
         raise BadToolbox(f"{where} names {kinds_text}", f"write one of {listing(_KINDS)}")
     kind = kinds[0]
     made = _KINDS[kind]

@@ -50,7 +50,7 @@ def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
 def _build_server(value: Any) -> McpServer | str:
     """How a server is reached. A variable is never filled in: it could carry a secret to whoever wrote the file."""
     if not isinstance(value, dict):
-        return "it is no mapping"
+        return "it is not a mapping"
     command, url, arguments = value.get("command"), value.get("url"), value.get("args", ())
     environment, headers = value.get("env", {}), value.get("headers", {})
     texts = [command, url, *arguments] if isinstance(arguments, tuple) else [arguments]
@@ -59,12 +59,12 @@ def _build_server(value: Any) -> McpServer | str:
     if any(_VARIABLE in str(each) for each in texts):
         return "it uses variables, which are not filled in"
     if not all(isinstance(each, str) for each in texts if each is not None):
-        return "its fields are no texts"
+        return "its fields are not strings"
     if isinstance(url, str) and url.startswith(("http://", "https://")):
         return McpServer(url, headers=dict(headers))
     if isinstance(command, str) and command:
         return McpServer((command, *arguments), environment=dict(environment))
-    return "it has neither a `command` nor an `url`"
+    return "it has neither a `command` nor a `url`"
 
 
 def ask_servers(

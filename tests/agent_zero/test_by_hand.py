@@ -173,7 +173,7 @@ def test_what_an_activation_found_in_its_way_is_not_read(tmp_path: Path) -> None
         ({"co": {"chain_of_command": {"reports_to": "xo"}}, "active": {"hierarchy": {"co": {}, "xo": {}, "boss": {"subordinates": ["co"]}}}}, "Role co reports to boss\n"),
         ({"active": {"separations": {"s": {}}, "rank_matrix": "m"}}, "Parts of active.json are not enforced\nseparations, rank_matrix"),
         ({"active": {"limits": {"max_spawn_depth": "deep"}}}, "Limits in active.json cannot be read\nmax_spawn_depth"),
-        ({"co": {"file_scope": ["src/**"], "capabilities": {"tools_primary": ["text_editor", "wait"]}}}, "The file scope of role co is checked in part\n"),
+        ({"co": {"file_scope": ["src/**"], "capabilities": {"tools_primary": ["text_editor", "wait"]}}}, "The file scope of role co is checked for some tools only\n"),
     ],
 )  # fmt: skip
 def test_what_has_no_effect_is_said(tmp_path: Path, write: dict[str, Any], remark: str) -> None:

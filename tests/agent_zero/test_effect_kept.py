@@ -108,7 +108,7 @@ def test_a_file_that_cannot_be_read_is_told_and_kept(counting, content):
     assert file.read_text(encoding="utf-8") == content
     found = counting.effect.read_total_effect(counting.agent)
     assert found[0] is None
-    assert "remove it to count anew" in found[1]
+    assert "remove it to start counting again" in found[1]
     assert "effect.json cannot be read" in str(read_status(str(counting.root)).effect_problem)
     file.unlink()
     counting.turn(characters=4_000)

@@ -55,10 +55,10 @@ def test_a_message_pins_the_role_that_it_names(chat, said, role, task):
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("/role lawyer write a contract", "`lawyer` is no role of software_dev. Roles: `co`,"),
+        ("/role lawyer write a contract", "`lawyer` is not a role of software_dev. Roles: `co`,"),
         ("/role bugfx fix it", "Did you mean `bugfix_specialist`?"),
         ("/role xo look at it", "`xo` fits `engineering_xo`, `research_xo`. Name one of them."),
-        ("/role ... what", "no role of software_dev"),
+        ("/role ... what", "not a role of software_dev"),
     ],
 )
 def test_a_name_that_fits_no_role_or_several_pins_nothing(chat, said, why):
@@ -161,7 +161,7 @@ def test_a_pin_of_the_panel_counts_from_the_next_message_on(chat):
 def test_the_panel_hears_why_a_role_cannot_be_pinned(chat):
     """In words; and where nothing is active, that there is no role to pin."""
     problem = chat.pinning.pin(chat.agent.context, "bugfx")
-    assert problem == "`bugfx` is no role of software_dev. Did you mean `bugfix_specialist`?"
+    assert problem == "`bugfx` is not a role of software_dev. Did you mean `bugfix_specialist`?"
     assert chat.pinning.pin(chat.agent.context, "bugfix specialist please") is not None
     assert chat.pinning.get_pinned_role(chat.agent.context) is None
     (chat.root / "usr/organizations/active.json").unlink()

@@ -197,13 +197,13 @@ FAULTS: list[tuple[str, Callable[[Path], object], tuple[str, ...], tuple[str, st
     ("path_missing", lambda _: None, ("--path", "none"), ("documents", "problem", "does not exist", "path")),
     ("active_unknown", settings('active = "shp"'), (), ("documents", "problem", "shp", "did you mean")),
     ("document_of_others", open_document, (), ("documents", "warning", "roles/dev.yaml", "chmod -R go-w")),
-    ("cache_of_others", open_cache, (), ("cache", "warning", "other users may write to it", "")),
+    ("cache_of_others", open_cache, (), ("cache", "warning", "other users can write to it", "")),
     ("store_is_none", other_store, (), ("store", "problem", "is not a database", "choose another file")),
     ("store_older", stamped("0003"), (), ("store", "problem", "has version 0003", "store upgrade")),
     ("store_newer", stamped("9999"), (), ("store", "problem", "does not know", "newer orgkernel")),
     ("store_gone", lambda _: None, ("--store", "postgresql://a:hidden@127.0.0.1:1/x"), ("store", "problem", "does not answer", "running")),
     ("audit_cut", cut, (), ("audit", "problem", "had reached row", "audit verify")),
-    ("key_readable", open_key, (), ("files", "problem", "other users may read", "chmod")),
+    ("key_readable", open_key, (), ("files", "problem", "other users can read", "chmod")),
     ("clock_behind", later, (), ("clock", "problem", "behind the newest row", "set the clock")),
     ("key_expires", lambda folder: add_key(folder, 9_999), (), ("keys", "warning", "`ops`", "key rotate")),
     ("store_lost", lost, (), ("store", "problem", "the store is missing", "store restore")),
@@ -293,7 +293,7 @@ def test_as_text_each_line_has_its_state_and_the_help_stands_below(shop: Path) -
     assert lines[-2].startswith("problem  address      `0.0.0.0` is not a loopback address")
     assert lines[-1].startswith("                      help: without an API key")
     done = run_here("doctor", cwd=shop)
-    assert (done.returncode, done.stderr) == (0, "all is well\n")
+    assert (done.returncode, done.stderr) == (0, "no problems found\n")
 
 
 def test_it_cannot_look_without_a_folder(tmp_path: Path) -> None:

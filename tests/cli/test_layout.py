@@ -207,5 +207,5 @@ def test_a_host_has_to_be_named(tmp_path: Path, words: str) -> None:
     """Each command says so in the same sentence, and which option names it."""
     done = run_here(*words.split(), cwd=tmp_path)
     error, help = done.stderr.splitlines()
-    assert (done.returncode, error) == (2, "error: it is not clear which host is meant")
+    assert (done.returncode, error) == (2, "error: the host is not clear")
     assert "`--agent-zero" in help

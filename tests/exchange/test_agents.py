@@ -69,7 +69,7 @@ def test_claude_code_gives_whole_tools_and_asks_for_the_others(guarded: OrgView)
     assert found["tools that a role has in part"] == 1
     assert found["tools that depend on circumstances"] == 3  # by time, by path, by a lock
     assert found["tools that a role lists and may not use"] == 5
-    assert found["tools that open more there"] == 1
+    assert found["tools that allow more there"] == 1
     assert (
         found["tools that share a name there"] == 2
     )  # `Grep` is two tools here; the server has a denied one

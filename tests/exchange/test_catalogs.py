@@ -154,7 +154,7 @@ def test_names_and_texts_stay_what_they_are(shop: OrgView) -> None:
     assert groups["clerk"]["metadata"]["description"] == "0o7 \u2028 on: # clerk"
     apis = [each["metadata"]["name"] for each in entities if each["kind"] == "API"]
     assert apis == ["read_issue", "close_issue", "nameless", "outside", "long"], "an address with a password is none"  # fmt: skip
-    assert losses_of(export_backstage(shop))["role ids that are no names of Backstage"] == 2
+    assert losses_of(export_backstage(shop))["role ids that are not valid names in Backstage"] == 2
 
 
 def test_a_long_id_keeps_within_the_limit() -> None:

@@ -136,7 +136,7 @@ def test_who_takes_this_hands_nothing_over(calls: Calls) -> None:
 
 HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     *(
-        ("can", {"resource": "tool:scheduler", name: "role:co"}, f"the argument `{name}` cannot say who asks")
+        ("can", {"resource": "tool:scheduler", name: "role:co"}, f"the argument `{name}` cannot name the caller")
         for name in ("subject", "role", "agent", "on_behalf_of", "via", "org")
     ),
     *(

@@ -43,8 +43,8 @@ from tests.support.trees import read, write_tree
 TOOL_LOSSES = frozenset(
     (
         "tools that a role has in part", "tools that depend on circumstances", "tools that need approval",
-        "tools that a role lists and may not use", "tools without a name there", "tools that open more there",
-        "tools that share a name there", "tools that call agents", "delegation to nobody", "tools of the manager",
+        "tools that a role lists and may not use", "tools without a name there", "tools that allow more there",
+        "tools that share a name there", "tools that call agents", "delegation without subordinates", "tools of the manager",
         "tools that cannot be modules",
     )
 )  # fmt: skip

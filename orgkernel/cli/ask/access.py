@@ -130,7 +130,9 @@ def who_can(
     rows = kernel.who_can(org, action, resource, context=parse_context(context_json), kinds=kinds)
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=True))
     if not rows:
-        _exit_empty("no subject may do this", kernel, org, AccessRequest("system:cron", action, resource))
+        _exit_empty(
+            "no subject is allowed to do this", kernel, org, AccessRequest("system:cron", action, resource)
+        )
 
 
 @click.command("what-can")
@@ -165,7 +167,7 @@ def what_can(
     kernel = open_with_state(org=org, **where)
     if envelope and (on_behalf_of or via):
         raise UsageError(
-            "--envelope cannot be combined with `--on-behalf-of` or `--via`",
+            "`--envelope` cannot be combined with `--on-behalf-of` or `--via`",
             "remove `--on-behalf-of` and `--via`",
         )
     if envelope:
@@ -176,7 +178,7 @@ def what_can(
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=False))
     if not rows:
         read_request = msgspec.structs.replace(request, action="read", resource="data:none")
-        _exit_empty("this subject may do nothing", kernel, org, read_request)
+        _exit_empty("this subject is not allowed to do anything", kernel, org, read_request)
 
 
 def _exit_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> None:

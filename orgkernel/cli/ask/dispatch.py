@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Find the role that takes tasks of DOMAIN or of an intent, or the task that a sentence describes, and explain why."""
     if sum(each is not None for each in (domain, intent, text)) != 1:
-        raise click.UsageError("`orgkernel dispatch` takes exactly one of DOMAIN, --intent and --text")
+        raise click.UsageError("`orgkernel dispatch` takes exactly one of DOMAIN, `--intent` and `--text`")
     kernel = open_kernel(org=org, **where)
     decision = kernel.dispatch(
         org, domain, intent=intent, text=text, needs=needs, all_considered=all_considered

@@ -54,7 +54,7 @@ def command(
     if (role is not None or agent is not None) and any(value is not None for value in wanted.values()):
         raise click.UsageError("ROLE cannot be combined with filters")
     if role is not None and agent is not None:
-        raise click.UsageError("ROLE cannot be combined with --agent")
+        raise click.UsageError("ROLE cannot be combined with `--agent`")
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
     manifest: Manifest
     if agent is not None:

@@ -36,7 +36,7 @@ def hold_against(
     if comparison.stale:
         entries = f"{len(comparison.stale):,} {'entry' if len(comparison.stale) == 1 else 'entries'}"
         verb = "matches" if len(comparison.stale) == 1 else "match"
-        click.echo(f"{entries} of the baseline no longer {verb}; update it with --write-baseline", err=True)
+        click.echo(f"{entries} of the baseline no longer {verb}; update it with `--write-baseline`", err=True)
     return comparison.new, comparison.known
 
 

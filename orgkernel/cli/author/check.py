@@ -77,15 +77,15 @@ def command(
     """
     project = find_project(os.getcwd())
     if shipped and paths:
-        raise click.UsageError("--shipped cannot be combined with PATH")
+        raise click.UsageError("`--shipped` cannot be combined with PATH")
     if "-" in paths:
         if len(paths) > 1 or baseline or to_write or store:
             raise click.UsageError("`-` cannot be combined with another PATH, a baseline or a store")
         no_cache = True
     if shipped and (baseline or to_write):
-        raise click.UsageError("--shipped cannot be combined with a baseline")
+        raise click.UsageError("`--shipped` cannot be combined with a baseline")
     if baseline and to_write:
-        raise click.UsageError("--baseline cannot be combined with --write-baseline")
+        raise click.UsageError("`--baseline` cannot be combined with `--write-baseline`")
     if paths == ("-",):
         request = Request((Root(_write_input(), _STDIN), get_shared_ontology()), frozenset({_STDIN}))
     else:

@@ -51,11 +51,11 @@ for other_command in (*RECORD_COMMANDS, *SKILL_COMMANDS):
 
 @command.command("add")
 @agent_argument
-@click.option("--rank", metavar="RANK", help="Rank, of those that the ladder declares.")
-@click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="How far it is trusted.")
+@click.option("--rank", metavar="RANK", help="Rank from the rank ladder.")
+@click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="Trust in the agent.")
 @click.option(
     "--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True,
-    help="State in which it begins.",
+    help="Initial state of the agent.",
 )  # fmt: skip
 @agent_change_options
 def add(
@@ -113,14 +113,14 @@ def move(
 @command.command("qualify")
 @agent_argument
 @click.argument("qualification")
-@click.option("--score", type=float, required=True, metavar="0..1", help="What it scored.")
-@click.option("--sample-size", type=int, metavar="N", help="Number of cases that the score rests on.")
+@click.option("--score", type=float, required=True, metavar="0..1", help="Score of the agent.")
+@click.option("--sample-size", type=int, metavar="N", help="Number of cases behind the score.")
 @click.option(
     "--digest",
     "digests",
     multiple=True,
     metavar="NAME=DIGEST",
-    help="What was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Repeatable.",
+    help="Digest of something that was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Repeatable.",
 )
 @agent_change_options
 def qualify(

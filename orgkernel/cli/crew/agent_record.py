@@ -56,7 +56,7 @@ _SAID = {
 @click.command("commission", short_help="Put an agent to work in a role, step by step.")
 @click.argument("agent_id", metavar="[AGENT]", required=False)
 @click.option(
-    "--role", metavar="ROLE", help="Role that the agent is to fill; the roster assigns the agent to it."
+    "--role", metavar="ROLE", help="Role that the agent will fill; the roster must assign it to the agent."
 )
 @click.option(
     "--file",
@@ -109,7 +109,7 @@ def _read_orders(
     if file is None:
         if not agent_id or not role:
             raise UsageError(
-                "no agent or no role is named", "write `orgkernel agent commission AGENT --role ROLE`"
+                "no agent or no role given", "write `orgkernel agent commission AGENT --role ROLE`"
             )
         return [CommissionOrder(agent=agent_id, role=role, public_key=public_key, probation=probation)]
     orders = []
@@ -157,7 +157,7 @@ def _step_lines(outcome: CommissionOutcome) -> Iterator[str]:
 @click.option(
     "--issuer",
     metavar="DID",
-    help="The `did:key` that has to have signed it.  [default: that of the organization, where its key is here]",
+    help="The `did:key` that must have signed it.  [default: the organization's, if its key is stored here]",
 )
 @org_option
 @add_path_options
@@ -180,7 +180,7 @@ def certificate(
     trusted = issuer or find_issuer(locate_current_store(store), birth.org_id)
     birth = verify_birth_certificate(content, trusted)
     if birth.agent_id != agent_id:
-        raise Refused(f"the certificate is that of {quote(birth.agent_id)}", code="BAD_CERTIFICATE")
+        raise Refused(f"the certificate belongs to {quote(birth.agent_id)}", code="BAD_CERTIFICATE")
     if trusted is None:
         click.echo(
             f"note: whether {birth.issuer} is the key of {birth.org_id} was not checked; pass `--issuer`",
@@ -191,11 +191,14 @@ def certificate(
     )
 
 
-@click.command("record", short_help="Record a piece of work of an agent, by reference.")
+@click.command("record", short_help="Record a piece of work of an agent.")
 @agent_argument
 @click.option("--outcome", type=click.Choice(OUTCOMES), required=True, help="How the work ended.")
 @click.option(
-    "--id", "episode_id", metavar="ID", help="An id of your own: recording it again changes nothing."
+    "--id",
+    "episode_id",
+    metavar="ID",
+    help="Your own id for it; recording the same id again changes nothing.",
 )
 @click.option("--role", metavar="ROLE", help="Role in which the agent worked.")
 @click.option("--intent", metavar="INTENT", help="Intent that it handled.")
@@ -220,7 +223,7 @@ def record(
             {"outcome": outcome, "id": episode_id, **values}, prepared(EpisodeDraft), strict=True
         )
     except msgspec.ValidationError as error:
-        raise UsageError(f"that is not an episode: {error}") from None
+        raise UsageError(f"this is not an episode: {error}") from None
     with open_agent_operation(actor, paths, store, no_cache) as context:
         done = record_episode(context, agent_id, draft, org=org)
     text = "recorded" if done.outcome == "stored" else "was recorded before"
@@ -229,7 +232,9 @@ def record(
 
 @click.command("episodes")
 @agent_argument
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Most of them.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Maximum number of episodes."
+)
 @click.option(
     "--before",
     type=click.IntRange(1),
@@ -295,7 +300,7 @@ def personality(agent_id: str, org: str | None, reason: str, form: str, **where:
     observed = {trait: value for trait in _TRAITS if (value := where.pop(trait)) is not None}
     if observed and len(observed) < len(_TRAITS):
         lacking = listing(f"--{trait}" for trait in _TRAITS if trait not in observed)
-        raise UsageError("an observation has all five traits", f"add {lacking}")
+        raise UsageError("an observation needs all five traits", f"add {lacking}")
     if observed:
         with open_agent_operation(**where) as context:
             drift = observe_personality(context, agent_id, Personality(**observed), org=org, reason=reason)

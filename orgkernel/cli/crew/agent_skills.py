@@ -43,7 +43,7 @@ def _add_source_option(default: SkillSource) -> Callable[[Callable[..., None]], 
 
 @click.command("skills", short_help="Show the skills of an agent, decay included.")
 @agent_argument
-@click.option("--history", is_flag=True, help="Every change instead, oldest first.")
+@click.option("--history", is_flag=True, help="List every change instead, oldest first.")
 @timed_question_options
 def skills(agent_id: str, history: bool, form: str, **where: Any) -> None:
     """Show the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
@@ -68,7 +68,9 @@ def skills(agent_id: str, history: bool, form: str, **where: Any) -> None:
 @click.command("acquire")
 @agent_argument
 @_skill_argument
-@click.option("--level", type=_level_type, default=1, show_default=True, metavar="1..7", help="Level it has.")
+@click.option(
+    "--level", type=_level_type, default=1, show_default=True, metavar="1..7", help="Level of the agent."
+)
 @_add_source_option("experience")
 @agent_change_options
 def acquire(
@@ -92,7 +94,7 @@ def exercise(agent_id: str, skill: str, org: str | None, reason: str, form: str,
     echo_record(form, record, f"{agent_id} has {skill} at level {record.proficiency} after {done}")
 
 
-@click.command("assess", short_help="Record the level that an agent was found to have.")
+@click.command("assess", short_help="Record the level of a skill after an assessment.")
 @agent_argument
 @_skill_argument
 @click.argument("level", type=_level_type)
@@ -129,7 +131,7 @@ def resume(agent_id: str, skill: str, org: str | None, reason: str, form: str, *
     echo_record(form, record, f"{agent_id} has {skill} at level {record.proficiency}")
 
 
-@click.command("results", short_help="Show how an agent stands in every test.")
+@click.command("results", short_help="Show the results of an agent in every test.")
 @agent_argument
 @timed_question_options
 def results(agent_id: str, form: str, **where: Any) -> None:

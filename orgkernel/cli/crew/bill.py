@@ -10,7 +10,7 @@ import msgspec
 from orgkernel.cli import completing
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
-from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
+from orgkernel.cli.output import echo_answer, format_count, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.decisions.work.bills.instance import BillAssignment, BillInstance, NextSteps
 from orgkernel.diagnostics.validation_text import describe_unfit
@@ -99,7 +99,9 @@ def _parse(bill: str, text: bytes) -> BillInstance:
         if not isinstance(fields, dict):
             raise UsageError("the instance is not a JSON object", _EXAMPLE)
         if fields.setdefault("bill", bill) != bill:
-            raise UsageError(f"the instance is one of another bill than `{bill}`", "name the bill it is of")
+            raise UsageError(
+                f"the instance does not belong to bill `{bill}`", "name the bill that it belongs to"
+            )
         return msgspec.convert(fields, prepared(BillInstance))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
@@ -143,7 +145,7 @@ def _render_page(page: BillPage) -> str:
         needs = [bill_role.min_rank and f"{bill_role.min_rank} or above", *bill_role.qualifications]
         needed = f", needs {', '.join(each for each in needs if each)}" if any(needs) else ""
         lines.append(
-            f"  bill role {bill_role.bill_role}: {count} of {', '.join(bill_role.roles) or 'nobody'}{needed}"
+            f"  bill role {bill_role.bill_role}: {count} of {', '.join(bill_role.roles) or 'no role'}{needed}"
         )
         lines += list_places(bill_role.why)
     for step in page.steps:
@@ -158,7 +160,10 @@ def _render_page(page: BillPage) -> str:
 def _render_check(page: BillPage, proposal: BillAssignment) -> str:
     lines = [f"{each.file}:{each.line}: {each.code}: {each.message}" for each in page.findings]
     for each in proposal.vacancies:
-        lines += [f"bill role {each.bill_role} is {each.missing} short now", *render_reasons(each.reasons)]
+        lines += [
+            f"bill role {each.bill_role} lacks {format_count(each.missing, 'agent')} now",
+            *render_reasons(each.reasons),
+        ]
     return join_lines(lines or [f"{page.bill}: no findings, and the crew can take every bill role now"])
 
 
@@ -166,9 +171,12 @@ def _render_fill(assignment: BillAssignment) -> str:
     lines = [f"{assignment.bill} → {assignment.outcome}"]
     for filled in assignment.bill_roles:
         others = f" (or {', '.join(filled.others)})" if filled.others else ""
-        lines.append(f"  {filled.bill_role}: {', '.join(filled.agents) or 'nobody'}{others}")
+        lines.append(f"  {filled.bill_role}: {', '.join(filled.agents) or 'no agent'}{others}")
     for each in assignment.vacancies:
-        lines += [f"  {each.bill_role} is {each.missing} short", *render_reasons(each.reasons)]
+        lines += [
+            f"  {each.bill_role} lacks {format_count(each.missing, 'agent')}",
+            *render_reasons(each.reasons),
+        ]
     return join_lines(lines)
 
 

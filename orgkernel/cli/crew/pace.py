@@ -27,7 +27,7 @@ _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
     "--observation",
     default="{}",
     metavar="JSON",
-    help='What was observed of the role, such as `{"context_fill": 0.9}`; fractions are 0 to 1. What is left out is unknown.',
+    help='Observed values of the role, such as `{"context_fill": 0.9}`; fractions are 0 to 1. Missing values are unknown.',
 )
 @click.option(
     "--previous",

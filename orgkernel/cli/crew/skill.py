@@ -32,7 +32,7 @@ _subject_option = click.option(
 _where = with_options(org_option, add_path_options, store_option, cache_option, format_option("text", "json"))
 
 
-@command.command("list", short_help="List the skills that a subject sees, and why not others.")
+@command.command("list", short_help="List the skills a subject sees, and why others are hidden.")
 @_subject_option
 @_where
 def list_command(
@@ -92,7 +92,7 @@ def proposals(org: str, paths: tuple[str, ...], store: str | None, no_cache: boo
 
 def _render_proposals(skill_proposals: Proposals) -> Iterator[str]:
     share = f"{skill_proposals.min_success_rate:.0%}"
-    yield f"a proposal takes {skill_proposals.min_successes} successes, and {share} of all outcomes"
+    yield f"a proposal needs {skill_proposals.min_successes} successes, and {share} of all outcomes must be successes"
     for each in skill_proposals.proposals:
         yield f"{each.skill}: {each.text}"
         yield from list_places(each.why)

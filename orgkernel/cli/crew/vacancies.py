@@ -23,7 +23,7 @@ def command(form: str, **where: Any) -> None:
 
 def _render_vacancies(answer: VacancyAnswer) -> Iterator[str]:
     for each in answer.vacancies:
-        cover = f"covered by {each.covered_by}" if each.covered_by else "nobody covers for it"
+        cover = f"covered by {each.covered_by}" if each.covered_by else "no role covers for it"
         yield f"{each.role_id}: {each.text}; {cover}"
         yield from list_places(each.why, "    ")
         for candidate in each.candidates:

@@ -64,7 +64,7 @@ def activate_here(
     status = read_hook_status(project)
     main = (status.settings or {})["main_role"]
     who = (
-        "only the rules of Claude Code hold in the main thread"
+        "only the rules of Claude Code apply in the main thread"
         if main == "none"
         else f"the main thread works as `{main}`"
     )

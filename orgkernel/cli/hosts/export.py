@@ -40,11 +40,13 @@ _SHOWN = 5
     metavar="DIR",
     help="Write the files to DIR.  [default: all files as JSON on stdout]",
 )
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the files in DIR say something else.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit 1 if the files in DIR differ from the export."
+)
 @click.option(
     "--force", is_flag=True, help="Also replace files that were not exported from this organization."
 )
-@click.option("--url", metavar="URL", help="Where the agents answer, for `a2a` and `ai-catalog`.")
+@click.option("--url", metavar="URL", help="Address of the agents, for `a2a` and `ai-catalog`.")
 @click.option("--sign-key", metavar="FILE", help="Sign the cards of `a2a` with this key (PEM, P-256).")
 @add_path_options
 @cache_option
@@ -67,7 +69,7 @@ def command(
     Exits 0, 1 if --check finds a difference, 2 if it cannot run.
     """
     if check and force:
-        raise click.UsageError("`--check` writes nothing, so `--force` has no meaning with it")
+        raise click.UsageError("`--check` writes nothing, so `--force` has no effect")
     if folder is None and (check or force):
         raise click.UsageError("pass the folder with `-o DIR`")
     exporter = _build_exporter(target, url, sign_key)
@@ -89,10 +91,10 @@ def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Expor
     """How to export to a format, with what the options say of it. Raises `UsageError` for options of another format."""
     exporter = EXPORTS[target]
     if sign_key is not None and target != "a2a":
-        raise UsageError(f"the files of `{target}` cannot be signed", "`--sign-key` belongs to `--to a2a`")
+        raise UsageError(f"the files of `{target}` cannot be signed", "use `--sign-key` with `--to a2a` only")
     if url is not None and target not in ("a2a", "ai-catalog"):
         raise UsageError(
-            f"the files of `{target}` have no address", "`--url` belongs to `a2a` and `ai-catalog`"
+            f"the files of `{target}` have no address", "use `--url` with `a2a` and `ai-catalog` only"
         )
     if url is not None and not is_address(url):
         raise UsageError(
@@ -110,7 +112,7 @@ def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Expor
 def _write(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> None:
     done = write_export(export, exporter, folder, mark, force=force)
     for path in export.files:
-        click.echo(printable(f"{_render_files(folder, path)}{' (as it was)' * (path in done.kept)}"))
+        click.echo(printable(f"{_render_files(folder, path)}{' (unchanged)' * (path in done.kept)}"))
     for path in done.removed:
         click.echo(printable(f"{_render_files(folder, path)} (removed)"))
     _report(export)
@@ -127,10 +129,10 @@ def _check(export: Export, exporter: Exporter, folder: str, mark: Mark) -> None:
         )
     if comparison.drifted:
         click.echo(
-            f"{format_count(len(comparison.drifted), 'file')} of {len(export.files)} out of step", err=True
+            f"{format_count(len(comparison.drifted), 'file')} of {len(export.files)} out of date", err=True
         )
         raise click.exceptions.Exit(1)
-    click.echo(f"{format_count(len(export.files), 'file')} in step", err=True)
+    click.echo(f"{format_count(len(export.files), 'file')} up to date", err=True)
 
 
 def _render_losses(comparison: ExportComparison, folder: str) -> Iterator[str]:
@@ -139,7 +141,7 @@ def _render_losses(comparison: ExportComparison, folder: str) -> Iterator[str]:
         if drift.kind == "missing":
             yield f"missing: {path}{f', for {drift.place}' if drift.place else ''}"
         elif drift.kind == "surplus":
-            yield f"surplus: {path}: exported once, and nothing declares it anymore"
+            yield f"surplus: {path}: exported earlier, but no longer declared"
         else:
             yield f"changed: {path}"
             yield from _render_changes(drift, path)
@@ -155,8 +157,8 @@ def _render_changes(drift: DriftedFile, path: str) -> Iterator[str]:
 
 def _render_change(each: LineDifference, path: str) -> Iterator[str]:
     place = "" if each.place is None else f"{each.place.file}:{each.place.line}"
-    yield f"  {path}:{each.line}: {_render_place(each.has, 'has nothing here')}"
-    yield f"  {place or 'the organization'}: {_render_place(each.says, 'says nothing of it')}"
+    yield f"  {path}:{each.line}: {_render_place(each.has, 'has no such line')}"
+    yield f"  {place or 'the organization'}: {_render_place(each.says, 'does not declare it')}"
 
 
 def _render_place(lines: tuple[str, ...], nothing: str) -> str:

@@ -50,16 +50,16 @@ _server_options = with_options(
 
 @click.group("gateway", cls=CommandGroup, invoke_without_command=True)
 @org_option
-@click.option("--role", metavar="ROLE", help="The role that calls, on standard input and output.")
-@click.option("--agent", metavar="AGENT", help="The agent that calls, on standard input and output.")
+@click.option("--role", metavar="ROLE", help="Serve this role on standard input and output.")
+@click.option("--agent", metavar="AGENT", help="Serve this agent on standard input and output.")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve every agent that has a key, at /mcp.")
 @_server_options
 @click.option(
-    "--require-review", is_flag=True, help="Withhold tools that nobody has accepted, at first sight too."
+    "--require-review",
+    is_flag=True,
+    help="Withhold tools until they are accepted, including those of new servers.",
 )
-@click.option(
-    "--approver", metavar="PERSON", help="The person at the host, who approves by its forms: person:ID."
-)
+@click.option("--approver", metavar="PERSON", help="Person at the host who approves in its forms: person:ID.")
 @run_options
 @tls_options
 @add_path_options
@@ -164,7 +164,7 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstrea
     from orgkernel.toolbox.upstream_tools import open_servers
 
     if not configs:
-        raise UsageError("no servers are named", "name a file with `mcpServers` with `--mcp-config FILE`")
+        raise UsageError("no servers given", "pass a file with `mcpServers` as `--mcp-config FILE`")
     missing = [name for name in names if name not in os.environ]
     if missing:
         raise UsageError(
@@ -183,7 +183,7 @@ def _say(text: str) -> None:
 
 
 def _say_unrecorded(text: str) -> None:
-    _say(f"how a call ended was not written down: {text}")
+    _say(f"the outcome of a call was not recorded: {text}")
 
 
 command.add_command(report_command)
@@ -244,7 +244,7 @@ def accept(
             left += len(lines)
     if server is None and not everything:
         if left:
-            click.echo("note: nothing was accepted; name a SERVER, or `--all`", err=True)
+            click.echo("note: nothing was accepted; pass a SERVER, or `--all`", err=True)
     elif listed:
         click.echo(f"wrote {printable(lock_file)}", err=True)
     if left or failed:

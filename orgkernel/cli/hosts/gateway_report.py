@@ -39,11 +39,11 @@ _MOST_CODES = 3
 )
 @click.option(
     "--at-least", default="7d", show_default=True, metavar="TIME",
-    help="Take nothing from a role whose first call is more recent.",
+    help="Propose no removal for a role whose first call is more recent.",
 )  # fmt: skip
 @click.option(
     "--often", type=click.IntRange(1), default=5, show_default=True, metavar="N",
-    help="Number of refusals of a tool at which to propose asking for it.",
+    help="Number of refusals of a tool after which to propose asking for it.",
 )  # fmt: skip
 @click.option(
     "--asks", is_flag=True, help="Include proposals that ask for approval in the diff. They allow more."
@@ -128,7 +128,7 @@ def _echo(report: GatewayReport, form: str) -> None:
     if report.diff and report.folder != os.curdir:
         click.echo(f"note: apply it in {quote(report.folder)}", err=True)
     for finding in report.findings:
-        click.echo(f"note: new with it: {printable(finding)}", err=True)
+        click.echo(f"note: new finding after this diff: {printable(finding)}", err=True)
 
 
 def _render_lines(report: GatewayReport) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _render_lines(report: GatewayReport) -> Iterator[str]:
         ],
     )
     yield ""
-    yield f"calls since {report.since}: the audit has {report.days:g} days of them"
+    yield f"calls since {report.since}: the audit covers {report.days:g} days"
     yield from _render_table(
         ("subject", "tool", "calls", "asked", "failed", "refused"),
         [

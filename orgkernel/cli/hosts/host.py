@@ -41,7 +41,7 @@ def command() -> None:
 
 T = TypeVar("T")
 
-_UNCLEAR = "it is not clear which host is meant"
+_UNCLEAR = "the host is not clear"
 _root_option = click.option(
     "--agent-zero", "root", metavar="ROOT", type=click.Path(exists=True, file_okay=False),
     help="Folder that Agent-Zero runs from.",
@@ -86,8 +86,7 @@ def _add_setting_option(name: str, words: str) -> Callable[[Any], Any]:
 _FOR_CLAUDE_CODE = (
     click.option(
         "--main-role", metavar="ROLE",
-        help="With --claude-code: the role of the main thread, or none.  [default: the current one, initially the only role "
-        "that nobody commands]",
+        help="With --claude-code: the role of the main thread, or none.  [default: the current one, initially the only role without a superior]",
     ),
     click.option(
         "--unnamed-agents", type=click.Choice(("refuse", "ask")),

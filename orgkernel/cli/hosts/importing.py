@@ -27,10 +27,10 @@ from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 @click.argument("source", metavar="SOURCE")
 @click.argument("folder", metavar="DIR")
 @click.option("--org", metavar="ORG", help="Organization of SOURCE.  [default: the only one]")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the documents in DIR are out of step.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the documents in DIR are out of date.")
 @click.option("--keep-mine", is_flag=True, help="Where both sides changed the same lines, keep those of DIR.")
 def command(form: str, source: str, folder: str, org: str | None, check: bool, keep_mine: bool) -> None:
-    """Write agents of others, in FORMAT, as documents of ours into DIR, and list what these do not say.
+    """Convert agents in FORMAT to orgkernel documents in DIR, and list what the documents cannot express.
 
     Later imports keep what was added and changed in DIR. If both sides changed the same lines, nothing is written; change
     one of them, or pass --keep-mine.
@@ -38,7 +38,7 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
     Exits 0, 1 if --check finds a difference or both sides changed the same lines, 2 if it cannot run.
     """
     if check and keep_mine:
-        raise click.UsageError("`--check` writes nothing, so `--keep-mine` has no meaning with it")
+        raise click.UsageError("`--check` writes nothing, so `--keep-mine` has no effect")
     project = find_project(os.getcwd())
     request = resolve_paths([source], os.getcwd(), links=project.full_links, read_as=form)
     snapshot = Loader(request, project.severities, find_cache(project, no_cache=True)).load()
@@ -56,7 +56,7 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
         click.echo(printable(line))
     if check and not plan.is_in_step:
         changed = len(plan.written) + len(plan.removed) + len({each.path for each in plan.clashes})
-        click.echo(f"{format_count(changed, 'file')} out of step", err=True)
+        click.echo(f"{format_count(changed, 'file')} out of date", err=True)
         raise click.exceptions.Exit(1)
     if plan.clashes and not keep_mine:
         click.echo(
@@ -64,7 +64,7 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
             err=True,
         )
         raise click.exceptions.Exit(1)
-    click.echo(f"{format_count(len(export.files), 'file')} in step with {quote(source)}", err=True)
+    click.echo(f"{format_count(len(export.files), 'file')} up to date with {quote(source)}", err=True)
     _say_losses(export)
 
 

@@ -15,8 +15,8 @@ from orgkernel.errors import UsageError
 
 @click.group("mcp", cls=CommandGroup, invoke_without_command=True, places={"tools": "hosts.mcp_tools"})
 @org_option
-@click.option("--role", metavar="ROLE", help="The role that asks.")
-@click.option("--agent", metavar="AGENT", help="The agent that asks.")
+@click.option("--role", metavar="ROLE", help="Serve this role.")
+@click.option("--agent", metavar="AGENT", help="Serve this agent.")
 @run_options
 @add_path_options
 @store_option

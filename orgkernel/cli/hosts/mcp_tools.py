@@ -15,7 +15,7 @@ from orgkernel.toolbox.providers import McpServer
 from orgkernel.toolbox.tool_lists import ask_servers, read_servers
 
 
-@click.command("tools", short_help="Ask MCP servers which tools they have, and save it.")
+@click.command("tools", short_help="Ask MCP servers for their tools, and save the lists.")
 @click.argument("path", metavar="FILE")
 @click.option("--connect", is_flag=True, help="Start the commands of FILE, and connect to its addresses.")
 @click.option("--server", "names", multiple=True, metavar="NAME", help="Ask only this server; repeatable.")

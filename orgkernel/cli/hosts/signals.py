@@ -73,7 +73,7 @@ def _render_map(layers: Sequence[Layer]) -> str:
         "All signal layers share one value per turn: `_layer_signals`.\n"
         f"One signal layer may warn per turn, the first of: {lane}.\n\n"
         f"{draw(layer_table)}\n! this field says that the signal layer has warned or corrected\n\n{draw(read)}\n"
-        "An absent signal layer is unknown. None needs another.\n"
+        "The values of an absent signal layer are unknown. No signal layer needs another one.\n"
     )
 
 
@@ -99,7 +99,7 @@ def _render_trace(trace: TurnTrace) -> str:
 def _render_holder(trace: TurnTrace) -> str:
     spoke = [layer.name for layer in trace.signal_layers if layer.spoke]
     if len(spoke) > 1:
-        return f"more than one signal layer spoke: {printable(', '.join(spoke))}"
+        return f"more than one signal layer warned: {printable(', '.join(spoke))}"
     return f"{printable(trace.held_by)} warned" if trace.held_by else "no signal layer warned"
 
 

@@ -71,7 +71,9 @@ def _filter(since: str | None, until: str | None, **others: Any) -> Any:
 @command.command("query", short_help="List rows, newest first, or count them.")
 @_filters
 @click.option("--count", "count", type=click.Choice(_COUNTS), help="Print counts instead of rows.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Most rows to list.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, show_default=True, help="Maximum number of rows."
+)
 @store_option
 @format_option("text", "json")
 def query_(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
@@ -132,13 +134,13 @@ _checkpoints_option = click.option(
 )
 _VERDICTS = {
     "whole": "the audit is unchanged",
-    "unproven": "the audit is not proven",
+    "unproven": "the audit cannot be proven",
     "changed": "the audit was changed",
 }
 
 
 _HOW_TO_GO_ON = (
-    "help: find out what happened, and put back what is missing if you can; "
+    "help: find out what happened, and restore what is missing if you can; "
     "`orgkernel audit accept --reason TEXT` accepts the rest"
 )
 
@@ -204,7 +206,7 @@ def accept_(checkpoints: tuple[str, ...], reason: str, form: str, **where: Any) 
     default="24h",
     show_default=True,
     metavar="TIME",
-    help="How long the old key still proves what was signed with it.",
+    help="How long signatures of the old key remain valid.",
 )
 @by_option
 @reason_option
@@ -219,7 +221,7 @@ def rotate_key_(overlap: str, reason: str, **where: Any) -> None:
     seconds = parse_duration(overlap)
     with open_operation_alone(**where) as context:
         until = rotate_signing(context, seconds, reason)
-    click.echo(f"signing with a new key; the one before holds until {show_time(until)}", err=True)
+    click.echo(f"signing with a new key; the old one is valid until {show_time(until)}", err=True)
 
 
 def _echo_findings(verification: Any) -> None:
@@ -245,11 +247,11 @@ def export_(store: str | None, form: str, **filters: Any) -> None:
 @command.command("prune", short_help="Delete old rows.")
 @click.option(
     "--decisions", type=click.IntRange(1), default=90, show_default=True, metavar="DAYS",
-    help="Age of the decisions that are kept.",
+    help="Maximum age of decisions to keep.",
 )  # fmt: skip
 @click.option(
     "--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS",
-    help="Age of the other rows that are kept.",
+    help="Maximum age of other rows to keep.",
 )  # fmt: skip
 @store_option
 def prune_(decisions: int, history: int, store: str | None) -> None:

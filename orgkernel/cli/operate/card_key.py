@@ -30,14 +30,14 @@ def create(file: str) -> None:
     default="30d",
     show_default=True,
     metavar="TIME",
-    help="How long the public key before is still published.",
+    help="How long the old public key remains published.",
 )
 def rotate(file: str, overlap: str) -> None:
     """Sign with a new key from now on. A server that runs signs with it at once. Prints the id of the new key."""
     now = time.time()
     until = now + parse_duration(overlap)
     click.echo(rotate_card_key(file, now, until).public_key["kid"])
-    click.echo(f"the key before is published until {show_time(until)}", err=True)
+    click.echo(f"the old key is published until {show_time(until)}", err=True)
 
 
 @command.command("show", short_help="Print the public keys that verify cards, as a JWKS.")

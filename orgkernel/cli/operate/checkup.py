@@ -113,11 +113,11 @@ def check_settings(project: Project) -> Lines:
     if project.owned_by_others:
         yield (
             "warning",
-            f"another user owns `{project.file}` or may write to it, so settings that grant something are not obeyed",
+            f"another user owns `{project.file}` or can write to it, so settings that grant access are ignored",
             "become the owner with `chown`, or run `chmod go-w` on it",
         )
     else:
-        yield "ok", f"`{project.file}` is obeyed", ""
+        yield "ok", f"`{project.file}` is used", ""
     ignored = find_ignored(project)
     if ignored:
         yield "warning", f"the settings in `{ignored}` are ignored", "keep one of the two"
@@ -158,7 +158,7 @@ def check_documents(options: Asked, project: Project) -> Lines:
     if exposed:
         yield (
             "warning",
-            f"other users may write to {format_count(len(exposed), 'document')}, such as {quote(exposed[0])}, and so grant permissions",
+            f"other users can write to {format_count(len(exposed), 'document')}, such as {quote(exposed[0])}, and so grant permissions",
             "run `chmod -R go-w` on the folder, as its owner",
         )
 
@@ -167,12 +167,12 @@ def check_cache(options: Asked, project: Project) -> Lines:
     """Whether the cache is used."""
     folder = find_cache_folder(project, options.environment)
     if folder is None:
-        yield "ok", "the cache is off, or has no place", ""
+        yield "ok", "the cache is disabled or has no folder", ""
         return
     cache, problem = open_cache(project, options.environment, create=False)
     problem = problem or (cache.find_problem() if cache is not None else "")
     if problem:
-        yield "warning", f"{problem}; everything is read anew, which takes longer", ""
+        yield "warning", f"{problem}; all files are read again, which takes longer", ""
     else:
         is_there = os.path.isdir(folder)
         yield "ok", f"`{folder}` is trusted" if is_there else f"`{folder}` is not filled yet", ""
@@ -258,14 +258,14 @@ def check_address(options: Asked, has_keys: bool) -> Lines:
     if not is_near and options.tls is None:
         yield (
             "warning",
-            f"{quote(options.host)} is not a loopback address, and without TLS everybody on the way can read the keys",
-            "give `--tls-certificate` and `--tls-key`, or listen on `127.0.0.1` behind a proxy that ends TLS",
+            f"{quote(options.host)} is not a loopback address, and without TLS the keys can be read in transit",
+            "pass `--tls-certificate` and `--tls-key`, or listen on `127.0.0.1` behind a proxy that terminates TLS",
         )
     else:
-        where = "a loopback address" if is_near else "an address for all"
+        where = "a loopback address" if is_near else "not a loopback address"
         who = (
-            "keys and tokens are asked for"
+            "callers need a key or a token"
             if not is_near or options.needs_key
-            else "loopback needs no key to read"
+            else "callers need no key to read"
         )
         yield "ok", f"{quote(options.host)} is {where}; {who}", ""

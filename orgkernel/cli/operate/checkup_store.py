@@ -50,9 +50,9 @@ def _check_missing(location: StoreLocation, options: Asked) -> Checked:
     from orgkernel.operations.upkeep import find_lost_store
 
     for lost in find_lost_store(location):
-        return Checked("store", "problem", lost.message, "put a backup back with `orgkernel store restore`")
+        return Checked("store", "problem", lost.message, "restore a backup with `orgkernel store restore`")
     shown = _shorten_path(location.shown, options.folder)
-    return Checked("store", "ok", f"there is none yet; the first change makes `{shown}`")
+    return Checked("store", "ok", f"there is none yet; the first change creates `{shown}`")
 
 
 def _describe(store: Store, budget: int) -> Lines:
@@ -92,10 +92,10 @@ def _check_files(location: StoreLocation) -> Lines:
                 "run orgkernel as the owner of the store",
             )
         if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            yield "problem", f"other users may write to `{name}`", help
+            yield "problem", f"other users can write to `{name}`", help
         elif state.st_mode & (stat.S_IRGRP | stat.S_IROTH):
             is_key = name.endswith("key")
-            yield "problem" if is_key else "warning", f"other users may read `{name}`", help
+            yield "problem" if is_key else "warning", f"other users can read `{name}`", help
 
 
 def _check_clock(store: Store) -> Lines:
@@ -108,7 +108,7 @@ def _check_clock(store: Store) -> Lines:
             yield (
                 "problem",
                 f"the clock is {behind:,.0f} seconds behind the newest row of the audit",
-                "set the clock; what expires would live longer",
+                "set the clock; until then, grants and keys expire too late",
             )
 
 
@@ -148,9 +148,13 @@ def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
         )
     if keys:
         admins = sum("admin" in key.scopes for key in keys)
-        yield "ok", f"{format_count(len(keys), 'valid API key')}, {admins} of them for everything", ""
+        yield "ok", f"{format_count(len(keys), 'valid API key')}, {admins} of them with the scope `admin`", ""
     else:
-        yield "ok", "no valid API key: only loopback may ask, and nothing can be changed over HTTP", ""
+        yield (
+            "ok",
+            "no valid API key: only callers on loopback are answered, and nothing can be changed over HTTP",
+            "",
+        )
 
 
 def _shorten_path(path: str, folder: str) -> str:

@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Check this installation, the settings, the documents, the store and how `serve` would listen.
 
-    Give it the options that you give to `serve`. It changes nothing and prints no secrets. Exits 0 if all is well or
+    Give it the options that you give to `serve`. It changes nothing and prints no secrets. Exits 0 if no problems found or
     there are warnings only, 1 with a problem, 2 if it cannot look.
     """
     from orgkernel.cli.operate.checkup import check_everything
@@ -65,6 +65,6 @@ def command(
     else:
         numbers = (problems, "problem"), (warnings, "warning")
         count_texts = [format_count(number, what) for number, what in numbers if number]
-        click.echo(", ".join(count_texts) or "all is well", err=True)
+        click.echo(", ".join(count_texts) or "no problems found", err=True)
     if problems:
         raise click.exceptions.Exit(1)

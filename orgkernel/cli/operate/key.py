@@ -39,7 +39,7 @@ def command() -> None:
 @command.command("create")
 @click.argument("name", required=False)
 @click.option(
-    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="Scope that the key has; repeatable."
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="Scope of the key; repeatable."
 )
 @click.option("--admin", is_flag=True, help="Allow everything; the first key must be an admin key.")
 @click.option(
@@ -70,9 +70,9 @@ def create(
     With --admin the name may be left out.
     """
     if admin and scopes:
-        raise click.UsageError("an --admin key allows everything; leave --scope out")
+        raise click.UsageError("an `--admin` key allows everything; leave `--scope` out")
     if not admin and not (name and scopes):
-        raise click.UsageError("pass a name and the scopes of the key, or make an --admin key")
+        raise click.UsageError("pass a name and the scopes of the key, or `--admin`")
     until = parse_until(expires)
     with open_operation_alone(**where, create=True) as context:
         key, secret = create_key(

@@ -42,5 +42,5 @@ def build_tls_files(certificate: str | None, key: str | None) -> TlsFiles | None
     from manifest_api.guards.tls import TlsFiles
 
     if (certificate is None) != (key is None):
-        raise UsageError("`--tls-certificate` and `--tls-key` belong together", "give both, or none")
+        raise UsageError("`--tls-certificate` and `--tls-key` belong together", "pass both or neither")
     return None if certificate is None or key is None else TlsFiles(certificate, key)

@@ -28,7 +28,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--org", metavar="ORG", help="Only those of one organization.")
+@click.option("--org", metavar="ORG", help="Only locks of one organization.")
 @store_option
 @format_option("text", "json")
 def list_(org: str | None, store: str | None, form: str) -> None:
@@ -84,7 +84,7 @@ def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: 
     """Give a TOOL back that SUBJECT holds, by the TOKEN of its lock."""
     with open_operation_here(**where) as context:
         lock = release_lock(context, org, tool_id, token, holder)
-    echo_record(form, lock, f"{holder} gave {tool_id} back")
+    echo_record(form, lock, f"{holder} released {tool_id}")
 
 
 @command.command("break", short_help="Break the lock of a tool, so that its holder loses it.")
@@ -98,4 +98,4 @@ def break_(org: str, tool_id: str, reason: str, form: str, **where: Any) -> None
     """
     with open_operation_here(**where) as context:
         lock = break_lock(context, org, tool_id, reason)
-    echo_record(form, lock, f"the lock {lock.token} of {tool_id} was taken from {lock.holder}")
+    echo_record(form, lock, f"the lock {lock.token} of {tool_id}, held by {lock.holder}, is broken")

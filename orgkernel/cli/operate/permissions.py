@@ -86,8 +86,8 @@ def _issue_options(level: str | None, help: str, *more: _Decorator) -> _Decorato
 def _list_options(over: str) -> _Decorator:
     """The options of a command that lists; `over` is what has happened to those that hold no more."""
     return with_options(
-        click.option("--subject", metavar="SUBJECT", help="Only those of one subject."),
-        click.option("--all", "everything", is_flag=True, help=f"Also what was {over}."),
+        click.option("--subject", metavar="SUBJECT", help="Only records of one subject."),
+        click.option("--all", "everything", is_flag=True, help=f"Include records that were {over}."),
         store_option,
         format_option("text", "json"),
     )
@@ -98,24 +98,24 @@ def grant() -> None:
     """Give permissions in addition to those of roles and policies, and take them back."""
 
 
-@grant.command("issue", short_help="Give a subject a permission on resources.")
+@grant.command("issue", short_help="Grant a subject a permission on resources.")
 @_issue_options(
     None,
-    "What is given. Default: full, or what --action requires.",
+    "Level to grant. Default: full, or what --action requires.",
     click.option(
         "--waive",
         "waives",
         multiple=True,
         type=click.Choice(get_args(Waiver)),
-        help="Cap it lifts up to its level; repeatable.",
+        help="Ceiling to waive, up to the level of the grant; repeatable.",
     ),
-    click.option("--channel", metavar="CHANNEL", help="Channel it holds in. Default: all."),
-    click.option("--session", metavar="SESSION", help="Session it holds in. Default: all."),
+    click.option("--channel", metavar="CHANNEL", help="Channel in which it applies. Default: all."),
+    click.option("--session", metavar="SESSION", help="Session in which it applies. Default: all."),
     click.option(
         "--uses",
         type=click.IntRange(1),
         metavar="N",
-        help="How often it can be used. Default: without limit.",
+        help="Number of uses. Default: unlimited.",
     ),
     _action_option,
     _digest_option,
@@ -174,7 +174,7 @@ def _wake_grants(
     org = get_named_organization(org_id, all_orgs)
     with open_operation_here(**where) as context:
         woken = [wake_grant(context, grant_id, org, reason) for grant_id in grant_ids]
-    lines = (f"{each.grant_id} is awake and gives {_render_grant_content(each)}" for each in woken)
+    lines = (f"{each.grant_id} is awake and grants {_render_grant_content(each)}" for each in woken)
     echo_record(form, woken[0] if len(woken) == 1 else woken, "\n".join(lines))
 
 
@@ -184,7 +184,7 @@ def restriction() -> None:
 
 
 @restriction.command("issue", short_help="Limit what a subject may do with resources.")
-@_issue_options("none", "The most that is left. Default: none.")
+@_issue_options("none", "Highest level that is left. Default: none.")
 def _issue_restriction(**values: Any) -> None:
     """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
 
@@ -268,7 +268,7 @@ def _add_ending(
         echo_record(form, ended, f"{record_id} {done}")
 
 
-_add_ending(grant, "revoke", "revoked", revoke_grant, "Take a grant back; its history stays.")
+_add_ending(grant, "revoke", "revoked", revoke_grant, "Revoke a grant; its history stays.")
 _add_ending(restriction, "lift", "lifted", lift_restriction, "Lift a restriction; its history stays.")
 
 
@@ -290,10 +290,14 @@ def request() -> None:
     help="Decides when the request expires: `access` after 24 h, `command` after 2 min, `action` after 1 h.",
 )  # fmt: skip
 @click.option(
-    "--level", type=click.Choice(LEVELS), help="What is asked for. Default: full, or what --action requires."
+    "--level", type=click.Choice(LEVELS), help="Level to request. Default: full, or what --action requires."
 )
 @click.option(
-    "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
+    "--waive",
+    "waives",
+    multiple=True,
+    type=click.Choice(get_args(Waiver)),
+    help="Ceiling to waive; repeatable.",
 )
 @_action_option
 @_digest_option
@@ -364,12 +368,12 @@ def _approve_request(request_id: str, approval: Approval, reason: str, form: str
     echo_record(form, approved, f"{request_id} approved {approval}: {_render_grant(given)}")
 
 
-_add_ending(request, "deny", "denied", deny, "Say no to a request.")
+_add_ending(request, "deny", "denied", deny, "Deny a request.")
 
 
 @request.command("list")
-@click.option("--status", type=click.Choice(_STATES), help="Only those in this state.")
-@click.option("--subject", metavar="SUBJECT", help="Only those of one requester.")
+@click.option("--status", type=click.Choice(_STATES), help="Only requests in this state.")
+@click.option("--subject", metavar="SUBJECT", help="Only requests of one requester.")
 @store_option
 @format_option("text", "json")
 def _list_requests(status: str | None, subject: str | None, store: str | None, form: str) -> None:

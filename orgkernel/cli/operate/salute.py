@@ -78,7 +78,7 @@ def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where:
     if not role_reports:
         roles = list(dict.fromkeys(report.role_id for report in reports))
         help = did_you_mean(role, roles) or (
-            f"who reported: {listing(roles)}" if roles else "there are no reports"
+            f"roles with reports are {listing(roles)}" if roles else "there are no reports"
         )
         raise UnknownRecord(f"there is no report of role {quote(role)}", help)
     organizations = sorted({report.org_id for report in role_reports})

@@ -45,7 +45,7 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 )  # fmt: skip
 @click.option(
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
-    help="Most requests per second for each key, and for each address without a key.",
+    help="Maximum number of requests per second for each key, and for each address without a key.",
 )  # fmt: skip
 @click.option(
     "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",

@@ -43,8 +43,8 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--org", metavar="ORG", help="Only those of one organization.")
-@click.option("--path", metavar="PATH", help="Only those that overlap with this path or glob.")
+@click.option("--org", metavar="ORG", help="Only claims of one organization.")
+@click.option("--path", metavar="PATH", help="Only claims that overlap with this path or glob.")
 @store_option
 @format_option("text", "json")
 def list_(org: str | None, path: str | None, store: str | None, form: str) -> None:
@@ -116,10 +116,10 @@ def release(org: str, token: int, holder: str, reason: str, form: str, **where: 
     """Give the files of the claim TOKEN back that HOLDER holds."""
     with open_operation_here(**where) as context:
         made = release_claim(context, org, token, holder, reason=reason)
-    echo_record(form, made, f"{holder} gave {', '.join(made.paths)} back")
+    echo_record(form, made, f"{holder} released {', '.join(made.paths)}")
 
 
-@command.command("transfer", short_help="Hand a claim over to another subject.")
+@command.command("transfer", short_help="Transfer a claim to another subject.")
 @_org
 @_token
 @_holder
@@ -132,4 +132,4 @@ def transfer(
     """Hand the claim TOKEN of HOLDER over to the subject TO, who gets a new token."""
     with open_operation_here(**where) as context:
         made = transfer_claim(context, org, token, to, holder, session=session, reason=reason)
-    echo_record(form, made, f"{to} has {', '.join(made.paths)} from {holder} with token {made.token}")
+    echo_record(form, made, f"{to} took over {', '.join(made.paths)} from {holder} with token {made.token}")

@@ -43,7 +43,7 @@ _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
     metavar="FILE",
     help="The brief, or the other contract, that this one belongs to.",
 )
-@click.option("--org", metavar="ORG", help="Organization whose terms count as well.  [default: none]")
+@click.option("--org", metavar="ORG", help="Organization whose terms also apply.  [default: none]")
 @add_path_options
 @cache_option
 @format_option("full", "concise", "json", "github")
@@ -64,7 +64,7 @@ def check(
     Exit codes: 0 sound, 1 with errors, 2 if it cannot be told because a file cannot be read or is no contract.
     """
     if file == against == "-":
-        raise click.UsageError("only one of FILE and --against can be `-`")
+        raise click.UsageError("only one of FILE and `--against` can be `-`")
     sources = [read_source(file), *([] if against is None else [read_source(against)])]
     read = [read_contract(source) for source in sources]
     terms = None if org is None else open_kernel(paths, org, no_cache=no_cache).contract_terms(org)
@@ -74,7 +74,7 @@ def check(
     ctx.exit(_EXIT_CODES[checked.outcome])
 
 
-@click.command("record", short_help="Store a contract, if it is sound beside what is stored.")
+@click.command("record", short_help="Store a contract, if it is sound with the stored ones.")
 @click.argument("file", metavar="FILE")
 @org_of_documents_option
 @change_options
@@ -93,8 +93,8 @@ def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> 
 
 @click.command("list")
 @org_of_documents_option
-@click.option("--kind", type=click.Choice(CONTRACT_KINDS), help="Only those of one kind.")
-@click.option("--session", metavar="NAME", help="Only those of one session.")
+@click.option("--kind", type=click.Choice(CONTRACT_KINDS), help="Only contracts of one kind.")
+@click.option("--session", metavar="NAME", help="Only contracts of one session.")
 @click.option("--open", "is_open", is_flag=True, help="Only blockers that no decision has answered.")
 @look_options
 @format_option("text", "json")

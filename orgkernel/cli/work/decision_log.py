@@ -35,12 +35,12 @@ def command() -> None:
 
 @command.command("add")
 @click.argument("title", metavar="TITLE")
-@_add_part_option("--task", "What was asked.")
+@_add_part_option("--task", "The question that was decided.")
 @click.option(
     "--class", "classification", type=click.Choice(("simple", "medium", "complex", "epic")), required=True
 )
-@_add_part_option("--decision", "What was chosen.")
-@_add_part_option("--rationale", "Why, in one line.")
+@_add_part_option("--decision", "The option that was chosen.")
+@_add_part_option("--rationale", "The reason, in one line.")
 @_add_part_option("--falsifier", "The check that would prove the decision wrong.")
 @click.option("--supersedes", metavar="ID", help="The entry that this one replaces.")
 @click.option("--answers", metavar="ID", help="The blocker that the decision answers.")
@@ -48,7 +48,7 @@ def command() -> None:
     "--written-by", type=click.Choice(("intake", "planner", "worker")), help="Position of the writer."
 )
 @click.option(
-    "--corrects-premise", metavar="TEXT", help="The wrong premise. Only with it may a worker write."
+    "--corrects-premise", metavar="TEXT", help="The wrong premise. A worker can add an entry only with it."
 )
 @org_of_documents_option
 @change_options

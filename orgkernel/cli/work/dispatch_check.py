@@ -23,11 +23,11 @@ _EXIT = {"allow": 0, "deny": 1, "cannot_tell": 2}
 
 
 circumstance_options = with_options(
-    click.option("--depth", type=click.IntRange(0), help="How many dispatches lie above the sender."),
+    click.option("--depth", type=click.IntRange(0), help="Number of dispatches above the sender."),
     click.option(
         "--children", type=click.IntRange(0), help="Agents the sender dispatched that have not ended."
     ),
-    click.option("--concurrent", type=click.IntRange(0), help="Those of them that run now."),
+    click.option("--concurrent", type=click.IntRange(0), help="Number of them that run now."),
     click.option(
         "--pace", type=click.Choice(TIERS), help="PACE tier of the sender.  [default: its latest report]"
     ),
@@ -42,7 +42,7 @@ circumstance_options = with_options(
 @click.argument("receiver", metavar="TO", shell_complete=completing.subjects)
 @circumstance_options
 @click.option("--brief", metavar="FILE", help="Brief that is handed down; `-` reads it from standard input.")
-@click.option("--parent-brief", metavar="FILE", help="Brief that FROM itself works by.")
+@click.option("--parent-brief", metavar="FILE", help="Brief that FROM itself follows.")
 @with_options(
     context_option, org_option, add_path_options, store_option, cache_option, format_option("text", "json")
 )

@@ -36,7 +36,9 @@ def command() -> None:
 @click.argument("sender", metavar="FROM", shell_complete=completing.subjects)
 @click.argument("receiver", metavar="TO", shell_complete=completing.subjects)
 @click.option("--brief", metavar="FILE", help="Brief that is handed down; `-` reads it from standard input.")
-@click.option("--holder", metavar="SUBJECT", help="Agent that does the work.  [default: anybody in the role]")
+@click.option(
+    "--holder", metavar="SUBJECT", help="Agent that does the work.  [default: any agent in the role]"
+)
 @click.option("--session", metavar="SESSION", help="Session that does it.  [default: the one of the edge]")
 @click.option(
     "--from-session", metavar="SESSION", help="Session of FROM.  [default: the one it got its brief in]"
@@ -89,11 +91,13 @@ def record(
 
 @command.command("list")
 @org_of_documents_option
-@click.option("--session", metavar="SESSION", help="Only those from or into one session.")
-@click.option("--from", "sender", metavar="SUBJECT", help="Only those by one subject, such as `role:ID`.")
-@click.option("--to", "receiver", metavar="SUBJECT", help="Only those to one role or agent.")
-@click.option("--brief", metavar="ID", help="Only those of one brief, or of briefs derived from it.")
-@click.option("--running", is_flag=True, help="Only those whose work has not ended.")
+@click.option("--session", metavar="SESSION", help="Only dispatches from or into one session.")
+@click.option(
+    "--from", "sender", metavar="SUBJECT", help="Only dispatches by one subject, such as `role:ID`."
+)
+@click.option("--to", "receiver", metavar="SUBJECT", help="Only dispatches to one role or agent.")
+@click.option("--brief", metavar="ID", help="Only dispatches of one brief, or of briefs derived from it.")
+@click.option("--running", is_flag=True, help="Only dispatches whose work has not ended.")
 @with_options(bare_path_option, store_option, cache_option)
 @format_option("text", "json")
 def list_(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
 
 
-@click.command("audit", short_help="Find files that were changed by others than their owners.")
+@click.command("audit", short_help="Find files that a worker changed without owning them.")
 @click.option("--base", required=True, metavar="REV", help="Revision at which the work began.")
 @click.option("--head", default="HEAD", show_default=True, metavar="REV", help="Revision at which it ended.")
 @click.option(
@@ -44,7 +44,7 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     "briefs",
     multiple=True,
     metavar="FILE",
-    help="Brief of a worker, whose commits end with `Brief: ID`; repeatable. One alone is that of all commits.",
+    help="Brief of a worker, whose commits end with `Brief: ID`; repeatable. A single brief covers all commits.",
 )
 @click.option(
     "--worker",
@@ -57,7 +57,7 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     "--union",
     "is_union",
     is_flag=True,
-    help="Ask only whether some brief owns each file, not who changed it.",
+    help="Check only that some brief owns each file, not who changed it.",
 )
 @click.option(
     "--claims",
@@ -96,14 +96,14 @@ def audit(
     ]
     if by_claims:
         if named:
-            raise UsageError("`--claims` is asked in place of briefs", "leave one of them out")
+            raise UsageError("`--claims` cannot be combined with briefs", "leave one of them out")
         named, is_union = _read_claims(store), True
     require_different(named)
     git_range = read_range(repository, base, head, [each.name for each in named if each.has_branch])
     kernel = open_governed(org, paths, no_cache=no_cache)
     if kernel is None:
         click.echo(
-            "note: there is no organization here, so only the files that are always protected count as sacred",
+            "note: there is no organization here, so only the files that are always protected are treated as sacred",
             err=True,
         )
     rules = find_changed_rules(git_range, [] if kernel is None else kernel.sacred_documents(org))

@@ -31,7 +31,7 @@ from orgkernel.project.hooks.git_hooks import find_hooks_folder, install_hooks, 
 @click.option(
     "--claude-code",
     is_flag=True,
-    help="In place of those of git, the hook of Claude Code in DIR/.claude/settings.json.",
+    help="Instead of the git hooks, the Claude Code hook in DIR/.claude/settings.json.",
 )
 def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     """Install hooks that refuse files the worker does not own.
@@ -51,7 +51,7 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
         place = find_hooks_folder(folder)
         changed = uninstall_hooks(place) if uninstall else install_hooks(place)
     for path in changed:
-        click.echo(printable(f"{'took the hook out:' if uninstall else 'installed'} {path}"))
+        click.echo(printable(f"{'removed the hook:' if uninstall else 'installed'} {path}"))
     if not changed:
         click.echo("no orgkernel hooks are installed" if uninstall else "the hooks are installed already")
 
@@ -104,7 +104,7 @@ def _audit_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
     for line in sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines():
         words = line.split(" ")
         if len(words) != 4:
-            raise UsageError(f"git says {quote(line)} of a push, which cannot be understood")
+            raise UsageError(f"git described a push as {quote(line)}, which cannot be parsed")
         _, local, _, remote = words
         if not local.strip("0"):
             continue

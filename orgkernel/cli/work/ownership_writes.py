@@ -38,10 +38,10 @@ def answer_tool_call() -> None:
     try:
         call = msgspec.json.decode(sys.stdin.buffer.read())
         if not isinstance(call, dict):
-            raise UsageError("the call of a tool is not an object")
+            raise UsageError("the tool call is not a JSON object")
         denied, unknown = _judge(call)
     except msgspec.DecodeError as error:
-        denied, unknown = [], [f"the call of a tool cannot be read: {error}"]
+        denied, unknown = [], [f"the tool call cannot be read: {error}"]
     except OrgkernelError as error:
         denied, unknown = [], [f"cannot decide whether this is allowed: {error.message}. {error.help}"]
     if denied or unknown:
@@ -84,10 +84,10 @@ def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
 
 def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
     for path in planned.outside:
-        yield f"WRITE_NOT_OWNED: {quote(path)} lies outside of the project. Write to a file that the brief owns."
+        yield f"WRITE_NOT_OWNED: {quote(path)} is outside the project. Write to a file that the brief owns."
     for path in dict.fromkeys(path for each in planned.changed.files for path in each.touched):
         if any(name in _OF_THE_RULES for name in path.lower().split("/")):
-            yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to what checks this. A person changes it."
+            yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to the checks of orgkernel. Only a person can change it."
     if planned.command is not None:
         yield from (f"{each.code}: {each.message}. {each.help}" for each in planned.command.refusals)
 

@@ -22,7 +22,7 @@ _EXIT_CODES = {"planned": 0, "refused": 1, "cannot_tell": 2}
 @click.argument("file", metavar="FILE")
 @click.option("--done", multiple=True, metavar="ID", help="A subtask that is done; repeatable.")
 @click.option("--running", multiple=True, metavar="ID", help="A subtask that is worked on now; repeatable.")
-@click.option("--org", metavar="ORG", help="Organization whose batch size bounds that of the plan.")
+@click.option("--org", metavar="ORG", help="Organization whose batch size limits the plan.")
 @add_path_options
 @cache_option
 @format_option("text", "json")

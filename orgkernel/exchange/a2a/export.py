@@ -34,7 +34,7 @@ SAYS = frozenset(
 )  # fmt: skip
 """Fields of a profile that a card of the role says."""
 _WHY = {
-    "examples": "A2A has examples of a skill; those of a role stand in its card if it has one skill only",
+    "examples": "A2A has examples for each skill; the examples of a role are in its card only if it has exactly one skill",
     "plans": "A2A has no plans",
     "what roles do not have": "A2A has no field for what an agent refuses",
 }
@@ -86,13 +86,13 @@ def _list_losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator
             "a card requires one",
             sum(not profile.description for _, profile in profiles),
         ),
-        ("tools", "a card says what an agent can be asked for, and not by what means it does it", len(tools)),
+        ("tools", "a card lists what an agent can be asked for, not how the agent does it", len(tools)),
         (
             "access policies",
-            "who may do what is decided by orgkernel, not by a card",
+            "orgkernel decides who may do what, not a card",
             len(view.records.policies),
         ),
-        ("agents", "a card is about a role, whoever fills it", len(view.records.agents)),
+        ("agents", "a card describes a role, not the agents that fill it", len(view.records.agents)),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
     yield from find_role_losses(
@@ -101,8 +101,8 @@ def _list_losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator
     if is_nowhere:
         yield Loss(
             "addresses",
-            "no document says where the agents answer, so the cards name `agents.invalid`: name the address with `--url`",
+            "no document declares the address of the agents, so the cards use `agents.invalid`: pass the address with `--url`",
         )
     if is_unsigned:
         yield Loss("signatures", "the cards are not signed: sign them with `--sign-key`")
-    yield Loss("security schemes", "no document says how callers of the agents identify themselves")
+    yield Loss("security schemes", "no document declares how callers of the agents authenticate")

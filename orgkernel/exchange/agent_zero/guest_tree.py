@@ -267,7 +267,9 @@ class GuestTree:
             if not make:
                 return None
             where = os.path.join(self.root, path)
-            raise OSError(error.errno, "a link or a file is in the place of a folder", where) from None
+            raise OSError(
+                error.errno, "a link or a file has the name of a folder that is needed", where
+            ) from None
 
 
 def _sweep(folder: int, name: str) -> None:

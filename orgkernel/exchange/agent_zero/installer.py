@@ -117,7 +117,7 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
                 "orgkernel host deactivate --agent-zero ROOT"
             )
         if tree.exists(f"{ORGANIZATIONS}/reports"):
-            say(f"note: {ORGANIZATIONS}/reports holds reports and is kept")
+            say(f"note: {ORGANIZATIONS}/reports contains reports and is kept")
 
 
 def _find_plugin_settings(tree: GuestTree) -> Iterator[str]:

@@ -84,7 +84,7 @@ def _read_status(tree: GuestTree) -> HostStatus:
     bundle, name, by_hand = (None, None, "") if document is None else _read_named_bundle(tree, document)
     missing = tuple(name for name in files if not tree.is_file(name))
     if document is not None and by_hand and not _has_roles(tree, document, bundle):
-        problem = f"{by_hand}, and roles/ has no file for a role of it; activate the organization again"
+        problem = f"{by_hand}, and roles/ lacks the file of one of its roles; activate the organization again"
     if by_hand:
         bundle = name = None
     on, why = _judge(version, missing, document, problem, by_hand, host_status)
@@ -208,7 +208,7 @@ def _read_effect(tree: GuestTree) -> tuple[dict[str, Any] | None, str | None]:
     try:
         return read_effect(read_json(tree, HOST_EFFECT)).as_json(), None
     except ValueError as error:
-        return None, f"effect.json cannot be read: {error}; remove it to count anew"
+        return None, f"effect.json cannot be read: {error}; remove it to start counting again"
 
 
 def _read_text(data: dict[str, Any], key: str) -> str | None:

@@ -44,8 +44,8 @@ def export_agent_framework(view: OrgView) -> Export:
         path = f"agents/{role.name}.yaml"
         files[path], places[path] = page(_render_lines(mark, role, given))
     withheld = (
-        ("tools that call agents", "not given: which agents work together is said in a workflow, not in an agent", calling),
-        ("input schemas", "the function that the program binds says what it takes", schemas),
+        ("tools that call agents", "not given: a workflow declares which agents work together, not an agent", calling),
+        ("input schemas", "the function that the program binds declares its arguments", schemas),
     )  # fmt: skip
     lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
     return Export(

@@ -44,10 +44,10 @@ def export_agent_spec(view: OrgView) -> Export:
         view.get_superior(role) is not None and each.superior is None for role, each in roster.roles.items()
     )
     withheld = (
-        ("delegation to nobody", "not given: the role has no subordinates", alone),
-        ("input schemas", "the tool that the program registers says what it takes", schemas),
+        ("delegation without subordinates", "not given: the role has no subordinates", alone),
+        ("input schemas", "the tool that the program registers declares its arguments", schemas),
     )
-    instead = {"chain of command": (circling, "a circle has no top")}
+    instead = {"chain of command": (circling, "a cycle has no top")}
     lost = find_losses(
         view,
         says=("requirements.preferred_model",),

@@ -97,10 +97,10 @@ def export_claude_code(view: OrgView) -> Export:
     elsewhere = _count_asked_elsewhere(roster, {each.value for each in ask_rules})
     withheld = (
         ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
-        ("tools that open more there", "not given: the tool of that name writes or runs what ours does not", weaker),
+        ("tools that allow more there", "not given: the tool of that name can write or run more than the declared one", weaker),
         ("tools that share a name there", "not given: the role may not use all of them", shared),
-        ("delegation to nobody", "not given: the role has no subordinates, or may not always delegate", undelegated),
-        ("approval for others", "`settings.json` asks for these tools whoever calls them, also where the role need not ask", elsewhere),
+        ("delegation without subordinates", "not given: the role has no subordinates, or may not always delegate", undelegated),
+        ("approval for others", "`settings.json` asks for these tools for every caller, even if the role need not ask", elsewhere),
     )  # fmt: skip
     lost = find_losses(
         view,

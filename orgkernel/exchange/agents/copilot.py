@@ -74,10 +74,10 @@ def export_copilot(view: OrgView) -> Export:
         )
     withheld = (
         ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
-        ("tools that open more there", "not given: the tool of that name runs what ours does not", weaker),
+        ("tools that allow more there", "not given: the tool of that name can run more than the declared one", weaker),
         ("tools that share a name there", "not given: the role may not use all of them", shared),
         ("tools that call agents", "not given: the host does not enforce which agents may be called", calling),
-        ("roles with long texts", f"not exported: a text has at most {LONGEST_TEXT:,} characters", long),
+        ("roles with long texts", f"not exported: a text is limited to {LONGEST_TEXT:,} characters", long),
     )  # fmt: skip
     lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
     return Export(

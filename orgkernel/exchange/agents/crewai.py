@@ -77,10 +77,10 @@ def export_crewai(view: OrgView) -> Export:
     withheld = (
         ("tools of the manager", "not given: the manager of a hierarchical crew has no tools", of_manager),
         ("tools that cannot be modules", f"not given: write the name under `names: {{{HOST}: …}}` of the tool", unnamed),
-        ("tools that call agents", "not given: delegation to some agents only cannot be said", calling),
-        ("input schemas", "the tool of the project says what it takes", schemas),
+        ("tools that call agents", "not given: the format cannot limit delegation to some agents", calling),
+        ("input schemas", "the tool of the project declares its arguments", schemas),
     )  # fmt: skip
-    instead = {"chain of command": (below, f"one manager is above all; {'the text of the agent says the rest' if manager else 'this crew has none'}")}  # fmt: skip
+    instead = {"chain of command": (below, f"all agents have one manager; {'the text of each agent describes the rest' if manager else 'this crew has none'}")}  # fmt: skip
     lost = find_losses(
         view,
         says=("requirements.preferred_model",),

@@ -18,11 +18,11 @@ _OF_ORGANIZATION: tuple[tuple[str, str, FactCount], ...] = (
     ("communication channels", _NO_PLACE, lambda view: len(view.records.organization.communication_channels)),
     ("limits", _NO_PLACE, lambda view: int(view.records.organization.limits != Limits())),
     ("separations of duties", _NO_PLACE, lambda view: len(view.records.organization.separations)),
-    ("policies", "what they take away is withheld; what they give to people is not exported", lambda view: sum(each.record.enabled for each in view.records.policies.values())),
+    ("policies", "tools that they deny are withheld; what they allow to people is not exported", lambda view: sum(each.record.enabled for each in view.records.policies.values())),
     ("people", _NO_PLACE, lambda view: len(view.records.people)),
     ("system origins", _NO_PLACE, lambda view: len(view.records.system_origins)),
     ("webhooks", _NO_PLACE, lambda view: len(view.records.webhooks)),
-    ("agents of the roster", "roles are exported, not who fills them", lambda view: len(view.records.agents)),
+    ("agents of the roster", "roles are exported, not the agents that fill them", lambda view: len(view.records.agents)),
     ("bills", _NO_PLACE, lambda view: len(view.records.bills)),
 )  # fmt: skip
 
@@ -76,4 +76,4 @@ def find_losses(
         if count:
             yield Loss(name, why, count)
     yield STORED_STATE
-    yield Loss("what decided", "a host refuses without a reason, a line of YAML or a way out")
+    yield Loss("what decided", "a host refuses without a reason, a line of YAML or a remedy")

@@ -45,9 +45,9 @@ def export_skills(view: OrgView) -> Export:
     kept = [known[each].record for each in known if view.list_sources_to(EdgeKind.KNOWS, each)]
     some = sum(len(view.list_sources_to(EdgeKind.KNOWS, each)) not in (0, len(view.roles)) for each in known)
     withheld = (
-        ("roles", "a skill says nothing of who has it; export them with `--to claude-code` or another format", len(view.roles)),
-        ("who has a skill", "whoever reads the folder has all skills", some),
-        ("skills that nobody has", "not exported: there everybody would have them", len(known) - len(kept)),
+        ("roles", "a skill does not declare who has it; export them with `--to claude-code` or another format", len(view.roles)),
+        ("who has a skill", "every agent that reads the folder has all skills", some),
+        ("skills that no role has", "not exported: every agent would have them there", len(known) - len(kept)),
         ("tools that a skill approves", "left out: the host would not ask for them anymore", sum(bool(each.allowed_tools) for each in kept)),
         ("skills that cannot be written", "not exported: a name or description that is too long, or a name that is taken", refused),
     )  # fmt: skip

@@ -108,10 +108,12 @@ def choose_settings(project: str, compiled: CompiledHook, chosen: Mapping[str, s
     roles = compiled.data["roles"]
     main = chosen.get("main_role") or known.get("main_role") or _find_commander(compiled.data)
     if main is None or (main != FREE and main not in roles):
-        unknown = f"{quote(main)} is no role of" if main else "nothing says which role the main thread has in"
+        unknown = (
+            f"{quote(main)} is not a role of" if main else "no setting names the role of the main thread in"
+        )
         raise UsageError(
             f"{unknown} {quote(compiled.data['org_id'])}",
-            f"pass `--main-role` with one of {listing(roles)}, or `{FREE}`: then only the rules of Claude Code hold there",
+            f"pass `--main-role` with one of {listing(roles)}, or `{FREE}`: then only the rules of Claude Code apply there",
         )
     return {**settings, "main_role": main}
 

@@ -90,7 +90,7 @@ async def _decide_and_call(
 def _describe_several(target: CallTarget) -> str:
     ids = ", ".join(quote(each.tool_id) for each in target.bindings)
     tool = f"{quote(target.name)} of server {quote(target.server.name)}"
-    return f"deny: {tool} is declared several times ({ids}), so nobody can say what it requires\nwhat to do: keep one declaration"
+    return f"deny: {tool} is declared several times ({ids}), so it is not clear what it requires\nwhat to do: keep one declaration"
 
 
 async def _describe_unknown_tool(gateway: McpGateway, caller: GatewayCaller, exposed: str) -> str:

@@ -234,9 +234,9 @@ def _describe_error(error: Diagnostic) -> str:
 def _get_own_document(document: SourceDocument) -> SourceDocument:
     """A document of ours that belongs to the organization alone. Raises `CannotEdit`."""
     if document.format:
-        raise CannotEdit(f"{document.name} is written in the format of others")
+        raise CannotEdit(f"{document.name} is in another format")
     if document.shared or document.context:
-        raise CannotEdit(f"{document.name} is shared with others")
+        raise CannotEdit(f"{document.name} is shared with other organizations")
     return document
 
 

@@ -97,7 +97,7 @@ class McpGateway:
         for name, bindings in several.items():
             ids = ", ".join(quote(each.tool_id) for each in bindings)
             self._say(
-                f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so nobody has it"
+                f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so no role has it"
             )
         self._offers[view.org_id, server.name] = view, definitions, tuple(offers)
         return tuple(offers)

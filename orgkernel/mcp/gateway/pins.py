@@ -79,7 +79,7 @@ class Pins:
             return self.generation
         if stamp is None:
             raise UsageError(
-                f"{quote(self.path)} is gone, so nobody knows which tools were accepted",
+                f"{quote(self.path)} is missing, so the accepted tools are unknown",
                 "restore it; or start the gateway again, and it accepts what the servers list then",
             )
         self._servers = _read(self.path) if stamp is not None else {}
@@ -226,6 +226,6 @@ def _read(path: str) -> dict[str, dict[str, dict[str, Any]]]:
         return _decode(content)
     except ValueError as error:  # msgspec's among them
         raise UsageError(
-            f"{quote(path)} is no file of accepted tools: {error}",
+            f"{quote(path)} is not a file of accepted tools: {error}",
             "restore it, or remove it and accept the tools again",
         ) from None

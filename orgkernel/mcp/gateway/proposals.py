@@ -83,7 +83,7 @@ def _split(role: str, tool_id: str, called: list[str], count: int, place: Place)
         kind="declare", role=role, tool=tool_id, file=place.file, line=place.line,
         text=f"declare the tools behind {quote(tool_id)} one by one, and give role {quote(role)} those that it needs",
         because=f"it has called {len(called)} of {count} ({listing(map(clean, called))})",
-        by_hand="one entry of the catalog stands for all of them",
+        by_hand="one entry of the catalog covers all of them",
     )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def _propose_narrowing(
     if not used:
         return UseProposal(
             kind="remove", role=role, tool=tool_id, file=place.file, line=place.line,
-            text=f"take {quote(tool_id)} from role {quote(role)}", because="nobody in it has called it",
+            text=f"remove {quote(tool_id)} from role {quote(role)}", because="no agent in this role has called it",
         )  # fmt: skip
     required = tool.required_levels
     needed = max((LEVELS.index(required[each]) for each in used if each in required), default=None)
@@ -105,7 +105,7 @@ def _propose_narrowing(
     return UseProposal(
         kind="lower", role=role, tool=tool_id, level=LEVELS[needed], file=place.file, line=place.line,
         text=f"lower {quote(tool_id)} of role {quote(role)} from {level} to {LEVELS[needed]}",
-        because=f"nobody in it has called {listing(lost)}",
+        because=f"no agent in this role has called {listing(lost)}",
     )  # fmt: skip
 
 
@@ -162,8 +162,8 @@ def _propose_opening(
     remedy = grant[0] if grant is not None else next(iter(explanation.remedies), None)
     return UseProposal(
         kind="grant", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
-        text=f"{remedy.text}, if role {quote(role)} is to have it" if remedy else f"leave {quote(tool_id)} to others: nothing opens it",
-        by_hand="no edit of a profile would open it",
+        text=f"{remedy.text}, if role {quote(role)} is to have it" if remedy else f"leave {quote(tool_id)} to other roles: no change would allow it",
+        by_hand="no edit of a profile would allow it",
     )  # fmt: skip
 
 

@@ -89,7 +89,9 @@ def build_report(
     proposals = [
         each
         if terms.asks or each.by_hand or each.kind in NARROWING
-        else msgspec.structs.replace(each, by_hand="it opens something; `--asks` puts it into the diff")
+        else msgspec.structs.replace(
+            each, by_hand="it allows something new; `--asks` includes it in the diff"
+        )
         for each in all_proposals
     ]
     drafted = draft_diff(kernel, org_id, proposals, terms.folder)
@@ -136,20 +138,20 @@ def _list_notes(
     terms: ReportTerms,
 ) -> Iterable[str]:
     if not pins.servers:
-        yield f"{quote(pins.path)} has no tools: start the gateway once, or run `orgkernel gateway accept`"
+        yield f"{quote(pins.path)} lists no tools: start the gateway once, or run `orgkernel gateway accept`"
     if unknown := [each for each in list_servers(view) if not pins.knows(each)]:
-        yield f"nothing is said about {listing(unknown)}: {quote(pins.path)} has no tools of it"
+        yield f"the report leaves out {listing(unknown)}: {quote(pins.path)} lists no tools of it"
     if not roles:
         yield "no role has a tool of these servers"
     idle = [each for each in roles if each not in use.first_of]
     short = [each for each in roles if each not in idle and each not in seasoned]
     if idle:
-        yield f"nobody in {_format_roles(idle)} has called anything, so nothing is proposed to take away"
+        yield f"no agent in {_format_roles(idle)} has called anything, so no removal is proposed"
     days = terms.at_least / DAY
     if short and terms.now - terms.since < terms.at_least:
-        yield f"`--since` leaves less than {days:g} days, so nothing is proposed to take away"
+        yield f"`--since` leaves less than {days:g} days, so no removal is proposed"
     elif short:
-        yield f"the calls of {_format_roles(short)} began less than {days:g} days ago, so nothing is proposed to take away"
+        yield f"the calls of {_format_roles(short)} began less than {days:g} days ago, so no removal is proposed"
 
 
 def _format_roles(roles: Sequence[str]) -> str:

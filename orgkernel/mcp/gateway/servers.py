@@ -31,7 +31,7 @@ class Withheld(NamedTuple):
         """What is wrong, and what to do."""
         tool = f"tool {quote(self.name)} of server {quote(server)}"
         if self.state == "new":
-            return f"{tool} is withheld: nobody has reviewed it; run {_render_command(server, self.name)}"
+            return f"{tool} is withheld: it has not been reviewed; run {_render_command(server, self.name)}"
         changed = f" (changed: {listing(self.fields)})" if self.fields else ""
         return (
             f"{tool} is withheld: its definition has changed since it was reviewed{changed}; "

@@ -105,7 +105,7 @@ def _encode_segment(arguments: dict[str, Any], name: str) -> str:
     """An argument as one segment of a path. Raises `ValueError` if it would lead to another path."""
     value = arguments.pop(name, None)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise ValueError(f"the path needs `{name}` as a text or a number")
+        raise ValueError(f"the path needs `{name}` as a string or a number")
     if str(value) in ("", ".", ".."):
         raise ValueError(f"`{name}` cannot be a part of a path: `{value}`")
     return quote(str(value), safe="")

@@ -227,7 +227,7 @@ class Upstream:
         while True:
             connection = await self._ensure_connected()
             if listed is not None and self._lists.held("tools") is not listed:
-                raise UpstreamError("its tools may be others now", "changed")
+                raise UpstreamError("its tools could have changed", "changed")
             connection.calls += 1
             try:
                 return await use(connection)
@@ -282,7 +282,7 @@ class Upstream:
     def _check_result(self, result: dict[str, Any]) -> dict[str, Any]:
         kind = result.pop("resultType", "complete")
         if kind == "input_required":
-            raise UpstreamError("it asks for input, which is not given", "protocol", is_uncertain=True)
+            raise UpstreamError("it asks for input, which is not supported", "protocol", is_uncertain=True)
         if kind != "complete":
             raise UpstreamError("it gave a result of an unknown type", "protocol", is_uncertain=True)
         masked: dict[str, Any] = self._mask(result)
@@ -291,7 +291,7 @@ class Upstream:
     def _explain_failure(self, connection: UpstreamConnection, error: BaseException) -> UpstreamError:
         """Why a request failed, and whether it may have had an effect."""
         if isinstance(error, ValidationError):
-            return UpstreamError("its answer has a wrong form", "protocol", is_uncertain=True)
+            return UpstreamError("its answer has an unexpected form", "protocol", is_uncertain=True)
         if not isinstance(error, MCPError):
             return UpstreamError(self._clean(f"{type(error).__name__}: {error}"), is_uncertain=True)
         if connection.ending.has_come and error.code == CONNECTION_CLOSED:

@@ -63,9 +63,7 @@ class ConnectionPool:
         self._connect_seconds = connect_seconds
         sent_headers = {name.lower(): value for name, value in headers.items()}
         if not _OWN.isdisjoint(sent_headers):
-            raise ValueError(
-                f"these headers are not for others to say: {', '.join(sorted(_OWN & sent_headers.keys()))}"
-            )
+            raise ValueError(f"these headers are reserved: {', '.join(sorted(_OWN & sent_headers.keys()))}")
         sent_headers["host"] = parsed.netloc.decode("ascii")
         if parsed.userinfo:
             sent_headers["authorization"] = (
@@ -187,7 +185,7 @@ class _Connection(asyncio.Protocol):
         if self._has_head and error is None and not is_measured:
             self._complete()
         else:
-            self._finish(BrokenOff(str(error or "the server hung up")))
+            self._finish(BrokenOff(str(error or "the server closed the connection")))
 
     def data_received(self, data: bytes) -> None:
         """Read what came."""
