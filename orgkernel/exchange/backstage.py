@@ -24,7 +24,7 @@ COVERS = (
     "MCP servers with an address",
 )
 SAYS = frozenset({"chain_of_command.reports_to"})
-"""Fields of a profile that the entities of a role say, besides its name and description."""
+"""Fields of a profile that a role's entities contain, besides its name and description."""
 _WHY = {"domains": "Backstage has no routing of work"}
 ID = "orgkernel/id"
 _VERSION = "backstage.io/v1alpha1"
@@ -46,9 +46,9 @@ def export_backstage(view: OrgView) -> Export:
 
 
 def map_names(ids: Iterable[str]) -> dict[str, str]:
-    """A name of Backstage for each id: the id where it is such a name, else one that no other id has.
+    """Map each id to a unique Backstage name: the id itself if it is a valid name.
 
-    Backstage does not tell upper from lower case.
+    Backstage names are case-insensitive.
 
     >>> map_names(["codegen_xo", "_odd__id"])
     {'codegen_xo': 'codegen_xo', '_odd__id': 'odd-id-b82267ba'}

@@ -1,7 +1,7 @@
-"""An organization that was read from a format of others, as documents of ours: what `orgkernel import` writes.
+"""Convert an organization in another format to orgkernel documents, as `orgkernel import` writes them.
 
-The documents say what answers are made of, so the organization that they declare answers as the source does. What the
-files of the source say besides is lost, and counted.
+The documents contain every fact that answers depend on, so their organization answers as the source does. Other
+content of the source files is lost, and the loss is counted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ALWAYS = frozenset({"kind", "version", "suppressions"})
 
 
 def export_documents(records: OrgRecords, source: str) -> Export:
-    """The documents of an organization; `source` says where it comes from."""
+    """Export the documents of an organization. `source` names the folder that it comes from."""
     files: dict[str, tuple[str, tuple[Place | None, ...]]] = {}
     files["org.yaml"] = _render_file(records.document, source)
     for role_id, post in records.posts.items():
@@ -65,7 +65,7 @@ def _render_head(kind: str, source: str) -> Iterator[Line]:
 
 
 def _render_foot() -> Iterator[Line]:
-    """A line that no import changes, so that what is added at the end never stands beside one that does."""
+    """A last line that no import changes, so lines added at the end never touch a changed line."""
     yield "# Further fields go below this line.", None
 
 
@@ -84,7 +84,7 @@ def _render_file(
 
 
 def _render_accepted_findings(accepted: Mapping[str, str]) -> Iterator[Line]:
-    """Findings about what a format does not say, with the reason."""
+    """Suppressions of findings about facts that a format does not express, with the reason."""
     if accepted:
         yield "suppressions:", None
     for rule, reason in accepted.items():
@@ -102,7 +102,7 @@ def _find_assumed_delegation(records: OrgRecords, role_id: str) -> dict[str, str
 
 
 def _list_values(document: SourceDocument) -> Mapping[str, Any]:
-    """What a document says, without what every document has, each value with its place."""
+    """The fields of a document except those that every document has, each value with its place."""
     record = msgspec.structs.replace(document.record, suppressions=())
     fields: Mapping[str, Any] = msgspec.to_builtins(record)
     return {
@@ -146,7 +146,7 @@ def _order_name(order: StandingOrder) -> str:
 
 
 def _order(document: SourceDocument, body: str) -> tuple[str, tuple[Place | None, ...]]:
-    """The text as it is, where a file may hold it."""
+    """The body of a standing order, with characters escaped that a file may not contain."""
     lines = list(render_text_lines(body, document.place("body"), follows=True))
     is_plain = all(line == plain.rstrip() for (line, _), plain in zip(lines, body.split("\n"), strict=False))
     text = body if is_plain else "".join(f"{line}\n" for line, _ in lines)
@@ -199,14 +199,14 @@ def _list_fields(record: Document) -> frozenset[str]:
 
 
 def _list_carried_positions(part: SourceDocument) -> Iterator[int]:
-    """Where the values stand that our document says."""
+    """The source positions of values that the orgkernel document contains."""
     below = {} if isinstance(part.marks, int) else part.marks[1]
     for key in _list_fields(part.record) & below.keys():
         yield from _list_positions(below[key])
 
 
 def _list_foreign_keys(parts: Sequence[SourceDocument]) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """The file, the name and the places of each field that is none of our documents."""
+    """The file, name and positions of each source field that orgkernel documents do not have."""
     for part in parts:
         below = {} if isinstance(part.marks, int) else part.marks[1]
         if part.kind in ("role_profile", "tool_catalog"):
@@ -215,7 +215,7 @@ def _list_foreign_keys(parts: Sequence[SourceDocument]) -> Iterator[tuple[str, s
 
 
 def _list_positions(marks: Any) -> Iterator[int]:
-    """Every mark among those of a value."""
+    """All source positions of a value."""
     if isinstance(marks, int):
         yield marks
         return

@@ -1,4 +1,4 @@
-"""What policy engines leave out of what an organization declares, counted; each engine says why in its own words."""
+"""Count the facts of an organization that policy engines leave out; each engine gives its own reasons."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Write the documents of an import, and write them again later without losing what somebody changed in between.
+"""Write the documents of an import, and later write them again without losing changes made in between.
 
-What the last import wrote is kept beside the documents, in a hidden file. A document that nobody changed is replaced, one
-that only its owner changed stays, and one that both changed is merged. A conflict stops everything before anything is
-written.
+A hidden file next to the documents keeps what the last import wrote. Unchanged documents are replaced, documents
+that only their owner changed stay, and documents that both sides changed are merged. A conflict stops the import
+before anything is written.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from orgkernel.loading.marks import unpack_mark
 from orgkernel.prepared_types import prepared
 
 STATE = ".orgkernel/import.json"
-"""Below the folder: what the last import wrote."""
+"""File below the folder that keeps what the last import wrote."""
 
 
 class _State(msgspec.Struct, frozen=True, kw_only=True):
-    """What the last import wrote, and from where."""
+    """What the last import wrote, and its source."""
 
     format: str
     source: str
@@ -46,20 +46,20 @@ class Clash:
     line: int
     has: tuple[str, ...]
     place: Place | None
-    """Where the source says it."""
+    """Place in the source."""
     says: tuple[str, ...]
     why: str = ""
-    """Instead of lines, where the whole document is in question."""
+    """Message for a conflict about the whole document instead of lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would do."""
+    """The changes that an import would make."""
 
     written: Mapping[str, str]
-    """Text of each document that is written."""
+    """Content of each document that is written."""
     merged: frozenset[str]
-    """Those among them that their owner had changed, too."""
+    """The written documents that their owner had changed, too."""
     removed: tuple[str, ...]
     clashes: tuple[Clash, ...]
 
@@ -70,7 +70,9 @@ class ImportPlan:
 
 
 def plan_import(export: Export, folder: str, format: str, source: str) -> ImportPlan:
-    """What importing would change in a folder. Raises `UsageError` if it cannot be read, or holds another import."""
+    """Plan the changes of an import in a folder. Raises `UsageError` if the folder cannot be read or contains
+    another import.
+    """
     if not os.path.lexists(folder):
         return ImportPlan(dict(export.files), frozenset(), (), ())
     with open_folder(folder, quote(folder)) as tree:
@@ -156,7 +158,7 @@ def _build_whole_clash(
 
 
 def _find_unreadable(path: str, text: str) -> Iterator[Clash]:
-    """Whether both changes together are no document."""
+    """Yield a conflict if the merged content is not a valid document."""
     if path.endswith(MARKDOWN):
         return
     source = decode(path, path, text.encode("utf-8", "surrogatepass"))
@@ -166,7 +168,7 @@ def _find_unreadable(path: str, text: str) -> Iterator[Clash]:
 
 
 def _place(places: tuple[Place | None, ...], line: int) -> Place | None:
-    """The place of a line, or of the nearest one that has a place."""
+    """The place of a line, or of the nearest line that has one."""
     before = reversed(places[:line])
     return next((each for each in (*before, *places[line:]) if each is not None), None)
 
@@ -177,7 +179,7 @@ def _read_text(tree: GuestTree, path: str) -> str | None:
 
 
 def _write(tree: GuestTree, plan: ImportPlan, state: _State) -> None:
-    """All new texts stand beside their files before the first is replaced; what was written is noted last."""
+    """Write all new contents next to their files before the first file is replaced; the state is written last."""
     wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
     wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"
     stage_files(tree, wanted)

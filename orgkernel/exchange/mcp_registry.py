@@ -1,7 +1,7 @@
-"""MCP registry: a `server.json` for each MCP server that the tools of an organization name as the registry does.
+"""MCP registry: a `server.json` for each MCP server for which a tool of the organization declares a registry name.
 
-A tool of the type `mcp_server` carries what the registry needs if `names.mcp_registry` is the name of its server there,
-such as `io.github.acme/weather`, and `provider` is the address of that server. Nothing is made up for the others.
+A tool of the type `mcp_server` has all required data if `names.mcp_registry` is the registry name of its server,
+such as `io.github.acme/weather`, and `provider` is the server's address. Other tools are not exported.
 """
 
 from __future__ import annotations

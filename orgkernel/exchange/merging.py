@@ -1,6 +1,6 @@
-"""Three versions of a text become one: what was written, what its owner made of it, and what would be written now.
+"""Merge three versions of a file: the last written one, the owner's, and the new one.
 
-Changes of different lines are both kept, also beside one another. Other changes of the same lines are a conflict.
+Changes of different lines are both kept, even in adjacent lines. Different changes of the same lines are a conflict.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class _Change(NamedTuple):
     end: int
     lines: tuple[str, ...]
     at: int
-    """Where these lines begin in the other version."""
+    """Start of these lines in the other version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class MergeConflict:
 
 
 def merge(before: str, mine: str, now: str) -> tuple[str, tuple[MergeConflict, ...]]:
-    r"""The text with both changes, and where they contradict one another; there it has mine.
+    r"""Merge both changes. Returns the merged content and the conflicts, where the content has `mine`.
 
     >>> merge("a\nb\nc\n", "a\nB\nc\n", "a\nb\nC\n")
     ('a\nB\nC\n', ())
@@ -85,7 +85,7 @@ def _pair_changes(own: list[_Change], other: list[_Change]) -> Iterator[tuple[li
 
 
 def _touch(change: _Change, start: int, end: int) -> bool:
-    """Whether a change is about some of these lines. Insertions touch where they are at one place, or inside of lines."""
+    """Whether a change affects some of these lines. An insertion does if it is at the same position or between them."""
     if change.start == change.end or start == end:
         is_inside = start < change.start < end or change.start < start < change.end
         return is_inside or (change.start, change.end) == (start, end)
@@ -102,6 +102,6 @@ def _result(lines: list[str], start: int, end: int, changes: list[_Change]) -> l
 
 
 def _does_contain(lines: list[str], part: list[str]) -> bool:
-    """Whether all lines of a part stand in others, in their order: somebody has put them there already."""
+    """Whether all lines of a part are in other lines in the same order, because the owner already made this change."""
     rest = iter(lines)
     return all(any(line == each for each in rest) for line in part)

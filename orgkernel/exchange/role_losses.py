@@ -1,4 +1,6 @@
-"""What an export leaves out of the profiles of roles, counted: the table of fields without what the target says."""
+"""Count the fields of role profiles that an export leaves out: the table of fields without those the target
+expresses.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,11 @@ def find_role_losses(
     instead: Mapping[str, tuple[int, str]] | None = None,
     otherwise: str | None = None,
 ) -> Iterator[Loss]:
-    """A loss for each fact about roles that some role states and the target does not say.
+    """List a loss for each fact about roles that some role states and the target does not express.
 
-    `says` are the fields that the target says, as `doctrine.report_on_failure`. `why` has the target's own reasons by fact,
-    `otherwise` its reason for all other facts; `instead` counts a fact that the target says in part.
+    `says` are the fields that the target expresses, such as `doctrine.report_on_failure`. `why` has the target's
+    own reasons by fact, `otherwise` its reason for all other facts; `instead` counts a fact that the target
+    expresses in part.
     """
     unsaid: dict[Lost, list[RoleField]] = {}
     known = frozenset(says)

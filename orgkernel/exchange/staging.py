@@ -1,4 +1,4 @@
-"""Replace files in a folder that holds files of others too, all or none: new contents stand beside them first."""
+"""Replace files in a folder with foreign files, all or none: new contents are first written next to the files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 
 STAGED: Final = ".orgkernel-new"
-"""The ending of a new content beside its file."""
+"""Suffix of a new content next to its file."""
 
 
 def open_folder(folder: str, shown: str) -> GuestTree:
@@ -26,7 +26,7 @@ def build_unwritable_error(shown: str, error: OSError, help: str) -> UsageError:
 
 
 def stage_files(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
-    """Write each content beside its file. If one cannot be written, none stays. Raises OSError."""
+    """Write each content next to its file. If one cannot be written, all are removed again. Raises OSError."""
     staged: list[str] = []
     try:
         for path, content in contents.items():

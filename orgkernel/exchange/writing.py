@@ -1,7 +1,9 @@
-"""Write an export into a folder that holds files of others too: nothing that is not ours, and never half of it.
+"""Write an export into a folder with foreign files: foreign files stay unchanged, and the export is written
+completely or not at all.
 
-A file is ours if it carries the mark of this organization and format. All new contents stand beside their files before
-the first one is replaced, so a full disk changes nothing, and whoever reads sees the old or the new file.
+A file belongs to the export if it has the mark of this organization and format. All new contents are written next
+to their files before the first one is replaced, so a full disk changes nothing, and a reader sees either the old or
+the new file.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class NotOurs(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """What writing changed."""
+    """The files that an export wrote, kept and removed."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -48,9 +50,10 @@ def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) ->
 
 
 def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> WrittenFiles:
-    """Write what differs and remove what is not exported anymore.
+    """Write the files that differ and remove files that are no longer exported.
 
-    Raises `NotOurs` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be written.
+    Raises `NotOurs` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be
+    written.
     """
     try:
         os.makedirs(folder, exist_ok=True)
@@ -116,7 +119,7 @@ def _remove_empty(tree: GuestTree, path: str) -> None:
 
 
 def _read_existing_files(tree: GuestTree, export: Export, exporter: Exporter) -> dict[str, str | None]:
-    """The files at the exported names and at the places of the format; None for those that are no text."""
+    """The files with exported names and at the locations of the format. None for a file that is not text."""
     paths = dict.fromkeys(path for path in export.files if tree.exists(path))
     for pattern in exporter.places:
         paths.update(dict.fromkeys(_list_matching(tree, "", pattern.split("/"))))

@@ -1,4 +1,4 @@
-"""The bytes of a card that are signed: JSON as RFC 8785 has it, without signatures and without what is empty (A2A 1.0)."""
+"""The bytes of a card that are signed: JSON in the form of RFC 8785, without signatures and empty values (A2A 1.0)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def encode_canonical_card(card: Mapping[str, Any]) -> bytes:
-    """The canonical bytes of a card. Cards of ours hold texts, whole numbers and booleans, and no fractions.
+    """The canonical bytes of a card. orgkernel cards contain strings, integers and booleans, but no fractions.
 
     >>> encode_canonical_card({"name": "é", "capabilities": {}, "signatures": [{}], "description": "a"}).decode()
     '{"description":"a","name":"é"}'
@@ -18,7 +18,7 @@ def encode_canonical_card(card: Mapping[str, Any]) -> bytes:
 
 
 def without_empty(value: Any) -> Any:
-    """A value without the empty texts, lists, mappings and nulls in it. None if nothing is left of it.
+    """A value without the empty strings, lists, mappings and nulls in it. None if nothing is left.
 
     >>> without_empty({"a": "", "b": [{}, 0], "c": False, "d": {"e": None}})
     {'b': [0], 'c': False}

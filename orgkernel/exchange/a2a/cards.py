@@ -1,8 +1,8 @@
-"""Agent cards (A2A 1.0): what a role, or the organization, can be asked for, and where.
+"""Agent cards (A2A 1.0): what callers can ask a role or the organization for, and at which address.
 
-A card says what the documents declare. What A2A has no field for stands in `capabilities.extensions`: the chain of
-command, the rank and the PACE plan. A short card has neither extensions nor examples: it is for callers who may know that
-an agent is there and what for, and nothing else.
+A card contains what the documents declare. Facts without a field in A2A are in `capabilities.extensions`: the chain
+of command, the rank and the PACE plan. A short card has neither extensions nor examples: it is for callers that may
+know only that an agent exists and what it is for.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _TIERS = ("primary", "alternate", "contingent", "emergency")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the agents of an organization answer. One address serves all roles: the tenant is the id of the role."""
+    """The address of the agents of an organization. One address serves all roles: the tenant is the id of the role."""
 
     url: str
     binding: Binding = "JSONRPC"
 
 
 def build_placeholder(org_id: str) -> Endpoint:
-    """The endpoint of an export that was told none: a name that never leads anywhere (RFC 2606).
+    """The endpoint of an export without `--url`: a name that never resolves (RFC 2606).
 
     >>> build_placeholder("software_dev").url
     'https://agents.invalid/software_dev'
@@ -47,7 +47,7 @@ def build_placeholder(org_id: str) -> Endpoint:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is an absolute address of the web that can be published: without credentials, query or fragment.
+    """Whether a string is an absolute web address that can be published: without credentials, query or fragment.
 
     >>> is_address("https://agents.example/a2a"), is_address("https://me:pw@agents.example"), is_address("agents")
     (True, False, False)
@@ -64,7 +64,7 @@ def is_address(text: str) -> bool:
 
 
 def has_card(view: OrgView, role_id: str) -> bool:
-    """Whether a role has what a card requires: a description, and something that it can be asked for."""
+    """Whether a role has a card: a card requires a description and something that callers can ask the role for."""
     description = view.records.posts[role_id].profile.description
     return bool(description) and next(_build_skills(view, role_id), None) is not None
 
@@ -86,7 +86,7 @@ def build_role_card(view: OrgView, role_id: str, endpoint: Endpoint, *, short: b
 
 
 def build_organization_card(view: OrgView, endpoint: Endpoint, *, short: bool = False) -> Card | None:
-    """The card of the organization, which can do what its roles can. None if none of them has a card."""
+    """The card of the organization, which can do what its roles can. None if no role has a card."""
     organization = view.records.organization
     carded = [role_id for role_id in view.roles if has_card(view, role_id)]
     if not carded:
@@ -139,7 +139,9 @@ def _build_card(
 
 
 def _build_skills(view: OrgView, role_id: str) -> Iterator[Card]:
-    """What a role can be asked for: the domains and intents it handles, the skills it has. The same id, the same thing."""
+    """The skills of a card: the domains and intents that a role handles, and its skills. Equal ids mean equal
+    things.
+    """
     records = view.records
     for domain_id in dict.fromkeys(edge.target for edge in view.list_domains(role_id)):
         domain = records.domains.get(domain_id)
@@ -178,7 +180,7 @@ def _build_skill(
 
 
 def _build_extension(uri: str, description: str, params: Card) -> Card:
-    """An extension that nobody has to understand, which is what a missing `required` says."""
+    """An extension that clients need not understand, which a missing `required` declares."""
     kept: Card = without_empty(params)
     return {"uri": uri, "description": description, "params": kept}
 

@@ -20,7 +20,7 @@ from orgkernel.graph.questions import OrgView
 
 CARD_FILE = "agent-card.json"
 MARK_FILE = "orgkernel-export.json"
-"""A card has no place for a mark, so this file says who made the cards beside it."""
+"""Names the organization that made the cards next to this file, because a card has no field for a mark."""
 TARGET = "a2a"
 COVERS = (
     "names and descriptions", "domains", "intents", "skills", "instructions that a role knows", "chain of command",
@@ -32,7 +32,7 @@ SAYS = frozenset(
         "capabilities.bst_domains", "capabilities.intents", "pace_plan", "department", "layer", "entry_rank",
     )
 )  # fmt: skip
-"""Fields of a profile that a card of the role says."""
+"""Fields of a profile that the card of a role contains."""
 _WHY = {
     "examples": "A2A has examples for each skill; the examples of a role are in its card only if it has exactly one skill",
     "plans": "A2A has no plans",
@@ -45,7 +45,9 @@ def export_a2a(
     endpoint: Endpoint | None = None,
     sign: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Export:
-    """The cards of an organization. `endpoint` is where its agents answer; `sign` adds a signature to a card."""
+    """Export the cards of an organization. `endpoint` is the address of its agents; `sign` adds a signature to a
+    card.
+    """
     where = build_placeholder(view.org_id) if endpoint is None else endpoint
     built = {CARD_FILE: build_organization_card(view, where)}
     for role_id in view.roles:
@@ -60,12 +62,12 @@ def export_a2a(
 
 
 def get_role_file(role_id: str) -> str:
-    """The file of the card of a role."""
+    """The path of the card of a role."""
     return f"roles/{role_id}/{CARD_FILE}"
 
 
 def render_card(card: dict[str, Any]) -> str:
-    """The text of a card."""
+    """Render a card as JSON."""
     return json.dumps(card, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -1,7 +1,7 @@
 """Signatures of cards: ES256 (JWS) over the canonical card, and the public keys that verify them, as a JWKS.
 
-`cryptography` is an extra. The same card and the same key give the same signature (RFC 6979), so that a signed export
-changes only with its card.
+`cryptography` is an extra. The same card and the same key give the same signature (RFC 6979), so a signed export
+changes only when its card changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class CardSigner:
     """A private key that signs cards."""
 
     def __init__(self, pem: bytes) -> None:
-        """Raises `UsageError` for what is no such key, and where `cryptography` is not installed."""
+        """Load a private key. Raises `UsageError` if it is not a P-256 key, or if `cryptography` is not installed."""
         self._key = _read_pem(pem)
         self.public_key = _build_public_jwk(self._key)
         """The key that verifies its signatures, as a JWK."""
@@ -87,7 +87,7 @@ def _read_pem(pem: bytes) -> EllipticCurvePrivateKey:
 
 
 def _build_public_jwk(key: EllipticCurvePrivateKey) -> dict[str, str]:
-    """The public key. Its id is its thumbprint (RFC 7638), so that nobody has to make up names for keys."""
+    """The public key as a JWK. Its id is its thumbprint (RFC 7638), so operators need not choose names for keys."""
     numbers = key.public_key().public_numbers()
     jwk = {
         "crv": "P-256",

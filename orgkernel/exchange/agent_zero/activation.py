@@ -30,7 +30,7 @@ from orgkernel.runtime.bundle import Bundle, read_bundle
 FOLDER = "usr/organizations"
 ACTIVE = f"{FOLDER}/active.json"
 SWITCHED_OFF = f"{ACTIVE}.off"
-"""What the host's panel makes of `active.json` when it switches off."""
+"""The new name of `active.json` when the host's panel switches the organization off."""
 JOURNAL = f"{FOLDER}/activation.json"
 BUNDLES = f"{FOLDER}/bundles/active"
 SCHEMA = "orgkernel:activation"
@@ -47,7 +47,7 @@ class ActivationReport:
     kept: tuple[str, ...] = ()
     """Foreign files and profiles in the way, and written files that were changed later. They are kept."""
     set_aside: str | None = None
-    """The new name of a foreign `active.json` that was moved aside."""
+    """The new name of a foreign `active.json` that was renamed to keep it."""
 
 
 def activate(
@@ -91,7 +91,7 @@ def _activate(
 
 
 def deactivate(root: str) -> ActivationReport:
-    """Deactivate, and remove what activation wrote. A foreign `active.json` is moved aside, not removed."""
+    """Deactivate, and remove what activation wrote. A foreign `active.json` is renamed, not removed."""
     with open_host(root) as tree, tree.locked():
         return _deactivate(tree)
 
@@ -148,7 +148,7 @@ class _Group:
     brought: bool = False
     """Whether the host itself has something of that name."""
     always: bool = False
-    """Whether the name is unique to orgkernel, so that an existing file is replaced."""
+    """Whether the name is unique to orgkernel; then an existing file is replaced."""
 
 
 def _plan_groups(
@@ -209,7 +209,7 @@ def _is_taken(tree: GuestTree, owned: OwnedFiles, group: _Group) -> bool:
 
 
 def _name_aside(tree: GuestTree) -> str:
-    """A free name beside `active.json`."""
+    """A free name next to `active.json`."""
     number = 1
     while tree.exists(name := f"{ACTIVE}.kept{'' if number == 1 else number}"):
         number += 1

@@ -1,7 +1,8 @@
-"""The text that tells a role about itself: short, in the second person, only what changes how it works.
+"""The brief of a role: short, in the second person, limited to facts that change how the role works.
 
-The brief is in the prompt of every model call of the role, so it says nothing that the prompt shows anyway: tools, domains
-and plans are not listed. It never has more than `MOST_TOKENS` tokens. What does not fit is left out, the least important first.
+The brief is in the prompt of every model call of the role, so it leaves out facts that the prompt shows anyway:
+tools, domains and plans are not listed. It never has more than `MOST_TOKENS` tokens. What does not fit is left out,
+the least important first.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def render_brief(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has, and rather too many than too few: no tokenizer is needed to compile a bundle."""
+    """Estimate the number of tokens of a string without a tokenizer. The estimate is rather too high than too low."""
     return ceil(sum(map(_weigh, _PIECE.findall(text))))
 
 
@@ -54,7 +55,7 @@ def _weigh(piece: str) -> float:
 
 
 def _list_sentences(manifest: RoleManifest) -> Iterator[str]:
-    """What else is worth saying, the most important first."""
+    """Further sentences for the brief, the most important first."""
     yield from _complete_sentences([manifest.description])
     yield from _complete_sentences(item.id for item in manifest.standing_orders)
     for lack in _complete_sentences(item.id for item in manifest.does_not_have):
@@ -62,7 +63,7 @@ def _list_sentences(manifest: RoleManifest) -> Iterator[str]:
 
 
 def _complete_sentences(texts: Iterable[str]) -> Iterator[str]:
-    """Each text that is not empty, on one line with a final stop."""
+    """Each non-empty sentence, on one line with a final period."""
     for text in texts:
         line = " ".join(text.split())
         if line:
@@ -84,7 +85,7 @@ def _describe_delegation(manifest: RoleManifest, delegates_to: Sequence[str], le
 
 
 def _describe_way_out(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
-    """What the role should do with work that it cannot do."""
+    """The sentence that says what the role does with work it cannot do."""
     hand_on = "delegate it, or " if delegates_to else ""
     return (
         f"If you cannot do something, do not work around it: {hand_on}answer with `response`, and say "

@@ -1,7 +1,7 @@
 """Compile an organization into the bundle that a host reads (`orgkernel.runtime.bundle`).
 
-Everything that a host would have to decide is decided here, from the organization's own manifests: who takes which
-domain, what the access decision allows each role when no circumstances are known, and whom it may dispatch. The law
+All decisions of the host are made here, from the organization's own manifests: who takes which domain, what the
+access decision allows each role when no circumstances are known, and whom it may dispatch. The law
 `bundle_equals_decisions` compares both. The result is deterministic: one snapshot always gives the same bytes.
 
 A tool without a name for Agent-Zero is called by its id there, like tools of MCP servers and a user's own tools.
@@ -48,23 +48,24 @@ class HostNames:
 
     by_tool: Mapping[str, str]
     tools: Mapping[str, str]
-    """Each name in the host, and the tool that it stands for."""
+    """Tool ids, keyed by their names in the host."""
 
     def of(self, tool_id: str) -> str:
         """The host's name for a tool. A tool that no catalog declares is called by its id."""
         return self.by_tool.get(tool_id) or get_tool_part(tool_id)
 
     def essential(self, view: OrgView, role_id: str, delegates_to: Sequence[str]) -> list[str]:
-        """Host names of the tools that are never taken from a role. What it may dispatch, it can call."""
+        """Host names of the tools that a role always has. A role can call the roles that it may dispatch."""
         names = [self.of(tool_id) for tool_id in view.list_essential_tools(role_id)]
         delegates = view.records.posts[role_id].profile.can_delegate or delegates_to
         return list(dict.fromkeys([*names, ANSWER, *([HAND_ON] if delegates else [])]))
 
 
 def name_tools(view: OrgView) -> HostNames:
-    """The names of all tools that the organization sees.
+    """Host names of all tools that the organization sees.
 
-    If several tools share a name, it means the first one that a role is equipped with, else the first declared.
+    If several tools share a name, the name means the first tool that a role is equipped with, else the first
+    declared one.
     """
     by_tool = {
         tool_id: get_tool_part(definition.record.names.get(RUNTIME) or tool_id)
@@ -90,7 +91,7 @@ def get_tool_part(name: str) -> str:
 
 
 def render_bundle(bundle: Mapping[str, Any]) -> str:
-    """The text of a bundle's file."""
+    """Render a bundle as the content of its file."""
     return msgspec.json.format(json.dumps(bundle, ensure_ascii=False), indent=1) + "\n"
 
 

@@ -1,8 +1,10 @@
-"""Files of a tree that others write to as well, perhaps with bad intent: no link is followed, only files are opened.
+"""File access in a folder that other programs can write to, perhaps with bad intent: links are not followed, and
+only regular files are opened.
 
-Whoever works in a host can put a link or a pipe anywhere in it, also while an operator installs or activates. So each
-step of a path is opened below the step before it, without following links; a path that has `..` or leaves the tree is
-refused; temporary names cannot be guessed; nothing but a regular file is read. The root itself is the operator's word.
+An agent in a host can put a link or a pipe anywhere in it, even while an operator installs or activates. So each
+step of a path is opened relative to the step before it, without following links; a path that has `..` or leaves the
+tree is refused; temporary names cannot be guessed; nothing but a regular file is read. The root itself is trusted,
+because the operator names it.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ class GuestTree:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the tree for one run; another one waits. Raises `UsageError` if it waits too long."""
+        """Lock the folder for one run; a second run waits. Raises `UsageError` if it waits too long."""
         ends = time.monotonic() + _WAIT
         while True:
             try:
@@ -108,7 +110,7 @@ class GuestTree:
                 return file.read(LARGEST_FILE + 1)
 
     def state(self, path: str) -> os.stat_result | None:
-        """What a path itself is, of a link the link; None if there is nothing or it cannot be reached."""
+        """The status of a path itself, without following a link; None if it does not exist or cannot be reached."""
         with self._folder_of(path) as (folder, name):
             if folder is None:
                 return None
@@ -118,7 +120,7 @@ class GuestTree:
                 return None
 
     def exists(self, path: str) -> bool:
-        """Whether anything has this name, or a link or a file stands where the path needs a folder."""
+        """Whether the path exists, or one of its parents is a link or a file."""
         if self.state(path) is not None:
             return True
         steps = path.split("/")
@@ -144,7 +146,7 @@ class GuestTree:
             return []
 
     def walk(self, path: str, depth: int) -> Iterator[str]:
-        """Everything below a folder that is not a folder itself, to a depth. Links are not followed."""
+        """All files and links below a folder, down to a depth. Links are not followed."""
         with self._folder(path) as folder:
             if folder is None:
                 return
@@ -196,7 +198,7 @@ class GuestTree:
                 os.replace(old, name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def remove(self, path: str) -> None:
-        """Remove a file or a link, if there is one, and what a run that was killed left beside it."""
+        """Remove a file or a link if it exists, and temporary files of a killed run next to it."""
         with self._folder_of(path) as (folder, name):
             if folder is not None:
                 _sweep(folder, name)

@@ -32,7 +32,7 @@ _DOCUMENT = re.compile(
 _KEPT_BY_HOST = tuple(
     f"{ORGANIZATIONS}/{name}" for name in ("status.json", "effect.json", ".effect.json.new")
 )
-"""What the extension itself writes while it runs, other than reports."""
+"""Files other than reports that the extension writes while it runs."""
 _SHIM = re.compile(r"(?:usr|python)/extensions/[a-z_]+/_[0-9]{2}_org_[a-z_]+\.py")
 
 SELECTOR = "_15_htn_plan_selector.py"
@@ -55,8 +55,8 @@ Say = Callable[[str], None]
 def install(root: str, extension: str, say: Say, *, dry_run: bool = False) -> None:
     """Install or upgrade from the folder `extension`; raises `UsageError`.
 
-    Files of others, and documents that users changed, are kept.
-    After an error in the middle, installing again finishes, and uninstalling removes everything that was written.
+    Foreign files and documents that users changed are kept. After an error in the middle, installing again
+    finishes, and uninstalling removes everything that was written.
     """
     with _open_for_change(root) as tree:
         generation = find_generation(tree)
@@ -140,7 +140,7 @@ def _find_toggles(tree: GuestTree) -> Iterator[str]:
 
 @contextmanager
 def _open_for_change(root: str) -> Iterator[GuestTree]:
-    """The folder of a host, which nobody else installs into. Raises `UsageError` if a file cannot be written."""
+    """Open the folder of a host for one installer at a time. Raises `UsageError` if a file cannot be written."""
     try:
         with open_host(root) as tree, tree.locked():
             yield tree
@@ -201,7 +201,7 @@ def _read_sources(generation: Generation, extension: str) -> dict[str, bytes]:
 
 
 def _list_files_below(folder: str) -> Iterator[tuple[str, str]]:
-    """The files below a folder of ours, and their paths in it."""
+    """The files below a folder of the extension, with their paths in it."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(set(folders) - {"__pycache__"})
         for name in sorted(names):
@@ -210,7 +210,7 @@ def _list_files_below(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _may_write(tree: GuestTree, owned: OwnedFiles, path: str, content: bytes, say: Say) -> bool:
-    """Whether a file may be written; raises `UsageError` where something of somebody else is in its place."""
+    """Whether a file can be written. Raises `UsageError` if a foreign file has its name."""
     current_content = tree.read(path)
     if not tree.exists(path) or current_content == content or owned.is_ours(path):
         return True
@@ -260,7 +260,9 @@ def _remove(tree: GuestTree, owned: OwnedFiles, path: str, say: Say, *, dry_run:
 
 
 def _clear_compiled(tree: GuestTree, path: str) -> None:
-    """Remove what Python compiled from a file, or from all of a folder (`FOLDER/*.py`): it could run instead."""
+    """Remove the compiled Python files of a file, or of a folder (`FOLDER/*.py`), because Python could run them
+    instead.
+    """
     folder, _, name = path.rpartition("/")
     if not name.endswith(".py"):
         return
@@ -297,7 +299,7 @@ def _quote_path(path: str) -> str:
 
 
 def _list_selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
-    """The plan selectors in a host, with their texts."""
+    """The plan selectors in a host, with their contents."""
     for path in tree.walk("", _SEARCHED_DEPTH):
         if path.endswith(f"/before_main_llm_call/{SELECTOR}") and (content := tree.read(path)) is not None:
             yield path, content.decode("utf-8", "surrogateescape")
@@ -346,7 +348,7 @@ Install or upgrade the organization layer of the Agent-Zero in the folder ROOT (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """What the script does with its arguments, of which the first is the folder `extension`; returns the exit code."""
+    """Run the installer with its arguments, of which the first is the folder `extension`. Returns the exit code."""
     extension, *given = arguments
     options = {each for each in _list_options(given) if each in ("--dry-run", "--uninstall", "-h", "--help")}
     roots = [each for number, each in enumerate(given) if each[:1] != "-" or "--" in given[:number]]

@@ -1,8 +1,8 @@
-"""Write files into a tree that other programs write to as well, and change only files that were written here.
+"""Write files into a folder that other programs also write to, and change only files that orgkernel wrote.
 
-A journal lists every written file with the digests of its written contents. A file is owned while its content has one of
-these digests; once somebody edits it, it is theirs and is kept. The journal is written before the first file and lists
-old and new contents until the last, so after a crash the next call knows every file that may be owned.
+A journal lists every written file with the digests of its written contents. A file is owned while its content has
+one of these digests. An edited file belongs to its editor and is kept. The journal is written before the first file
+and lists old and new contents until the last, so after a crash the next call knows every file that could be owned.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Journal:
 class OwnedFiles:
     """The files of one journal in one tree. The journal is on disk before the files that it announces.
 
-    Others can write the journal too. `may_own` says which paths can be owned at all; an entry of any other path is not
-    believed, and neither is one whose file has a content that was not written here.
+    Other programs can write the journal too. `may_own` decides which paths can be owned. Entries of other paths are
+    ignored, and so are entries of files whose content orgkernel did not write.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class OwnedFiles:
         self.journal = _read_journal(tree.read(journal_path), schema, may_own)
 
     def is_free(self, path: str) -> bool:
-        """Whether a file may be written: nothing has its name, or it is owned."""
+        """Whether a file can be written: it does not exist, or it is owned."""
         return not self._tree.exists(path) or self.is_ours(path)
 
     def is_ours(self, path: str, *, written_as: str | None = None) -> bool:
@@ -118,7 +118,7 @@ class OwnedFiles:
 
 
 def _read_journal(content: bytes | None, schema: str, may_own: Callable[[str], bool]) -> Journal:
-    """Read the journal. One that cannot be read counts as missing, so no foreign file counts as owned."""
+    """Read the journal. An unreadable journal is treated as missing, so foreign files are never treated as owned."""
     try:
         data = json.loads(content or b"")
         if data["_schema"] != schema:

@@ -1,11 +1,12 @@
-"""A role as a native agent profile of the host, for what `call_subordinate(profile=ROLE)` finds in the profile's folder.
+"""A role as a native agent profile of the host. `call_subordinate(profile=ROLE)` finds it in the profile's folder.
 
-A host takes any name as a profile, and lists in the prompt of every agent the profiles that are enabled. So a role's profile
-is not enabled: it costs nobody a token, also after `active.json` was deleted, and works all the same. Who may dispatch a
-role reads its id in its own brief. The first generation lists every folder, so there a role has none.
+A host takes any name as a profile, and lists in the prompt of every agent the profiles that are enabled. So a
+role's profile is not enabled: it costs no tokens, not even after `active.json` was deleted, and still works. A role
+that may dispatch another one reads the id in its own brief. The first generation lists every folder, so roles have
+no profile there.
 
-Builds with the plugin `_tool_access` also get the policy that limits the role to its tools. The extension does what a
-profile cannot express (plans, tiers, the chain of command).
+Builds with the plugin `_tool_access` also get the policy that limits the role to its tools. The extension does what
+a profile cannot express (plans, tiers, the chain of command).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def find_tool_ids(tree: GuestTree) -> ToolIds:
 def build_profile_files(
     generation: Generation, bundle: Bundle, role: BundleRole, settings: ActivationSettings, tool_ids: ToolIds
 ) -> Mapping[str, str]:
-    """The files of a role's profile, by their path in the profile's folder. None in the first generation."""
+    """The files of a role's profile, keyed by their path in the profile's folder. Empty in the first generation."""
     if generation is FIRST:
         return {}
     about = {
@@ -57,7 +58,7 @@ def build_profile_files(
 
 
 def _escape_text(text: str) -> str:
-    """Text that the host's prompts show unchanged: in them, `{{…}}` is a variable or a file to include."""
+    """Escape text for the host's prompts, where `{{…}}` is a variable or an include."""
     return text.replace("{{", "{ {")
 
 

@@ -1,8 +1,8 @@
 """Organizations and roles in the JSON form of the kernel specification, which hosts and their layers read.
 
-Fields of the specification are always written, with their defaults. Fields that orgkernel adds are written only if they
-are set. Everything about a role that the organization decides (its superior, its subordinates, its overrides) is written
-out, so that the form is complete without the organization.
+Fields of the specification are always written, with their defaults. Fields that orgkernel adds are written only if
+they are set. Everything about a role that the organization decides (its superior, its subordinates, its overrides)
+is written in full, so the form is complete without the organization.
 """
 
 from __future__ import annotations
@@ -92,5 +92,5 @@ def _list_all_fields(record: Record) -> JsonObject:
 
 
 def _simplify(value: Any) -> Any:
-    """A value as in decoded JSON: a tuple of a record becomes a list."""
+    """A value as decoded JSON would have it: tuples become lists."""
     return msgspec.json.decode(msgspec.json.encode(value))

@@ -55,13 +55,13 @@ class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
     slips: tuple[str, ...]
     """Invalid settings."""
     kept: tuple[str, ...]
-    """Foreign files and profiles in the place of activation's files."""
+    """Foreign files and profiles that have the names of activation's files."""
     loaded: str | None
     """Digest of the bundle that the host last reported as loaded."""
     last_error: str | None
     since: str | None
     effect: dict[str, Any] | None
-    """What the organization changed in all chats, as counts. None if nothing was counted."""
+    """The effect of the organization in all chats, as counts. None if nothing was counted."""
     effect_problem: str | None
 
 
@@ -124,7 +124,7 @@ def _judge(
     by_hand: str,
     host_status: dict[str, Any],
 ) -> tuple[bool, str]:
-    """On or off, and why."""
+    """Decide whether the organization layer is on or off, with the reason."""
     if version is None:
         active = " (an organization is active, but has no effect)" if document else ""
         return False, f"the extension is not installed{active}"

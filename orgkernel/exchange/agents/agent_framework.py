@@ -1,6 +1,6 @@
 """Microsoft's agent framework: a declarative prompt agent for each role, whose tools are functions of the program.
 
-A text that begins with `=` is a PowerFx expression there. A space before it keeps it a text.
+A string that begins with `=` is a PowerFx expression there. A leading space keeps it a string.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOST = "agent_framework"
 
 
 def escape_text(text: str) -> str:
-    """A text that is no expression there.
+    """Escape a string so it is not read as an expression.
 
     >>> escape_text("=1+1"), escape_text("1+1")
     (' =1+1', '1+1')

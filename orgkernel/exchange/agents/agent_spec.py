@@ -1,6 +1,6 @@
 """Open Agent Spec: the chain of command as nested `ManagerWorkers`, one file for each role at the top.
 
-Models are references, `llm` or `llm-MODEL`: who loads the file says what they stand for.
+Models are references, `llm` or `llm-MODEL`; the program that loads the file resolves them.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _build_agent(role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
 
 
 def _without_placeholders(text: str) -> str:
-    """A text without placeholders.
+    """Escape a string so it contains no placeholders.
 
     >>> _without_placeholders("{{{x}}")
     '{ { {x}}'
@@ -119,7 +119,7 @@ def _without_placeholders(text: str) -> str:
 
 
 def _refer(held: HeldTool, tools: dict[str, At]) -> str:
-    """The id of a tool in the file. One that needs approval is another than one that does not."""
+    """The id of a tool in the file. A tool that needs approval has another id than the same tool without approval."""
     is_asked = held.given == "asked"
     name = f"tool:{held.id}:ask" if is_asked else f"tool:{held.id}"
     tools[name] = At(

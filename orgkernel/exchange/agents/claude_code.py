@@ -1,7 +1,8 @@
 """Claude Code: a subagent for each role, and the permissions of a project.
 
-A host's tool is given to an agent if the role may use all of every tool of ours that has its name. `settings.json` asks
-for what some role must ask for, and denies what is switched off. It holds for the whole session, so it only takes away.
+An agent gets a host tool if its role may use every declared tool of that name without limits. `settings.json` asks
+for tools that some role must ask for, and denies disabled tools. It applies to the whole session, so it only
+restricts.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ BUILT_IN = frozenset({*_OTHERS, *_OPENS, *_DELEGATING})
 
 
 def find_host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
-    """What Claude Code calls a tool: as it is declared, else its id where that is a name there."""
+    """The name of a tool in Claude Code: the declared one, else its id if Claude Code has a tool of that name."""
     if HOST in names:
         # A star is more than a tool, and an argument is no bound where tools are listed.
         return names[HOST] if is_plain(names[HOST]) else None
@@ -127,12 +128,12 @@ def _build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[
 
 
 def _render_dispatch_tool(role: ExportedRole, roster: Roster) -> str:
-    """The right to start just the agents below: the format knows no `Task` for some of them."""
+    """The entry that allows starting only the subordinate agents. The format cannot limit `Task` to some agents."""
     return f"Agent({', '.join(roster.names[each] for each in role.subordinates)})"
 
 
 def _group_tools_by_host_name(view: OrgView) -> Mapping[str, tuple[str, ...]]:
-    """The tools of ours by what the host calls them."""
+    """Declared tools, keyed by their name in the host."""
     tools_by_name: dict[str, list[str]] = {}
     for tool_id, declared in view.records.tools.items():
         name = find_host_name(tool_id, declared.record.names)
@@ -142,7 +143,7 @@ def _group_tools_by_host_name(view: OrgView) -> Mapping[str, tuple[str, ...]]:
 
 
 def _with_server(name: str, sharing: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The tools of ours that a name of the host gives: for a whole server, every tool of it."""
+    """The declared tools behind a name of the host; for a whole server, all of its tools."""
     inside = (
         tools for other, tools in sharing.items() if name.startswith(_MCP) and other.startswith(f"{name}__")
     )

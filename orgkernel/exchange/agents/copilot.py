@@ -1,6 +1,7 @@
 """Custom agents of VS Code and GitHub Copilot: a file `*.agent.md` for each role.
 
-The list of agents that an agent may call is read there and not enforced, so no agent gets the tool that calls agents.
+These hosts read the list of agents that an agent may call but do not enforce it, so no agent gets the tool that
+calls agents.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ _OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": 
 
 
 def find_host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
-    """The tool of Copilot, as it is read again: as it is declared, else of an MCP server or one that is the same."""
+    """The name of a tool in Copilot that can be read back: the declared one, else of an MCP server or an equivalent
+    tool.
+    """
     if HOST in names:
         tool = tool_of(names[HOST])
         return tool if is_plain(tool) else None
@@ -93,7 +96,7 @@ def _is_not_wider(tool: str, held: HeldTool) -> bool:
 
 
 def _group_tools_by_host_name(tools: Mapping[str, Definition[Tool]]) -> Mapping[str, tuple[str, ...]]:
-    """The tools of ours by the tool of Copilot that they are."""
+    """Declared tools, keyed by their name in Copilot."""
     ids_by_tool: dict[str, list[str]] = {}
     for tool_id, declared in tools.items():
         tool = find_host_tool(tool_id, declared.record.names)
@@ -103,7 +106,7 @@ def _group_tools_by_host_name(tools: Mapping[str, Definition[Tool]]) -> Mapping[
 
 
 def _list_held_tools(tool: str, sharing: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """The tools of ours that one gives: for a set or a server, every tool in it too."""
+    """The declared tools that a Copilot tool grants; for a set or a server, every tool in it."""
     yield from sharing[tool]
     for other, tools in sharing.items():
         if holds(tool, other):

@@ -1,7 +1,7 @@
 """CrewAI: `crew.jsonc` with one file for each role below `agents`.
 
-One role at the top becomes the manager of a hierarchical crew, which the others answer to; more than one make a
-sequential crew. Nobody else may delegate: CrewAI knows no delegation to some agents only.
+One role at the top becomes the manager of a hierarchical crew, to which the others report; several top roles make a
+sequential crew. No other agent may delegate, because CrewAI cannot limit delegation to some agents.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"\{(?=[A-Za-z_])")
 
 
 def escape_text(text: str) -> str:
-    """A text without variables, which CrewAI fills in.
+    """Escape a string so CrewAI finds no variables in it.
 
     >>> escape_text("{topic} and { x }")
     '{ topic} and { x }'
@@ -35,9 +35,9 @@ def escape_text(text: str) -> str:
 
 
 def find_host_name(held: HeldTool) -> str | None:
-    """What CrewAI calls a tool: as it is declared, else a tool of the project, `tools/ID.py`.
+    """The name of a tool in CrewAI: the declared one, else a tool of the project, `tools/ID.py`.
 
-    A bare word could be a class of its library that does something else.
+    A bare word could name a class of CrewAI's library that does something else.
     """
     name = held.name_in(HOST)
     if name is not None:

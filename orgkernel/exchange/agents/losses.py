@@ -1,4 +1,4 @@
-"""What the formats of agents do not say of an organization, counted."""
+"""Count the facts of an organization that agent formats do not express."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def find_losses(
     asks: bool = False,
     roles: bool = True,
 ) -> Iterator[Loss]:
-    """What is lost, first of tools, then of roles, then of the organization, then always.
+    """List the losses: of tools, of roles, of the organization, then those of every export.
 
-    `says` are the fields of roles that the format says, `organization_facts` the facts about the organization; `instead` are the count and
-    the reason where it says a fact in part. `withheld` are losses of the format's own; `asks` says that it can ask for
-    approval, `roles` that it knows roles at all.
+    `says` are the fields of roles that the format expresses, `organization_facts` the facts about the organization;
+    `instead` has the count and the reason of facts that it expresses in part. `withheld` are losses specific to the
+    format. `asks` is true if the format can ask for approval, `roles` if it has roles.
     """
     roster = roster or build_roster(view)
     for kind, (what, why) in _WITHHELD.items() if roles else ():

@@ -1,6 +1,6 @@
-"""Files line by line, each line with the place in our documents that says so: YAML, JSON and Markdown.
+"""Render YAML, JSON and Markdown files line by line, each line with its place in the orgkernel documents.
 
-Texts of an organization are data: whatever they contain, they stay one value of one field.
+Strings of an organization are data: whatever they contain, they stay one value of one field.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BREAKS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """A value with the place that says so."""
+    """A value with the place that declares it."""
 
     value: Any
     place: Place | None
@@ -33,20 +33,21 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A long text, line by line."""
+    """A long string, line by line."""
 
     lines: tuple[Line, ...]
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """The complete string."""
         return "\n".join(line for line, _ in self.lines)
 
 
 def render_text_lines(text: str, place: Place | None, *, follows: bool = False) -> Iterator[Line]:
-    """The lines of a text of ours as Markdown shows them; their places follow it where it is the text of a file.
+    """The lines of a string as Markdown shows them. If the string is the content of a file, each line has its own
+    place.
 
-    A control character, which files may not hold, is written out.
+    Control characters, which files may not contain, are escaped.
     """
     for number, line in enumerate(_BREAKS.sub("\n", text).split("\n")):
         at = place._replace(line=place.line + number, column=1) if follows and place and number else place
@@ -54,7 +55,7 @@ def render_text_lines(text: str, place: Place | None, *, follows: bool = False) 
 
 
 def quote_text(text: str) -> str:
-    r"""A text in double quotes, as YAML and JSON both read it.
+    r"""Quote a string so YAML and JSON both read it.
 
     >>> print(quote_text('say "no": # ---'))
     "say \"no\": # ---"
@@ -152,7 +153,7 @@ def render_json_lines(
 def render_markdown_lines(
     mark: str, front: Mapping[str, Any], body: Body, place: Place | None
 ) -> Iterator[Line]:
-    """Front matter that begins with the mark, and the text below it."""
+    """Front matter that begins with the mark, followed by the body."""
     yield "---", place
     yield f"# {mark}", place
     yield from render_yaml_lines(front, place)
@@ -162,7 +163,7 @@ def render_markdown_lines(
 
 
 def page(lines: Iterable[Line]) -> tuple[str, tuple[Place | None, ...]]:
-    """The text of a file, and the place of each of its lines."""
+    """Join lines into the content of a file, with the place of each line."""
     listed = list(lines)
     while listed and not listed[-1][0]:
         listed.pop()

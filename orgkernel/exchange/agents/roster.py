@@ -1,4 +1,6 @@
-"""The roles of an organization as any format of agents needs them: names, texts, and what each may use as a whole."""
+"""The roles of an organization as all agent formats need them: names, strings and the tools that each may use
+fully.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,13 @@ class HeldTool:
         return max(self.tool.required_levels.values(), key=LEVELS.index)
 
     def name_in(self, *hosts: str) -> str | None:
-        """Its name in a host; of several words for one host, the first that it has."""
+        """Its name in a host. If several words mean the same host, the first declared one applies."""
         return next((self.tool.names[host] for host in hosts if host in self.tool.names), None)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedRole:
-    """A role with what a file about it says."""
+    """A role with everything that its exported file contains."""
 
     id: str
     name: str
@@ -57,7 +59,7 @@ class ExportedRole:
     profile: RoleProfile
     place: Place
     says: Mapping[str, Place]
-    """Where its fields are written: `description`, `model`, `turns`, `superior`."""
+    """Places of its fields `description`, `model`, `turns` and `superior`."""
     superior: str | None
     """Inside of the organization."""
     subordinates: tuple[str, ...]
@@ -65,7 +67,7 @@ class ExportedRole:
     body: Body
 
     def held(self, *given: Extent) -> tuple[HeldTool, ...]:
-        """Its tools that are given so."""
+        """Its tools with the given extents."""
         return tuple(each for each in self.tools if each.given in given)
 
 
@@ -74,7 +76,7 @@ class Roster:
     """All roles of an organization."""
 
     roles: Mapping[str, ExportedRole]
-    """By id, in the order of the hierarchy."""
+    """Roles keyed by id, in the order of the hierarchy."""
     names: Mapping[str, str]
     unnamed: tuple[str, ...] = field(default=())
     """Roles whose names would be too long; they are not exported."""
@@ -140,7 +142,7 @@ def _build_role(
 
 
 def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
-    """The tools of a role, each with how much of it the decision gives, whatever the circumstances may be."""
+    """The tools of a role, each with how much of it the decision allows under all circumstances."""
     places = {edge.target: edge.place for edge in reversed(view.tools_of(role_id))}
     essential = (each for each in view.list_essential_tools(role_id) if each not in places)
     always = {each: view.records.tools[each].place("essential", key=True) for each in essential}
@@ -154,7 +156,7 @@ def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
 
 
 def _collect_rows(view: OrgView, role_id: str, without: frozenset[str] = frozenset()) -> _Rows:
-    """What the decision says of each tool: the outcome, the actions, and whether it depends on anything."""
+    """The decision about each tool: the outcome, the actions, and whether it depends on circumstances."""
     rows: _Rows = {}
     for row in what_can(view, f"role:{role_id}", without=without):
         rows.setdefault(row.resource.partition(":")[2], []).append(
@@ -164,7 +166,7 @@ def _collect_rows(view: OrgView, role_id: str, without: frozenset[str] = frozens
 
 
 def without_policies(view: OrgView, roster: Roster, policies: frozenset[str]) -> Roster:
-    """The roster as it is for a format that holds some policies itself."""
+    """The roster for a format that enforces some policies itself."""
     if not policies:
         return roster
     roles = {}
@@ -199,7 +201,7 @@ def _find_extent(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], b
 def _render_body(
     view: OrgView, role_id: str, names: Mapping[str, str], superior: str | None, below: tuple[str, ...]
 ) -> Iterator[Line]:
-    """What an agent in this role reads: who it is, its orders, whom it answers to, what it does not have."""
+    """The body of an agent's file: its identity, orders, superior, subordinates and the tools it does not have."""
     post = view.records.posts[role_id]
     profile = post.profile
     here = post.place("role_id")
@@ -252,9 +254,10 @@ def _render_item(text: str, place: Place) -> Iterator[Line]:
 
 
 def has_all(view: OrgView, role: ExportedRole, tools: Iterable[str], *given: Extent) -> bool:
-    """Whether a host may give a role everything that is these tools here.
+    """Whether a host may give a role a tool that means all of these declared tools.
 
-    Of the ones that the role lists, all are given; against the others stands nothing but that it does not list them.
+    The role must be allowed all tools that it lists, and nothing else may speak against the others than that the
+    role does not list them.
     """
     held = {each.id: each.given for each in role.tools}
     return all(
@@ -268,5 +271,5 @@ def _is_only_not_listed(view: OrgView, role_id: str, tool_id: str) -> bool:
 
 
 def count_reports_outside(view: OrgView) -> int:
-    """How many roles report to somebody outside who is not the user."""
+    """Count the roles that report to an outside superior other than the user."""
     return sum(superior in view.external and superior != USER for superior in view.superiors.values())

@@ -1,6 +1,7 @@
-"""Agent Skills: a folder with a `SKILL.md` for each cognitive skill that somebody has, and each plan and procedure in use.
+"""Agent Skills: a folder with a `SKILL.md` for each cognitive skill that a role has, and each plan and procedure in
+use.
 
-Whoever reads the folder has all of them, and what a skill may use is not approved in advance.
+Every agent that reads the folder has all of them, and no tool of a skill is approved in advance.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _list_sequences(
     edges: EdgeKind,
     declared: Mapping[str, Definition[Plan]] | Mapping[str, Definition[Procedure]],
 ) -> Iterator[_Skill]:
-    """The plans or procedures that somebody follows."""
+    """The plans or procedures that a role follows."""
     used = [each for each in view.list_targets_of_kind(edges) if each in declared]
     names = map_names(used)
     for each in sorted(used):

@@ -51,7 +51,7 @@ def _build_entity(
 
 
 def _build_groups(view: OrgView) -> Iterator[Entity]:
-    """A holder of a tool at one level also has the lower levels."""
+    """Groups of holders. A holder of a tool at one level is also in the groups of the lower levels."""
     for tool_id in view.records.tools:
         lower: list[dict[str, str]] = []
         for level in LEVELS[1:]:
@@ -111,7 +111,7 @@ def _list_roles_with_essential(tool: Tool) -> Iterator[str]:
 
 
 def _list_credentials(records: OrgRecords) -> list[str]:
-    """All credentials. A credential is declared when a role, a tool or a policy names it."""
+    """All credentials: those that a role, a tool or a policy names."""
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)
     for policy in records.policies.values():
@@ -162,7 +162,7 @@ def _build_crew_attributes(names: list[str], rank: str | None, profiles: list[Ro
 
 
 def _build_scoped_actions(view: OrgView, roles: list[str]) -> Entity:
-    """The actions that write files, where file scopes bound every role that gives them."""
+    """The actions that write files, if every role that has them is limited by a file scope."""
     posts = view.records.posts
     if not any(posts[role].profile.file_scope for role in roles):
         return {}
@@ -205,7 +205,9 @@ def _list_memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iter
 
 
 def _find_rank(records: OrgRecords, member: RosterMember, profiles: Iterable[RoleProfile]) -> str | None:
-    """The starting rank of an agent: its own, else by its trust, else the entry rank of its role, else the lowest."""
+    """The starting rank of an agent: its declared rank, else the rank of its trust, else the entry rank of its
+    role, else the lowest.
+    """
     if member.rank is not None:
         return _find_known_rank(records, member.rank)
     if member.trust is not None:

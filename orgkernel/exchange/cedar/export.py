@@ -1,4 +1,6 @@
-"""Export an organization to Cedar: `schema.cedarschema`, `policies.cedar` and `entities.json`, and what they leave out."""
+"""Export an organization to Cedar: `schema.cedarschema`, `policies.cedar` and `entities.json`, with a list of what
+they leave out.
+"""
 
 from __future__ import annotations
 
@@ -170,7 +172,7 @@ SCHEMA_FILE, POLICIES_FILE, ENTITIES_FILE = "schema.cedarschema", "policies.ceda
 
 
 def export_cedar(view: OrgView) -> Export:
-    """What an organization declares about access. The same documents always give the same bytes."""
+    """Export the access rules of an organization. The same documents always produce the same bytes."""
     entities = ",\n".join(
         json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in build_entities(view)
     )

@@ -1,8 +1,8 @@
 """An organization's access as Cedar policies.
 
-First come the layers that every organization has; the entities hold what it declares for them. Then come its access
-policies: when each applies, and what it allows, caps, denies and requires approval for. The `@id` of a policy is the
-code of the same reason in orgkernel's decision.
+First come the layers that every organization has; the entities contain the facts for them. Then come its access
+policies: when each applies, and what it allows, limits, denies and requires approval for. The `@id` of a policy is
+the code of the same reason in orgkernel's decision.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ANY = {
 
 
 def join_all(parts: Iterable[str]) -> str:
-    """All parts hold. True without parts."""
+    """Join conditions with "and". True if there are none."""
     return " && ".join(part for part in parts if part != ALWAYS) or ALWAYS
 
 
 def join_any(parts: Iterable[str]) -> str:
-    """Any part holds. False without parts."""
+    """Join conditions with "or". False if there are none."""
     alternatives = tuple(dict.fromkeys(parts))
     if ALWAYS in alternatives:
         return ALWAYS
@@ -40,7 +40,7 @@ def join_any(parts: Iterable[str]) -> str:
 
 
 def render_match(policy: Policy) -> str:
-    """The principal and the circumstances of a policy."""
+    """The conditions on the principal and the circumstances of a policy."""
     principal = policy.match.principal
     who = () if principal is None else _list_principal_conditions(principal)
     conditions = policy.match.conditions

@@ -1,4 +1,4 @@
-"""Write names and texts in Cedar's syntax."""
+"""Write names and strings in Cedar's syntax."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def build_reference(kind: str, name: str) -> dict[str, str]:
 
 
 def attribute(kind: str, name: str) -> dict[str, Any]:
-    """An entity as the value of an attribute in JSON."""
+    """An entity as the value of a JSON attribute."""
     return {"__entity": build_reference(kind, name)}
 
 

@@ -1,8 +1,8 @@
-"""Switch an organization on and off in a project of Claude Code.
+"""Activate and deactivate an organization in a Claude Code project.
 
-All answers of an activation are beside one another, each under its digest. `active.json` names them and is replaced in
-one step, and the settings come last. So the hook finds a whole activation at every moment, and calling again finishes
-what was interrupted.
+The answers of all activations are in one folder, each named by its digest. `active.json` names them and is replaced
+in one step, and the settings come last. So the hook finds a complete activation at every moment, and a second call
+finishes an interrupted one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OURS: Final = re.compile(r"(?:active|documents|[0-9a-f]{12})\.json(?:\.[0-9]+\.
 
 @dataclass(frozen=True, slots=True)
 class HookStatus:
-    """What is active in a project."""
+    """The activation of a project."""
 
     on: bool
     why: str
@@ -82,7 +82,7 @@ def activate(
 
 
 def deactivate(project: str) -> tuple[str, ...]:
-    """Take out what an activation entered and wrote. Reports stay. The paths that were changed or removed."""
+    """Remove what an activation entered and wrote, except reports. Returns the changed and removed paths."""
     folder, changed = _get_folder(project), []
     made = _is_folder_made(project)
     settings = uninstall_claude_hook(project, role_hook("pass").script)
@@ -99,7 +99,7 @@ def deactivate(project: str) -> tuple[str, ...]:
 
 
 def choose_settings(project: str, compiled: CompiledHook, chosen: Mapping[str, str | None]) -> dict[str, str]:
-    """The settings: those that are chosen, else those of the last activation, else the defaults."""
+    """The settings: the given ones, else those of the last activation, else the defaults."""
     known = {**_read_former_settings(project)}
     settings = {
         name: chosen.get(name) or (known[name] if known.get(name) in values else values[0])

@@ -1,11 +1,11 @@
 """Compile an organization into the answers that the hook of Claude Code looks up.
 
-For every role and every tool of the host there is the answer of the access decision, and the same text as everywhere:
-why, with file and line, the smallest change, and who can do it or may grant it. A path and a command are known only at the
-call: an answer that depends on a scope has one part for paths in it, and one for others. What depends on circumstances that the
-hook does not know is never allowed: a person is asked where it could be.
+For every role and every host tool, a row has the answer of the access decision and the usual explanation: the
+reason with file and line, the smallest change, and who can do it or grant it. Paths and commands are known only at
+the call, so an answer that depends on a scope has one part for paths in it and one for others. An answer that
+depends on circumstances unknown to the hook is never "allow": the hook asks a person if the call could be allowed.
 
-Stored grants count until they end. The documents alone say what holds after that.
+Stored grants apply until they end. After that, only the documents apply.
 """
 
 from __future__ import annotations
@@ -43,30 +43,32 @@ from orgkernel.project.hooks.claude_hook.deciding import DISPATCHING, PLACEHOLDE
 from orgkernel.runtime.paths import is_inside, may_touch
 
 ExplanationText = Callable[[str, AccessExplanation], str]
-"""The text of an explanation, by the question."""
+"""Explanations, keyed by question."""
 _PLAIN_COMMAND: Final = "0orgkernel0plain0command"
-"""A command that begins as none that anybody names."""
+"""A command that does not begin like any command that a policy names."""
 _MANY: Final = 40
-"""Roles from which on a refusal to start an agent is not told for every pair."""
+"""From this number of roles, refusals to start an agent are not explained for every pair."""
 _LONG: Final = 2_000
-"""Questions from which on a refusal is told without the changes that would allow it: looking for them takes long."""
+"""From this number of questions, refusals do not list remedies, because searching for remedies is slow."""
 
 
 class CompiledHook(NamedTuple):
-    """What an activation writes, and what it tells."""
+    """The result of compiling: the files to write, and the messages to print."""
 
     data: Mapping[str, Any]
-    """What the switch says besides the settings."""
+    """Further content of `active.json`, besides the settings."""
     files: Mapping[str, bytes]
     """The answers of each role, by the name of their file."""
     remarks: tuple[str, ...]
-    """What the hook cannot know, in sentences."""
+    """Sentences about facts that the hook cannot know."""
 
 
 def compile_hook(
     desk: OrganizationAccess, tell: ExplanationText, compiled_by: str, project: str | None = None
 ) -> CompiledHook:
-    """The answers for an organization without errors. In its `project`, the host knows the rules of its own settings too."""
+    """Compile the answers for an organization without errors. In its `project`, Claude Code also applies the rules
+    of its own settings.
+    """
     view = desk.view
     names = {name: tools for name, tools in group_tools_by_host_name(view).items() if name not in DISPATCHING}
     compiler = _Compiler(desk, tell, own_parts(view, project), is_long=len(names) * len(view.roles) > _LONG)
@@ -108,7 +110,7 @@ def compile_hook(
 
 
 class _Compiler:
-    """Asks what is compiled, and remembers what the hook cannot know."""
+    """Asks every question that is compiled, and collects remarks about facts that the hook cannot know."""
 
     def __init__(
         self, desk: OrganizationAccess, tell: ExplanationText, own: Set[str], *, is_long: bool
@@ -234,13 +236,14 @@ class _Compiler:
         return row
 
     def _can_state(self, request: AccessRequest) -> bool:
-        """Whether an input with nothing but a command can be asked about."""
+        """Whether a question can be asked for an input that contains only a command."""
         return self.view.records.tools[request.resource.partition(":")[2]].record.input_schema is None
 
     def _by_beginnings(
         self, request: AccessRequest, state: StateView, conditions: Sequence[str]
     ) -> CompiledRow:
-        """The answers for commands that may begin in one way, and for those that begin in none.
+        """The answers for commands with each known beginning, and for all other commands. If several beginnings
+        match, the strictest answer applies, because restrictions of parts add up.
 
         For one that may begin in several ways the strictest counts: what policies about parts take adds up.
         """
@@ -263,9 +266,11 @@ class _Compiler:
         }
 
     def _comparable(self, globs: Iterable[str], path: str) -> Iterable[str]:
-        """The globs that say what another path would be answered that is as far away as this one.
+        """The globs that give an equally distant path the same answer. Without a root, absolute paths cannot be
+        compared with relative ones, and the answer takes that into account.
 
-        Without a root, a path elsewhere cannot be compared with those that are relative: that is in the answer for it.
+        Without a root, a path elsewhere cannot be compared with those that are relative: that is in the answer for
+        it.
         """
         if self._root is None and path.startswith("/"):
             return (each for each in globs if each.startswith("/"))
@@ -296,7 +301,7 @@ class _Compiler:
         }
 
     def _written_root(self) -> CompiledRow:
-        """Where relative paths start, if that is not the project."""
+        """The root of relative paths, if it is not the project."""
         return {"root": self._root} if self._root is not None and self._root.startswith("/") else {}
 
     def _at_path(self, request: AccessRequest, path: str, state: StateView) -> CompiledRow:
@@ -324,7 +329,7 @@ class _Compiler:
         return ", ".join([*roles, "an operator"])
 
     def dispatches(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
-        """Whom a role may start. In a large organization it is not told of each other role why not."""
+        """The roles that a role may start. In a large organization, refusals are not explained for each role."""
         roles: Iterable[str] = self.view.roles
         if len(self.view.roles) > _MANY:
             rows = what_can(self.view, f"role:{role}", state=self._state, kinds=("role",))
@@ -348,7 +353,7 @@ class _Compiler:
             yield other, {"outcome": "deny" if permission.outcome == "deny" else "ask", "text": text}
 
     def remarks(self) -> Iterator[str]:
-        """What the hook cannot know."""
+        """Sentences about facts that the hook cannot know."""
         tools_of: dict[str, dict[str, None]] = {}
         for condition, tools in self._unknown.items():
             tools_of.setdefault(condition, {}).update(tools)
@@ -357,7 +362,7 @@ class _Compiler:
 
 
 def _generalize_row(row: CompiledRow, path: str, globs: Iterable[str]) -> CompiledRow:
-    """A row for all paths like one: its text names the path of the call."""
+    """A row for all paths like one: its message names the path of the call instead."""
     if "text" not in row or path in globs:
         return row
     return {**row, "text": row["text"].replace(path, PLACEHOLDER)}

@@ -1,4 +1,4 @@
-"""What Claude Code calls the tools and the roles of an organization."""
+"""Names of the tools and roles of an organization in Claude Code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def find_host_name(tool_id: str, tool: Tool) -> str | None:
-    """What Claude Code calls a tool: as it is declared, else its id. None if it is a tool of other hosts only."""
+    """The name of a tool in Claude Code: the declared one, else its id. None if it belongs to other hosts only."""
     if HOST in tool.names:
         return tool.names[HOST]
     if tool.names:
@@ -37,7 +37,7 @@ def find_host_name(tool_id: str, tool: Tool) -> str | None:
 
 
 def group_tools_by_host_name(view: OrgView) -> dict[str, tuple[str, ...]]:
-    """The tools of ours that a tool of the host stands for: those that some role holds, if one does."""
+    """The declared tools behind each host tool: the ones that some role has, if any does."""
     ids_by_name: dict[str, list[str]] = {}
     for tool_id, declared in view.records.tools.items():
         name = find_host_name(tool_id, declared.record)
@@ -51,19 +51,19 @@ def _list_held(view: OrgView, tools: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_action(name: str, tool: Tool) -> str:
-    """The action that a call of a tool of the host is. Where nothing says it, all of them together."""
+    """The action of a call of a host tool. If nothing declares it, all actions together."""
     declared = tool.required_levels
     known = next((each for each in _ACTIONS.get(name, ()) if each in declared), USE)
     return next(iter(declared)) if known not in declared and len(declared) == 1 else known
 
 
 def list_path_arguments(name: str, tool: Tool) -> tuple[str, ...]:
-    """The arguments of a call that hold paths."""
+    """The arguments of a call that contain paths."""
     return PATH_ARGUMENTS.get(name) or tuple(tool.path_arguments or ())
 
 
 def list_command_arguments(name: str, tool: Tool) -> tuple[str, ...]:
-    """The arguments of a call that hold shell commands: those of `Bash` for `Bash(git log:*)` too."""
+    """The arguments of a call that contain shell commands; `Bash(git log:*)` has those of `Bash`."""
     return COMMAND_ARGUMENTS.get(name.partition("(")[0]) or tool.command_arguments
 
 

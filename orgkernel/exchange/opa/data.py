@@ -1,4 +1,4 @@
-"""The data of an organization for OPA: who asks, what there is, and when each policy says what about it.
+"""The data of an organization for OPA: subjects, resources, and the conditions and effects of policies.
 
 Names with a star are resolved here: a policy lists what it covers, and Rego only looks names up.
 """
@@ -27,7 +27,7 @@ _ANY = {
 
 
 def build_data(view: OrgView) -> OpaValue:
-    """The whole data. The same documents give the same data."""
+    """Build the data. The same documents always produce the same data."""
     entities = [(_build_key(each["uid"]), each) for each in build_entities(view)]
     parents = {key: [_build_key(parent) for parent in each["parents"]] for key, each in entities}
     tools: OpaValue = {}
@@ -164,7 +164,7 @@ def _list_left_out(
     credentials: list[str],
     data: OpaValue,
 ) -> OpaValue:
-    """What a ceiling takes away: everything it does not name, of the kinds that it speaks of."""
+    """The resources that a ceiling removes: all that it does not name, of the kinds that it covers."""
     spoken = {
         "tool": (policy.named_tools, tools),
         "credential": (policy.permissions.credentials, credentials),
@@ -195,7 +195,7 @@ def _list_matching(names: Iterable[str], words: Iterable[str]) -> dict[str, bool
 
 
 def _build_clauses(principal: Principal) -> Iterator[OpaValue]:
-    """What the subject must belong to, or must not (`unless`)."""
+    """The groups that the subject must belong to, or must not (`unless`)."""
     if principal.is_user is not None:
         yield {"groups": ["Group:owner"], "unless": not principal.is_user}
     if principal.relationship is not None:
@@ -214,7 +214,7 @@ def _build_clauses(principal: Principal) -> Iterator[OpaValue]:
 
 
 def _build_alternatives(policy: Policy) -> Iterator[OpaValue]:
-    """The circumstances, of which one set must hold. None means always."""
+    """The sets of circumstances of which one must match. None means always."""
     match = policy.match
     if not (match.conditions or match.alert or match.watch):
         return
