@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 class Caches:
-    """The caches that a command has opened; if they are distrusted, it opens none. And the format it reads paths in."""
+    """The caches that a command has opened, or none if the user distrusts caches; and the format in which it reads
+    paths.
+    """
 
     def __init__(self, *, is_distrusted: bool = False) -> None:
         self.opened: list[Cache] = []

@@ -1,4 +1,4 @@
-"""`--context`: the circumstances of a question, as the commands that decide about access take them."""
+"""`--context`: the circumstances of a question, for the commands that decide about access."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ run_options = with_options(
     click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above the subject, first to last; repeatable."),
     context_option,
 )  # fmt: skip
-"""What only a host knows of a run, for a command that answers one subject for the whole of it."""
+"""Circumstances that only a host knows, for commands that serve one subject during a whole run."""
 
 
 def parse_context(text: str) -> AccessContext:

@@ -1,7 +1,7 @@
 """Text in columns, wrapped to a width.
 
-rich lays tables out in the same way, which a test compares. It is not used, because it and what it brings are a tenth of
-the default installation, and importing it takes five times as long as starting Python.
+rich lays tables out in the same way, which a test compares. It is not used, because it and its dependencies are a
+tenth of the default installation, and importing it takes five times as long as starting Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NO_WIDTH = ("Mn", "Me", "Cf")
 
 
 class TextTable:
-    """Rows below headings. The cells of a `whole` column are never broken; those of the others are where they must."""
+    """Rows below headings. Cells of a `whole` column are never wrapped; cells of other columns are wrapped to fit."""
 
     def __init__(self, *headings: str, whole: str = "") -> None:
         self.headings = headings
@@ -48,7 +48,7 @@ class TextTable:
         return [heading == self._whole for heading in self.headings]
 
     def _fit(self, width: int, least_beside: int) -> list[int]:
-        """Widths of all columns. The widest give first, until they are as wide as the next."""
+        """Widths of all columns. The widest column shrinks first, until it is as wide as the next."""
         columns = zip(self.headings, *self.rows, strict=True)
         widths = [
             max(count_cells(line) for cell in column for line in cell.split("\n")) for column in columns
@@ -79,7 +79,7 @@ class TextTable:
 
 
 def count_cells(text: str) -> int:
-    """How many columns of a terminal a text takes: wide characters take two, and accents none.
+    """Count the terminal columns of a string: wide characters take two, and combining characters none.
 
     >>> count_cells("naïve"), count_cells("北京")
     (5, 4)

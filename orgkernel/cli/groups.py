@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CommandGroup(click.Group):
-    """A group of commands: its own, and those of `places`, which are imported only when they are called."""
+    """A group of commands: its own, and those in `places`, which are imported only when they are called."""
 
     group_class = type
 
@@ -79,7 +79,7 @@ class TopGroup(CommandGroup):
 
 
 def refuse_options_before(ctx: click.Context) -> None:
-    """Raise `UsageError` for an option of a group that stands before its subcommand, where it would have no effect."""
+    """Raise `UsageError` for an option of a group that comes before its subcommand, where it would have no effect."""
     for parameter in ctx.command.params:
         source = parameter.name and ctx.get_parameter_source(parameter.name)
         if source is click.core.ParameterSource.COMMANDLINE:
@@ -96,12 +96,12 @@ def _load(place: str) -> click.Command:
 
 
 def _list_group_names(ctx: click.Context) -> list[str]:
-    """The names of the groups that the command lies in, without that of the program."""
+    """The names of the groups that contain the command, without the name of the program."""
     return [] if ctx.parent is None else [*_list_group_names(ctx.parent), ctx.info_name or ""]
 
 
 def _find_former_hint(words: list[str]) -> str | None:
-    """What replaces a command that older pages, installed hooks or other programs name; None for any other one."""
+    """The replacement of a command that older pages, installed hooks or other programs use; None for any other word."""
     first, below = words[0], " ".join(words[:2])
     if hint := HINTS.get(below) or HINTS.get(first):
         return hint
@@ -117,7 +117,7 @@ def _find_former_hint(words: list[str]) -> str | None:
 
 
 def _is_command(words: list[str]) -> bool:
-    """Whether these words name a command that lies in a group."""
+    """Whether these words are the path of a command in a group."""
     top = TopGroup("orgkernel")
     ctx = click.Context(top)
     command: click.Command | None = top
@@ -128,7 +128,7 @@ def _is_command(words: list[str]) -> bool:
 
 
 def _find_hint(name: str, names: list[str], path: list[str]) -> str:
-    """Where the command is that was meant: a similar one here, one of this name elsewhere, a similar one elsewhere."""
+    """Suggest a command: a similar one in this group, one of the same name elsewhere, or a similar one elsewhere."""
     if hint := did_you_mean(name, names):
         return hint
     places: dict[str, list[str]] = {}
@@ -146,7 +146,7 @@ def _join_commands(commands: Sequence[str]) -> str:
 
 
 def _list_command_paths() -> Iterator[str]:
-    """All commands, each with the groups that it is in."""
+    """The paths of all commands, with the names of their groups."""
 
     def walk(group: click.Group, ctx: click.Context, above: str) -> Iterator[str]:
         for name in group.list_commands(ctx):

@@ -103,4 +103,4 @@ HINTS = {
     "mcp serve": "leave `serve` out: `orgkernel mcp` serves",
     "scope hook": "an earlier version installed this hook: run `orgkernel ownership install-hooks` again",
 }
-"""What to do instead of a command that never was one, or that nobody types."""
+"""Hints for commands that never existed, or that users do not call themselves."""

@@ -76,7 +76,7 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
 
 
 def build_request(paths: tuple[str, ...], project: Project) -> Request:
-    """What to read, with a note if it lies in another folder than this."""
+    """Build the request of a command, and print a note if it reads another folder than the current one."""
     if not paths and project.folder != os.getcwd():
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
@@ -97,7 +97,7 @@ def read_as() -> str | None:
 
 
 def say_format(snapshot: Snapshot, request: Request) -> None:
-    """Print, in one line, which format of others was recognized."""
+    """Print, on one line, which other format was recognized."""
     if not request.detected:
         return
     counts = Counter(
@@ -120,7 +120,7 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
 
 
 def _count_servers(snapshot: Snapshot, name: str) -> int:
-    """How many MCP servers were read, where there are no agents."""
+    """Count the MCP servers that were read, if there are no agents."""
     catalogs = (
         each for each in snapshot.tree.documents if each.format == name and each.kind == "tool_catalog"
     )
@@ -128,7 +128,7 @@ def _count_servers(snapshot: Snapshot, name: str) -> int:
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:
-    """Print which format was recognized, and what was read besides what was asked for."""
+    """Print the recognized format, and the files that were read in addition to the requested ones."""
     say_format(snapshot, request)
     for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
         if not any(does_cover_file(each, root.name) for each in request.asked):
@@ -143,13 +143,13 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
 
 
 def _list_paths(names: list[str]) -> str:
-    """The first five paths, each whole, and how many more there are."""
+    """The first five paths in full, and the number of the others."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(f"`{printable(name)}`" for name in names[:5]) + more
 
 
 def build_nothing_to_read(what: str, paths: Iterable[str]) -> NothingToRead:
-    """The error that there are no documents at some paths, with the organization above them, if there is one."""
+    """Build the error for paths without documents. It names the organization in a parent folder, if there is one."""
     for path in paths:
         above = find_organization_above(os.path.abspath(path))
         if above is not None:

@@ -36,7 +36,7 @@ def has_colors() -> bool:
 
 
 def get_terminal_width() -> int | None:
-    """The columns of the terminal; None if stdout is no terminal."""
+    """The columns of the terminal; None if stdout is not a terminal."""
     if not sys.stdout.isatty():
         return None
     from shutil import get_terminal_size
@@ -45,12 +45,12 @@ def get_terminal_width() -> int | None:
 
 
 def paint(text: str, word: str) -> str:
-    """A text in the color of a severity or an outcome, on a terminal with colors."""
+    """Color a string by a severity or an outcome, on a terminal with colors."""
     return click.style(text, fg=_COLOR_OF[word], bold=True) if has_colors() else text
 
 
 def echo_json(text: str) -> None:
-    """Print a JSON text, with one newline at its end."""
+    """Print a JSON string, with one newline at its end."""
     click.echo(_escape(text).rstrip("\n").encode() + b"\n", nl=False)
 
 
@@ -62,7 +62,7 @@ def echo_indented(value: Any, indent: int = 2) -> None:
 
 
 def echo_answer(form: str, value: Any, render: Callable[[], str]) -> None:
-    """Print an answer as JSON, or as the text that `render` returns."""
+    """Print an answer as JSON, or as the string that `render` returns."""
     if form == "json":
         from orgkernel.manifest.v1 import encode
 
@@ -118,7 +118,7 @@ def _escape(text: str) -> str:
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
-    """PyYAML quotes texts that YAML 1.1 would read as other values. Texts with escapes need double quotes."""
+    """Quote strings that YAML 1.1 would read as other values. Strings with escapes get double quotes."""
     return dumper.represent_str(text) if _is_plain(text) else dumper.represent_scalar(_TEXT, text, style='"')
 
 

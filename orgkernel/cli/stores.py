@@ -44,7 +44,7 @@ by_option = click.option(
 )
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
 look_options = with_options(add_path_options, store_option, cache_option)
-"""The options of a command that looks into the store and the documents."""
+"""The options of a command that reads the store and the documents."""
 # The options of a command that changes what is stored, and looks into the documents.
 change_options = with_options(
     by_option, reason_option, add_path_options, store_option, cache_option, format_option("text", "json")
@@ -73,7 +73,9 @@ as_of_option = click.option(
 def open_with_state(
     paths: tuple[str, ...], org: str, store: str | None, *, as_of: str | None = None, no_cache: bool = False
 ) -> Kernel:
-    """The kernel for the paths, with the stored state of now or of a time. A question never creates a store."""
+    """Open the kernel for the paths, with the current stored state or an earlier one. A question never creates a
+    store.
+    """
     kernel = open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(locate_current_store(store)))
     at = parse_since(as_of)
     return kernel if at is None else kernel.as_of(at)
@@ -91,9 +93,9 @@ def locate_current_store(store: str | None) -> StoreLocation:
 
 
 def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
-    """The kernel for the documents. None, with a note, if there are no documents.
+    """Open the kernel for the documents. Returns None and prints a note if there are no documents.
 
-    A store may be managed from a machine without documents. A grant to an unknown name has no effect, because every
+    A store can be managed from a machine without documents. A grant to an unknown name has no effect, because every
     decision uses the documents. Raises `NothingToRead` for a given path.
     """
     try:
@@ -112,7 +114,7 @@ def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel |
 def open_operation(
     actor: str, store: str | None, kernel: Kernel | None = None, *, create: bool = False
 ) -> Iterator[Context]:
-    """The context of an operation: documents, store, and the actor of `--by`."""
+    """Open the context of an operation: documents, store, and the actor of `--by`."""
     with open_current_store(store, create=create) as state:
         from orgkernel.operations.upkeep import note_vanished  # slow to import: it imports the store
 
@@ -124,7 +126,7 @@ def open_operation(
 
 @contextmanager
 def open_question(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
-    """The context of a question, which writes nothing."""
+    """Open the context of a question, which writes nothing."""
     with open_current_store(store) as state:
         yield Context(None if kernel is None else kernel.with_store(state), state, build_actor(OPERATOR))
 
@@ -132,14 +134,14 @@ def open_question(store: str | None, kernel: Kernel | None) -> Iterator[Context]
 def open_question_here(
     paths: tuple[str, ...], store: str | None, no_cache: bool
 ) -> AbstractContextManager[Context]:
-    """The context of a question that may need the documents, to know which organization is meant."""
+    """Open the context of a question that needs documents only to choose the organization."""
     return open_question(store, find_declared(paths, no_cache=no_cache))
 
 
 def open_operation_alone(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
-    """The context of an operation that needs the documents only to find out who acts and by which right."""
+    """Open the context of an operation that needs documents only to find the actor and its right."""
     kernel = find_declared(paths, no_cache=no_cache) if build_actor(actor).member else None
     return open_operation(actor, store, kernel, create=create)
 
@@ -147,7 +149,7 @@ def open_operation_alone(
 def open_operation_here(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
-    """The context of an operation that needs the documents, which are opened first."""
+    """Open the context of an operation that needs the documents, which are opened first."""
     return open_operation(actor, store, find_declared(paths, no_cache=no_cache), create=create)
 
 

@@ -88,7 +88,7 @@ def _render_places(why: tuple[Why, ...], home: str) -> str:
 
 
 def draw(table: TextTable) -> str:
-    """A table as text."""
+    """Draw a table."""
     lines = table.lines(get_terminal_width() or PLAIN_WIDTH, _LEAST_BESIDE)
     colors = has_colors()
     return "".join(

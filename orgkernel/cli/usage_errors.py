@@ -1,4 +1,4 @@
-"""Errors of the option parser in the voice of all other errors: `error: …`, then `help: …`."""
+"""Print errors of the option parser in the same form as all other errors: `error: …`, then `help: …`."""
 
 from __future__ import annotations
 

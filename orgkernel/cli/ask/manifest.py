@@ -1,4 +1,6 @@
-"""`orgkernel manifest` and `orgkernel graph`: what a role, an agent or the whole crew can do, and the org chart."""
+"""`orgkernel manifest` and `orgkernel graph`: the permissions and skills of a role, an agent or the crew, and the
+org chart.
+"""
 
 from __future__ import annotations
 

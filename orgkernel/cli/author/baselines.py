@@ -15,7 +15,7 @@ from orgkernel.snapshots.snapshot import Snapshot
 
 
 def read_allowed_entries(file: str, request: Request, *, write: bool) -> dict[Entry, int]:
-    """The entries of a baseline, which may still be missing if it is to be written.
+    """The entries of a baseline. If it is to be written, its file need not exist yet.
 
     Errors are raised before the check, which may take a while.
     """

@@ -241,7 +241,7 @@ def _append_step_summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, 
 
 
 def _list_checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
-    """Names of the files that were asked about and have documents."""
+    """Names of the requested files that contain documents."""
     files = {file.located.name for file in snapshot.tree.files}  # an organization may be written in no file
     return snapshot.reported(request.asked) & snapshot.names_of_documents & files
 
@@ -261,9 +261,10 @@ def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLin
 
 
 def _build_line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
-    """Lines for excerpts: of files that are as they were read, and that lie where they were asked for.
+    """Build the reader of lines for excerpts. It reads only requested files that have not changed since they were
+    loaded.
 
-    What a link or the settings of a project lead to elsewhere is never printed.
+    Files outside the project that a link or a setting points to are never printed.
     """
     files = {rename(file.located.name): file for file in snapshot.tree.files}
     text: dict[str, Sequence[str]] = {}
@@ -281,7 +282,7 @@ def _build_line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> Read
 
 
 def _may_show(located: Located, tops: Sequence[str]) -> bool:
-    """Whether a file lies in one of some folders, or in a folder that was named on the command line and is no link."""
+    """Whether a file is in one of some folders, or in a folder that was named on the command line and is not a link."""
     from orgkernel.project.baseline import is_within
 
     real, root = os.path.realpath(located.path), located.root.path

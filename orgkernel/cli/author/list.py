@@ -1,4 +1,4 @@
-"""`orgkernel list`: which organizations are here, and which agents in the formats of others."""
+"""`orgkernel list`: the organizations in a folder, and agents in other formats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ORGANIZATION = "organization"
 
 
 class ListedTree(NamedTuple):
-    """An organization, or a folder of others that is read as one."""
+    """An organization, or a folder with agents in another format."""
 
     org: str
     format: str
@@ -34,7 +34,7 @@ class ListedTree(NamedTuple):
     agents: int
     path: str
     note: str = ""
-    """What is wrong with it, or how it is read."""
+    """A problem of the organization, or how to read it."""
     is_broken: bool = False
 
 
@@ -45,8 +45,9 @@ class ListedTree(NamedTuple):
 def command(folder: str | None, no_cache: bool, form: str) -> None:
     """List the organizations in DIR, and the folders of agents in other formats.
 
-    DIR is by default what orgkernel.toml names, or else the current folder. Each of these agents counts as a role. Notes say
-    which of these folders no other command reads from there, which organizations have the same id, and which have errors.
+    By default, DIR is the paths in orgkernel.toml, or else the current folder. Each agent is counted as a role.
+    Notes name folders that other commands do not read from there, organizations with the same id, and organizations
+    with errors.
 
     Exits 0, 1 if there is nothing or an organization has errors, 2 if it cannot run.
     """
@@ -83,7 +84,7 @@ def _load_ours(folder: str | None, project: Project, *, no_cache: bool) -> Snaps
 
 
 def _list_ours(ours: Snapshot, project: Project) -> Iterator[ListedTree]:
-    """Each document of an organization, also one whose id another has, and one that cannot be read."""
+    """List each document of an organization, including unreadable ones and those with a duplicate id."""
     loaded = {each.records.document.name: each for each in ours.organizations.values()}
     listed = [
         each
@@ -103,13 +104,13 @@ def _list_ours(ours: Snapshot, project: Project) -> Iterator[ListedTree]:
 
 
 def _is_compiled(path: str) -> bool:
-    """Whether a document is the copy that belongs to a compiled bundle of Agent-Zero, beside which it lies."""
+    """Whether a document is the copy next to a compiled bundle of Agent-Zero that belongs to it."""
     folder, name = os.path.split(path)
     return name.endswith(".json") and os.path.isfile(os.path.join(folder, "bundles", name))
 
 
 def _load_alone(path: str, project: Project) -> OrgSnapshot | None:
-    """The organization of a document whose id another one has: together, only one of them is loaded."""
+    """Load the organization of a document with a duplicate id. If they were loaded together, only one would be read."""
     loaded = Loader(resolve_paths((path,), os.getcwd(), read_as=OURS), project.severities).load()
     return next(iter(loaded.organizations.values()), None)
 
@@ -146,7 +147,7 @@ def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Itera
 
 
 def _read_from_here(folder: str | None, project: Project, ours: Snapshot) -> Iterator[tuple[str, str]]:
-    """The folders of others, with their formats, that other commands read: those they recognize, and sources."""
+    """The folders in other formats that other commands read: recognized ones, and sources."""
     request = request_of(project, os.getcwd(), () if folder is None else (folder,))
     for root in (*request.roots, *(each.located.root for each in ours.tree.files)):
         if root.format:

@@ -1,4 +1,4 @@
-"""`orgkernel rule` and `orgkernel schema`: what a code means, and which fields a kind of document may have."""
+"""`orgkernel rule` and `orgkernel schema`: the meaning of a code, and the fields of a kind of document."""
 
 from __future__ import annotations
 

@@ -74,5 +74,5 @@ def _say_what_is_left(upgrades: Sequence[FileUpgrade], writes: bool) -> None:
 
 
 def _place(note: UpgradeNote, writes: bool) -> str:
-    """The place in the file as it is now."""
+    """The current place in the file."""
     return ":".join(map(str, note.after if writes else note.before))

@@ -1,4 +1,4 @@
-"""Shared code of `orgkernel agent` commands: whom they are about, and what they work with."""
+"""Shared options and contexts of the `orgkernel agent` commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ timed_question_options = with_options(as_of_option, question_options)
 def open_agent_operation(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool
 ) -> AbstractContextManager[Context]:
-    """What an operation on an agent works with; where the documents declare agents, the store is made for them."""
+    """Open the context of an operation on an agent. If the documents declare agents, a missing store is created."""
     kernel = find_declared(paths, no_cache=no_cache)
     return open_operation(actor, store, kernel, create=kernel is not None)
 
@@ -46,6 +46,6 @@ def open_agent_question(
     no_cache: bool,
     as_of: str | None = None,
 ) -> tuple[Kernel, str]:
-    """The kernel with the stored state, and the organization that is asked about."""
+    """Open the kernel with the stored state, and choose the organization of a question."""
     org = org or ACTIVE
     return open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache), org

@@ -78,8 +78,8 @@ def commission(
 ) -> None:  # fmt: skip
     """Put an agent to work in a role: seven steps, each with what it did and why.
 
-    The agent gets a key, a signed birth certificate, and the universal skills and those of the role. With `--file`, all
-    agents are commissioned or none. Doing it again changes nothing.
+    The agent gets a key, a signed birth certificate, and the universal skills and those of the role. With `--file`,
+    all agents are commissioned or none. Repeating the command changes nothing.
     """
     from orgkernel.operations.commissions import (  # they import the store
         commission_agents,
@@ -261,7 +261,7 @@ def episodes(agent_id: str, limit: int, before: int | None, form: str, **where: 
 @agent_argument
 @question_options
 def service_record(agent_id: str, form: str, **where: Any) -> None:
-    """Show what an agent has done: its birth, episodes, success rate, trajectory and promotions."""
+    """Show what an agent has done: its birth, episodes, success rate, trust over time and promotions."""
     kernel, org = open_agent_question(**where)
     with open_question(where["store"], kernel) as context:
         agent_record = find_service_record(context, agent_id, org=org)

@@ -46,7 +46,7 @@ def _add_source_option(default: SkillSource) -> Callable[[Callable[..., None]], 
 @click.option("--history", is_flag=True, help="List every change instead, oldest first.")
 @timed_question_options
 def skills(agent_id: str, history: bool, form: str, **where: Any) -> None:
-    """Show the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
+    """Show the skills of an agent at their current levels, and what is missing for its roles and ranks."""
     kernel, org = open_agent_question(**where)
     if history:
         org_id = kernel.organization(org).snapshot.org_id
@@ -87,7 +87,7 @@ def acquire(
 @_skill_argument
 @agent_change_options
 def exercise(agent_id: str, skill: str, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Record that an agent has practiced a skill, from which its decay begins anew."""
+    """Record that an agent has practiced a skill, which restarts its decay."""
     with open_agent_operation(**where) as context:
         record = exercise_skill(context, agent_id, skill, org=org, reason=reason)
     done = format_count(record.exercises, "exercise")
@@ -103,7 +103,7 @@ def exercise(agent_id: str, skill: str, org: str | None, reason: str, form: str,
 def assess(
     agent_id: str, skill: str, level: int, source: SkillSource, org: str | None, reason: str, form: str, **where: Any
 ) -> None:  # fmt: skip
-    """Record the LEVEL, 1 to 7, that somebody found an agent to have in a skill."""
+    """Record the assessed LEVEL, 1 to 7, of an agent's skill."""
     with open_agent_operation(**where) as context:
         record = assess_skill(context, agent_id, skill, level, source=source, org=org, reason=reason)
     echo_record(form, record, f"{agent_id} has {skill} at level {record.proficiency}")
@@ -114,7 +114,7 @@ def assess(
 @_skill_argument
 @agent_change_options
 def suspend(agent_id: str, skill: str, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Take a skill of an agent out of use. It does not count until it is resumed, and does not decay."""
+    """Suspend a skill of an agent. Until it is resumed, the skill is ignored and does not decay."""
     with open_agent_operation(**where) as context:
         record = suspend_skill(context, agent_id, skill, org=org, reason=reason)
     echo_record(form, record, f"{agent_id} has {skill} suspended at level {record.proficiency}")
@@ -125,7 +125,7 @@ def suspend(agent_id: str, skill: str, org: str | None, reason: str, form: str, 
 @_skill_argument
 @agent_change_options
 def resume(agent_id: str, skill: str, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Let a suspended skill of an agent count again."""
+    """Resume a suspended skill of an agent."""
     with open_agent_operation(**where) as context:
         record = resume_skill(context, agent_id, skill, org=org, reason=reason)
     echo_record(form, record, f"{agent_id} has {skill} at level {record.proficiency}")
@@ -135,7 +135,7 @@ def resume(agent_id: str, skill: str, org: str | None, reason: str, form: str, *
 @agent_argument
 @timed_question_options
 def results(agent_id: str, form: str, **where: Any) -> None:
-    """Show how an agent stands in every test: whether it counts as passed, its baseline and its drift."""
+    """Show the results of an agent in every test: whether it passed, its baseline and its drift."""
     kernel, org = open_agent_question(**where)
     record = kernel.qualification_record(org, agent_id)
     echo_answer(form, record, lambda: _render_results(record))
@@ -146,7 +146,7 @@ def results(agent_id: str, form: str, **where: Any) -> None:
 @click.argument("result_id", type=int, metavar="RESULT")
 @agent_change_options
 def invalidate(agent_id: str, result_id: int, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Say that a result of an agent does not count. `--reason` is required; `agent results` shows the numbers."""
+    """Invalidate a result of an agent. `--reason` is required; `agent results` shows the numbers."""
     with open_agent_operation(**where) as context:
         result = invalidate_result(context, agent_id, result_id, org=org, reason=reason)
     echo_record(form, result, f"result {result_id} of {agent_id} in {result.qualification} does not count")

@@ -1,4 +1,4 @@
-"""`orgkernel crew alert` and `orgkernel crew watch`: what an organization is in at this moment."""
+"""`orgkernel crew alert` and `orgkernel crew watch`: the current alert and watch of an organization."""
 
 from __future__ import annotations
 

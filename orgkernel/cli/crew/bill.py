@@ -1,4 +1,4 @@
-"""`orgkernel bill`: procedures of several roles: what they are, who could take their bill roles, what may happen next."""
+"""`orgkernel bill`: show procedures of several roles, propose who takes their bill roles, and list the next steps."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def show(bill: str, org: str, form: str, **where: Any) -> None:
 @_bill_argument
 @_where
 def check(bill: str, org: str, form: str, **where: Any) -> None:
-    """Check BILL by its rules, and whether the crew as it is now can take its bill roles. Exits with 1 if not."""
+    """Check the rules of BILL, and whether the current crew can take its bill roles. Exits with 1 if not."""
     kernel = open_with_state(org=org, **where)
     page, proposal = kernel.bill(org, bill), kernel.fill_bill(org, bill)
     answer = {"findings": page.findings, "vacancies": proposal.vacancies}
@@ -74,7 +74,7 @@ def check(bill: str, org: str, form: str, **where: Any) -> None:
 )
 @_where
 def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any) -> None:
-    """Propose who takes which bill role of BILL, by the crew as it is now. Nobody is assigned by it."""
+    """Propose who takes which bill role of BILL, from the current crew. This assigns nobody."""
     assignment = open_with_state(org=org, **where).fill_bill(org, bill, without=without)
     echo_answer(form, assignment, lambda: _render_fill(assignment))
 
@@ -84,9 +84,9 @@ def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any)
 @click.argument("instance", type=click.File("rb"), default="-")
 @_where
 def next_(bill: str, instance: Any, org: str, form: str, **where: Any) -> None:
-    """Say which steps of BILL may start now, what goes with them, and what blocks the others.
+    """Show which steps of BILL may start now, what accompanies them, and what blocks the others.
 
-    INSTANCE is a JSON file that tells what was done so far; `-` reads it from standard input.
+    INSTANCE is a JSON file with the steps done so far; `-` reads it from standard input.
     """
     bill_instance = _parse(bill, instance.read())
     next_steps = open_with_state(org=org, **where).next_steps(org, bill_instance)

@@ -1,4 +1,4 @@
-"""`orgkernel crew`: the agents of an organization that have something, are something or can do something."""
+"""`orgkernel crew`: list agents by role, skill, rank and other filters."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def command(
     form: str,
     **wanted: Any,
 ) -> None:
-    """List the agents that match every filter, as they stand now; or show the crew's vacancies, alert or watch.
+    """List the agents that match every filter, with their current state; or show the crew's vacancies, alert or
+    watch.
 
     `orgkernel manifest --agent AGENT` shows everything about one agent.
     """

@@ -21,7 +21,7 @@ from orgkernel.decisions.work.capability.orders import StandingOrders
 def command(role: str, org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     """Show the standing orders of ROLE, from the federation down to the role.
 
-    Where orders disagree, the earlier ones hold.
+    If orders disagree, the earlier ones apply.
     """
     orders = open_kernel(paths, org, no_cache=no_cache).standing_orders(org, role)
     echo_answer(form, orders, lambda: join_lines(_render_lines(orders)))

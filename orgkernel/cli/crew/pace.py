@@ -43,7 +43,7 @@ _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
 def command(
     role: str, org: str, observation: str, previous: str, new_task: bool, form: str, **where: Any
 ) -> None:
-    """Show the PACE tier of ROLE, why it is in it, and what it must do."""
+    """Show the PACE tier of ROLE, its reason and its rules."""
     observed = _parse_observation(observation)
     kernel = open_kernel(org=org, **where)
     pace = kernel.pace(org, role, observed, previous, new_task=new_task)

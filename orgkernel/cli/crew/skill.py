@@ -1,4 +1,4 @@
-"""`orgkernel skill`: cognitive skills, from their descriptions to single files beside them."""
+"""`orgkernel skill`: cognitive skills, their instructions and the files in their folders."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def show(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Show the instructions of the skill NAME, if SUBJECT may activate it, and the files beside it.
+    """Show the instructions of the skill NAME, if SUBJECT may activate it, and the files in its folder.
 
-    Exits 0 if the skill is open, 1 if it is withheld, 2 if it cannot run.
+    Exits 0 if the skill is shown, 1 if it is withheld, 2 if it cannot run.
     """
     kernel = open_with_state(paths, org, store, no_cache=no_cache)
     if resource is None:
@@ -83,7 +83,7 @@ def show(
 def proposals(org: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
     """List the skills that succeeded so often that a procedure could do their work, with the evidence.
 
-    Nothing is made of a proposal by itself. Exits 0 if there is one, 1 if there is none, 2 if it cannot run.
+    A proposal changes nothing by itself. Exits 0 if there is one, 1 if there is none, 2 if it cannot run.
     """
     skill_proposals = open_with_state(paths, org, store, no_cache=no_cache).proposals(org)
     echo_answer(form, skill_proposals, lambda: join_lines(_render_proposals(skill_proposals)))

@@ -110,7 +110,9 @@ def _note(compiled: CompiledHook) -> None:
 
 
 def _collect_documents(kernel: Kernel, project: str) -> dict[str, Any]:
-    """The documents that were read, relative to the project where they lie in it: it may be moved."""
+    """Digests of the documents that were read. Paths in the project are relative, because the project could be
+    moved.
+    """
     top = os.path.realpath(project)
     paths = sorted({os.path.realpath(each.path) for each in kernel.state.latest.tree.documents})
     here = [os.path.relpath(each, top) if each.startswith(top + os.sep) else each for each in paths]
@@ -127,7 +129,7 @@ def _collect_documents(kernel: Kernel, project: str) -> dict[str, Any]:
 
 
 def _collect_exported(view: OrgView) -> dict[str, Any]:
-    """The agents that an export would write, with their digests, and what says that a file was exported."""
+    """Digests of the agents that an export would write, and the mark of an exported file."""
     files = export_claude_code(view).files
     digests = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
     return {"exported": digests, "mark": mark_of(view.org_id, TARGET)}

@@ -1,4 +1,4 @@
-"""`orgkernel export`: an organization in the format of another tool, and whether its files still say the same."""
+"""`orgkernel export`: write an organization in the format of another tool, or check that its files are up to date."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from orgkernel.exchange.marks import Mark
 from orgkernel.exchange.writing import check_export, write_export
 
 _SHOWN = 5
-"""Differences that are shown of a file."""
+"""Number of differences that are shown for a file."""
 
 
 @click.command("export")
@@ -63,8 +63,8 @@ def command(
 ) -> None:
     """Export an organization to the format of another tool, and list what that format cannot express.
 
-    Exported files say who made them. Files that do not are never replaced without --force, and files of roles that are
-    gone are removed.
+    Exported files contain a mark of their organization. Files without it are never replaced unless you pass --force,
+    and files of roles that no longer exist are removed.
 
     Exits 0, 1 if --check finds a difference, 2 if it cannot run.
     """
@@ -88,7 +88,7 @@ def command(
 
 
 def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:
-    """How to export to a format, with what the options say of it. Raises `UsageError` for options of another format."""
+    """Build the exporter for a format and its options. Raises `UsageError` for options of another format."""
     exporter = EXPORTS[target]
     if sign_key is not None and target != "a2a":
         raise UsageError(f"the files of `{target}` cannot be signed", "use `--sign-key` with `--to a2a` only")
@@ -173,7 +173,7 @@ def _render_files(folder: str, path: str) -> str:
 
 
 def _report(export: Export) -> None:
-    """Print what is covered and what is lost to stderr."""
+    """Print covered and lost facts to stderr."""
     click.echo(f"covered: {', '.join(export.covers)}", err=True)
     click.echo("lost or expressed differently:", err=True)
     for loss in export.lost:

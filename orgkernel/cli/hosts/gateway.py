@@ -202,7 +202,7 @@ def accept(
     lock_file: str,
     everything: bool,
 ) -> None:
-    """Show what the servers list and nobody has accepted, and accept it.
+    """Show the tools that are not accepted yet, and accept them.
 
     Without SERVER and --all nothing is accepted. This starts the servers.
 
@@ -278,7 +278,7 @@ async def _list_all(
 def _list_differences(
     pins: Pins, server: str, listed: Mapping[str, Mapping[str, Any]], names: Sequence[str] | None
 ) -> list[str]:
-    """What accepting would change: a line for each tool, and below it each field that is another."""
+    """Changes that accepting would make: a line for each tool, and below it each changed field."""
     from orgkernel.mcp.gateway.pins import list_changed_fields
 
     lines: list[str] = []

@@ -65,11 +65,12 @@ def command(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Report how the tools of the gateway were used, and propose to narrow roles to that.
+    """Report how the tools of the gateway were used, and propose to narrow roles accordingly.
 
-    Shows what each role is spared in `tools/list`, who called what, and what was refused and why. Proposes to take away or
-    to lower what nobody in a role called, as a diff of the documents for `git apply`, and to ask for what a role is refused
-    often. Starts no server and changes nothing. Tokens are estimated: four bytes are one. This needs `orgkernel[mcp]`.
+    Shows how many tools `tools/list` leaves out for each role, the calls of each role, and the refused calls with
+    reasons. Proposes to remove or lower tools that no agent in a role called, as a diff for `git apply`, and to ask
+    for tools that are often refused to a role. It starts no server and changes nothing. Tokens are estimated as four
+    bytes each. This needs `orgkernel[mcp]`.
     """
     from orgkernel.mcp.server import require_sdk
 

@@ -64,7 +64,7 @@ def _is_claude_code(root: str | None, project: str | None) -> bool:
 
 
 def _require_agent_zero(value: T | None, option: str) -> T:
-    """The value of an option of a command that only Agent-Zero has. Raises `UsageError` without it."""
+    """The value of an option that only Agent-Zero has. Raises `UsageError` if it is missing."""
     if not value:
         raise UsageError(_UNCLEAR, f"pass `{option}`: Agent-Zero is the only host that needs this")
     return value
@@ -110,8 +110,9 @@ def activate_command(
     """Activate ORG in a host.
 
     In Agent-Zero it writes the compiled organization, its role files, an agent profile for each role and, last,
-    `active.json`. In Claude Code it writes the answers for each role and enters a hook into `.claude/settings.json`, and what
-    is stored counts, such as grants. Foreign files are kept. Exits 1 with the findings if the organization has errors.
+    `active.json`. In Claude Code it writes the answers for each role and enters a hook into `.claude/settings.json`;
+    stored records such as grants also apply. Foreign files are kept. Exits 1 with the findings if the organization
+    has errors.
     """
     if _is_claude_code(root, project):
         activate_here(str(project), org, paths, store, chosen, no_cache=no_cache)
@@ -139,7 +140,7 @@ def activate_command(
 def deactivate_command(root: str | None, project: str | None) -> None:
     """Deactivate the organization of a host.
 
-    Removes the files that activation wrote, and the hook that it entered.
+    This removes the files that activation wrote, and the hook that it entered.
     """
     if _is_claude_code(root, project):
         deactivate_here(str(project))
@@ -316,7 +317,7 @@ def _render_status(status: HostStatus) -> list[tuple[str, str]]:
 
 
 def _render_effect(status: HostStatus) -> list[tuple[str, str]]:
-    """What the organization changed, one fact a line."""
+    """The effect of the organization on the host, one fact per line."""
     if status.effect_problem:
         return [("effect", status.effect_problem)]
     if status.effect is None:

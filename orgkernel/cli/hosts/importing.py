@@ -1,4 +1,4 @@
-"""`orgkernel import`: agents of others as documents of ours, now and again later."""
+"""`orgkernel import`: convert agents in another format to orgkernel documents, once or repeatedly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 def command(form: str, source: str, folder: str, org: str | None, check: bool, keep_mine: bool) -> None:
     """Convert agents in FORMAT to orgkernel documents in DIR, and list what the documents cannot express.
 
-    Later imports keep what was added and changed in DIR. If both sides changed the same lines, nothing is written; change
+    Later imports keep additions and changes in DIR. If both sides changed the same lines, nothing is written; change
     one of them, or pass --keep-mine.
 
     Exits 0, 1 if --check finds a difference or both sides changed the same lines, 2 if it cannot run.

@@ -35,10 +35,10 @@ def command(
     store: str | None,
     no_cache: bool,
 ) -> None:
-    """Serve an agent over MCP on standard input and output: what it is, what it may do, and why not.
+    """Serve an agent over MCP on standard input and output: its role, its permissions, and the reasons of refusals.
 
-    Who asks is the ROLE or the AGENT of these options, and no message can change it. Ends with its input. This needs
-    `orgkernel[mcp]`.
+    The caller is the ROLE or the AGENT of these options, and no message can change it. The command ends with its
+    input. This needs `orgkernel[mcp]`.
     """
     if ctx.invoked_subcommand is not None:
         refuse_options_before(ctx)

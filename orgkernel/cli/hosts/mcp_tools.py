@@ -1,4 +1,4 @@
-"""`orgkernel mcp tools`: ask the MCP servers of a file which tools they have, and save what they answer."""
+"""`orgkernel mcp tools`: ask the MCP servers of a file for their tools, and save the answers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from orgkernel.toolbox.tool_lists import ask_servers, read_servers
 def command(path: str, connect: bool, names: tuple[str, ...], output: str | None, timeout: float) -> None:
     """Ask the MCP servers of an mcp.json for their tools, and save the answers, which `orgkernel check` reads.
 
-    Without --connect nothing is started: the command says what would be. Only do it with a file that you trust, because
-    it runs the commands in it. Nothing is written unless every server has answered.
+    Without --connect, the command starts nothing and only prints what it would start. Pass --connect only for a file
+    that you trust, because it runs the commands in it. Nothing is written unless every server has answered.
 
     Exits 0, 1 if a server did not answer, 2 if it cannot run.
     """

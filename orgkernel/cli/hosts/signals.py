@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orgkernel.runtime.signals import Event
 
 LIMIT = 10_000_000
-"""Most bytes of a dump."""
+"""Maximum size of a dump, in bytes."""
 
 
 @click.command("signals", short_help="Show how the signal layers of an agent coordinate.")
@@ -26,8 +26,8 @@ LIMIT = 10_000_000
 def command(dump: BinaryIO | None, form: str) -> None:
     """Print the map of signals: which signal layer writes what at which hook, and which of them read it.
 
-    With FILE (`-` for standard input), a JSON dump of an agent's `data` or of its `_layer_signals`: show which signal layers
-    spoke in that turn, which deferred to which, and conflicts.
+    With FILE (`-` for standard input), a JSON dump of an agent's `data` or of its `_layer_signals`: show which
+    signal layers warned in that turn, which deferred to which, and conflicts.
     """
     from orgkernel.decisions.status.signals import CIRCULATION, trace_turn
 
@@ -56,7 +56,7 @@ def _read(dump: BinaryIO) -> dict[str, Any]:
 
 
 def _render_map(layers: Sequence[Layer]) -> str:
-    """One row per signal layer in the order of a turn, then which of them reads which, and how it reacts."""
+    """One row per signal layer in the order of a turn, then which signal layers it reads and how it reacts."""
     from orgkernel.cli.tables import create_table, draw
 
     layer_table = create_table("signal layer", "hook", "writes", "or derived from")

@@ -185,9 +185,9 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
 @_checkpoints_option
 @change_options
 def accept_(checkpoints: tuple[str, ...], reason: str, form: str, **where: Any) -> None:
-    """Accept what `verify` finds now, for example after a restoration. Later verifications find only what is new.
+    """Accept what `verify` finds now, for example after a restoration.
 
-    The audit has who accepted what, and why.
+    Later verifications report only new problems. The audit records who accepted what, and why.
     """
     from orgkernel.operations.upkeep import accept
 

@@ -24,7 +24,7 @@ from orgkernel.kernel.settings import Project, find_ignored, find_project, is_ow
 
 
 def check_everything(options: Asked) -> Iterator[Checked]:
-    """All checks, in the order in which a reader should mend what they find."""
+    """Run all checks, in the order in which a reader should fix the problems."""
     yield from run_check("python", check_python)
     yield from run_check("packages", check_packages)
     try:
@@ -45,7 +45,7 @@ def check_everything(options: Asked) -> Iterator[Checked]:
 
 
 def check_python() -> Lines:
-    """The versions that run, for a report of a fault."""
+    """The installed versions, for a bug report."""
     from orgkernel import __version__
 
     yield "ok", f"Python {platform.python_version()}, orgkernel {__version__}, {platform.system()}", ""
@@ -91,7 +91,7 @@ def check_packages() -> Lines:
 
 
 def _list_extras() -> tuple[str, ...]:
-    """The extras. `all` only repeats what the others require."""
+    """The names of the extras. `all` is left out, because it only combines the others."""
     extras = importlib.metadata.metadata("orgkernel").get_all("Provides-Extra") or ()
     return tuple(extra for extra in extras if extra != "all")
 
@@ -106,7 +106,7 @@ def _find_extra(requirement: Any) -> str | None:
 
 
 def check_settings(project: Project) -> Lines:
-    """Which file of settings is obeyed."""
+    """Check which settings file is used."""
     if not project.file:
         yield "ok", "there are no settings; the defaults apply", ""
         return
@@ -124,7 +124,7 @@ def check_settings(project: Project) -> Lines:
 
 
 def check_documents(options: Asked, project: Project) -> Lines:
-    """What is read, and what is found in it."""
+    """Check the documents, and report their findings."""
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.names import ACTIVE
 

@@ -1,4 +1,4 @@
-"""The checks of `orgkernel doctor` that are about the store: its files, its clock, its audit and its keys."""
+"""The checks of `orgkernel doctor` for the store: its files, its clock, its audit and its keys."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 _LATE_SECONDS = 60.0
-"""Seconds by which the newest row of the audit may be ahead of the clock: other machines write rows, too."""
+"""Seconds by which the newest row of the audit can be ahead of the clock, because other machines also write rows."""
 _MOST_SHOWN = 3
 """Findings of the audit that are shown one by one."""
 _MOST_ROWS = 200_000
-"""Rows of an audit that is verified here. A larger one takes long."""
+"""Maximum number of audit rows that are verified here. Larger audits take long."""
 
 
 def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Iterator[Checked]:
@@ -74,7 +74,7 @@ def _describe(store: Store, budget: int) -> Lines:
 
 
 def _check_files(location: StoreLocation) -> Lines:
-    """Who may read and write the store says who may do what."""
+    """Check who can read and write the files of the store, because the store decides about permissions."""
     names = [f"{location.path}{suffix}" for suffix in ("", "-wal", "-shm")] if location.path else []
     names += [location.checkpoints, os.path.join(location.checkpoints, "key")]
     for name in names:
@@ -158,6 +158,6 @@ def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
 
 
 def _shorten_path(path: str, folder: str) -> str:
-    """A path as somebody in the folder would write it."""
+    """A path relative to the folder, if the path is inside it."""
     inside = os.path.relpath(path, folder) if os.path.isabs(path) else path
     return path if inside.startswith("..") else inside

@@ -1,4 +1,4 @@
-"""`orgkernel doctor`: say what is wrong with this installation and this folder, and how to mend it."""
+"""`orgkernel doctor`: find problems of this installation and this folder, and explain how to fix them."""
 
 from __future__ import annotations
 

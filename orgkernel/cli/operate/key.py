@@ -30,9 +30,9 @@ from orgkernel.operations.keys import create_key, revoke_key, rotate_key
 
 @click.group("key", cls=CommandGroup, places={"card": "operate.card_key"})
 def command() -> None:
-    """Make, rotate and revoke keys of the HTTP API. With `--by`, only the owner can.
+    """Create, rotate and revoke keys of the HTTP API. With `--by`, only the owner can.
 
-    `key card` is about another key: the one that signs agent cards.
+    `key card` manages another key: the one that signs agent cards.
     """
 
 
@@ -65,9 +65,9 @@ def create(
     form: str,
     **where: Any,
 ) -> None:
-    """Make a key. It is printed once; the store keeps only its digest.
+    """Create a key. It is printed once; the store keeps only its digest.
 
-    With --admin the name may be left out.
+    With --admin, NAME is optional.
     """
     if admin and scopes:
         raise click.UsageError("an `--admin` key allows everything; leave `--scope` out")
@@ -125,7 +125,7 @@ def list_(store: str | None, form: str) -> None:
 )
 @change_options
 def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: str, **where: Any) -> None:
-    """Replace a key by a new one with the same rights. Both hold for a while, so that nothing has to stop."""
+    """Replace a key by a new one with the same rights. Both are valid for a while, so that callers need not stop."""
     seconds, until = parse_duration(overlap), parse_until(expires)
     with open_operation_alone(**where) as context:
         key, old, secret = rotate_key(context, key_id, overlap=seconds, expires_at=until, reason=reason)
@@ -143,7 +143,7 @@ def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: st
 @click.argument("key_id", metavar="KEY")
 @change_options
 def revoke(key_id: str, reason: str, form: str, **where: Any) -> None:
-    """Make a key useless at once."""
+    """Revoke a key at once."""
     with open_operation_alone(**where) as context:
         key = revoke_key(context, key_id, reason)
     echo_record(form, key, f"{key_id} revoked")

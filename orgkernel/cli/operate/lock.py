@@ -1,4 +1,4 @@
-"""`orgkernel lock`: who holds which exclusive tool."""
+"""`orgkernel lock`: list, take, release and break locks of exclusive tools."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def acquire(
     form: str,
     **where: Any,
 ) -> None:
-    """Take an exclusive TOOL for SUBJECT, if it may use the tool and nobody else holds it."""
+    """Take an exclusive TOOL for SUBJECT, if it may use the tool and no other holder has it."""
     circumstances = AccessRequest("", "lock", "", parse_context(context_json))
     with open_operation_here(**where, create=True) as context:
         lock = acquire_lock(context, org, tool_id, holder, circumstances, seconds=seconds, reason=reason)
@@ -81,7 +81,7 @@ def acquire(
 @click.argument("holder", metavar="SUBJECT")
 @change_options
 def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
-    """Give a TOOL back that SUBJECT holds, by the TOKEN of its lock."""
+    """Release a TOOL that SUBJECT holds, by the TOKEN of its lock."""
     with open_operation_here(**where) as context:
         lock = release_lock(context, org, tool_id, token, holder)
     echo_record(form, lock, f"{holder} released {tool_id}")
@@ -92,7 +92,7 @@ def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: 
 @click.argument("tool_id", metavar="TOOL")
 @change_options
 def break_(org: str, tool_id: str, reason: str, form: str, **where: Any) -> None:
-    """Break the lock of a TOOL: its holder loses the tool, and the token of the lock is refused from then on.
+    """Break the lock of a TOOL: its holder loses the tool, and the token of the lock is no longer accepted.
 
     With `--by`, this needs a superior of the holder, or the owner.
     """

@@ -68,7 +68,7 @@ _snapshot_option = click.option(
 
 
 def _issue_options(level: str | None, help: str, *more: _Decorator) -> _Decorator:
-    """What a command that issues takes, with the `level` it has by default; `more` come after the level."""
+    """The options of a command that issues a record. `level` has the given default; `more` come after the level."""
     return with_options(
         click.argument("subject"),
         click.argument("resources", nargs=-1, required=True, metavar="RESOURCE..."),
@@ -84,7 +84,7 @@ def _issue_options(level: str | None, help: str, *more: _Decorator) -> _Decorato
 
 
 def _list_options(over: str) -> _Decorator:
-    """The options of a command that lists; `over` is what has happened to those that hold no more."""
+    """The options of a command that lists records; `over` names the state of records that no longer apply."""
     return with_options(
         click.option("--subject", metavar="SUBJECT", help="Only records of one subject."),
         click.option("--all", "everything", is_flag=True, help=f"Include records that were {over}."),
@@ -95,7 +95,7 @@ def _list_options(over: str) -> _Decorator:
 
 @click.group("grant", cls=CommandGroup)
 def grant() -> None:
-    """Give permissions in addition to those of roles and policies, and take them back."""
+    """Grant permissions in addition to those of roles and policies, and revoke them."""
 
 
 @grant.command("issue", short_help="Grant a subject a permission on resources.")
@@ -122,10 +122,10 @@ def grant() -> None:
     _snapshot_option,
 )
 def _issue_grant(**values: Any) -> None:
-    """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
+    """Grant SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
 
-    Only what a document declares can be given. With `--by`, a role or an agent gives what its `may_grant` names, and
-    nobody gives more than they are allowed themselves.
+    The resources must be declared in a document. With `--by`, a role or an agent can grant what its `may_grant`
+    names, but never more than it may do itself.
     """
     _issue(issue_grant, GrantDraft, _render_grant, **values)
 
@@ -166,7 +166,7 @@ def _list_grants(subject: str | None, everything: bool, store: str | None, form:
 def _wake_grants(
     grant_ids: tuple[str, ...], org_id: str | None, all_orgs: bool, reason: str, form: str, **where: Any
 ) -> None:
-    """Let GRANTs that are asleep give again.
+    """Wake GRANTs that are asleep, so they apply again.
 
     A grant falls asleep when no document declares its subject any more. Grants from before they belonged to
     organizations are asleep too; they are woken for one organization, or with `--all-orgs` for all of them.
@@ -180,7 +180,7 @@ def _wake_grants(
 
 @click.group("restriction", cls=CommandGroup)
 def restriction() -> None:
-    """Limit what roles, policies and grants give to somebody, and lift the limit again."""
+    """Limit what roles, policies and grants allow to a subject, and lift the limit again."""
 
 
 @restriction.command("issue", short_help="Limit what a subject may do with resources.")
@@ -237,7 +237,7 @@ def _render_grant_content(grant: Grant) -> str:
 
 
 def _render_level(record: Grant | PermissionRequest) -> str:
-    """The level, and what is waived."""
+    """The level, and the waived ceilings."""
     waives = f" (waiving {', '.join(record.waives)})" if record.waives else ""
     return f"{_render_bound(record)}{waives}"
 
@@ -273,7 +273,7 @@ _add_ending(restriction, "lift", "lifted", lift_restriction, "Lift a restriction
 
 
 def _show_end(record: Any, ended: str) -> str:
-    """Until when something holds, or when it `ended`."""
+    """The end of a record: when it expires, or when it `ended`."""
     return f"{ended} {show_time(record.revoked_at)}" if record.revoked_at else show_time(record.expires_at)
 
 
@@ -309,9 +309,9 @@ def _create_request(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
     **draft: Any,
 ) -> None:  # fmt: skip
-    """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares.
+    """Request a permission on RESOURCEs in the name of SUBJECT. The resources must be declared in a document.
 
-    An agent (`--by`) asks for itself and for nobody else.
+    An agent (`--by`) can request permissions only for itself.
     """
     org = get_named_organization(org_id, all_orgs)
     with open_operation_here(actor, paths, store, no_cache, create=True) as context:
@@ -358,10 +358,10 @@ def _render_change(widening: Widening) -> str:
 @click.argument("approval", type=click.Choice(("once", "day", "always")), default="once")
 @change_options
 def _approve_request(request_id: str, approval: Approval, reason: str, form: str, **where: Any) -> None:
-    """Say yes to a request: once (the default), for a day, or always.
+    """Approve a request: once (the default), for a day, or always.
 
-    Approving is granting: with `--by`, a role or an agent approves what its `may_grant` names, and nobody approves more
-    than they are allowed themselves.
+    Approving is granting: with `--by`, a role or an agent can approve what its `may_grant` names, but never more
+    than it may do itself.
     """
     with open_operation_here(**where) as context:
         approved, given = approve(context, request_id, approval, reason)

@@ -122,7 +122,7 @@ def watch(
 
 
 def _follow(state: Store, org: str | None, role: str | None, begin: float | None) -> Iterator[StoredReport]:
-    """Reports stored after a time, or from now on. It waits for new reports without end."""
+    """Yield reports stored after a time, or only new ones. Waits for new reports without end."""
     last = 0 if begin is not None else state.reports.last_number()
     while True:
         reports = state.reports.after(last, org, role)
@@ -223,7 +223,7 @@ def _read_latest(
 
 
 def _read_intervals(paths: tuple[str, ...]) -> Intervals:
-    """The documents, if there are any. The doctrine of a role says how often it reports."""
+    """The reporting intervals from the doctrine of roles, if there are documents."""
     from orgkernel.operations.reports.board import intervals_of
 
     try:
@@ -261,7 +261,7 @@ def _show_age(seconds: int) -> str:
 
 
 def _show_marks(line: BoardLine) -> str:
-    """Marks of a report that may be wrong: it is stale, or its clock is ahead."""
+    """Warnings about a report: it is stale, or its clock is ahead."""
     marks = ["stale"] if line.is_stale else []
     marks += [f"clock {_show_age(line.ahead_seconds)} ahead"] if line.ahead_seconds else []
     return ", ".join(marks)
@@ -276,7 +276,7 @@ def _show_unit(line: BoardLine, lines: Sequence[BoardLine]) -> str:
 
 
 def _render_line(line: BoardLine) -> str:
-    """A report as one line of a log."""
+    """A report as one log line."""
     marks = _show_marks(line)
     parts = (
         line.at, f"{line.org_id}/{line.role_id}", line.pace_level, line.health, line.state, f"{line.progress:.0%}",

@@ -136,7 +136,7 @@ def command(
 
 
 def _log_ready(kernel: Kernel, url: str) -> None:
-    """Say in the log what `_say_what_to_try` says to a person."""
+    """Log what `_say_what_to_try` prints on a terminal."""
     logger = logging.getLogger("orgkernel.server")
     for org_id, diagnostics in kernel.state.refused.items():
         logger.error("not served: organization %s has %d findings", quote(org_id), len(diagnostics))

@@ -43,9 +43,9 @@ def upgrade(store: str | None) -> None:
 @click.argument("target", metavar="FILE")
 @store_option
 def backup(target: str, store: str | None) -> None:
-    """Copy the store to FILE and its checkpoints to FILE.audit. Other processes may write meanwhile.
+    """Copy the store to FILE and its checkpoints to FILE.audit.
 
-    A store of an older version is copied as it is.
+    Other processes can write in the meantime. A store of an older version is copied unchanged.
     """
     from orgkernel.operations.upkeep import copy_store
 
@@ -63,9 +63,10 @@ def backup(target: str, store: str | None) -> None:
 @reason_option
 @store_option
 def restore(backup: str, reason: str, store: str | None) -> None:
-    """Replace the store by the backup FILE. The replaced store keeps a name of its own.
+    """Replace the store by the backup FILE. The replaced store is kept under another name.
 
-    Stop the server first: a store that somebody has open is not replaced. The audit tells that the store was restored.
+    Stop the server first: a store that is open in another process is not replaced. The audit records that the store
+    was restored.
     """
     from orgkernel.operations.upkeep import restore_store
 

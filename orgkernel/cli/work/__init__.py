@@ -1,1 +1,1 @@
-"""Work that is handed down: contracts, dispatches, claims, and what may be written or run."""
+"""Commands for work: contracts, dispatches, claims, and the files and commands that work may touch."""

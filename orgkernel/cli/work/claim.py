@@ -39,7 +39,7 @@ _holder = click.argument("holder", metavar="HOLDER")
 
 @click.group("claim", cls=CommandGroup)
 def command() -> None:
-    """Claim files, so that no two workers write the same one, and show who works on which."""
+    """Claim files so that no two workers write the same file, and show who works on which."""
 
 
 @command.command("list")
@@ -48,7 +48,7 @@ def command() -> None:
 @store_option
 @format_option("text", "json")
 def list_(org: str | None, path: str | None, store: str | None, form: str) -> None:
-    """List the claims that hold now."""
+    """List the current claims."""
     with open_current_store(store) as state:
         claims = list_claims(state, org, path)
     echo_records(
@@ -83,7 +83,7 @@ def add(
 ) -> None:
     """Claim each PATH, a path or a glob from the root of the project, for HOLDER: all of them or none.
 
-    A claim is no permission to write. Its token is what it is extended, released and transferred by.
+    A claim is not a permission to write. Use its token to extend, release or transfer it.
     """
     with open_operation_here(**where, create=True) as context:
         made = claim_files(
@@ -101,7 +101,7 @@ def add(
 def extend(
     org: str, token: int, holder: str, seconds: float | None, reason: str, form: str, **where: Any
 ) -> None:
-    """Let the claim TOKEN of HOLDER last longer. Its end is never moved back."""
+    """Extend the claim TOKEN of HOLDER. Its end is never moved back."""
     with open_operation_here(**where) as context:
         made = extend_claim(context, org, token, holder, seconds=seconds, reason=reason)
     echo_record(form, made, f"claim {token} of {holder} is extended")
@@ -113,7 +113,7 @@ def extend(
 @_holder
 @change_options
 def release(org: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
-    """Give the files of the claim TOKEN back that HOLDER holds."""
+    """Release the files of the claim TOKEN of HOLDER."""
     with open_operation_here(**where) as context:
         made = release_claim(context, org, token, holder, reason=reason)
     echo_record(form, made, f"{holder} released {', '.join(made.paths)}")

@@ -59,9 +59,9 @@ def check(
 ) -> None:
     """Check the contract in FILE; `-` reads it from standard input.
 
-    With an organization, its modes of checking and its phrases count too, as they do when a contract is stored.
+    With an organization, its lead-manager-checker modes and its phrases also apply, as when a contract is stored.
 
-    Exit codes: 0 sound, 1 with errors, 2 if it cannot be told because a file cannot be read or is no contract.
+    Exit codes: 0 sound, 1 with errors, 2 if a file cannot be read or is not a contract.
     """
     if file == against == "-":
         raise click.UsageError("only one of FILE and `--against` can be `-`")
@@ -79,7 +79,7 @@ def check(
 @org_of_documents_option
 @change_options
 def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Store the contract in FILE, if it is sound beside what is stored. It is never changed afterwards.
+    """Store the contract in FILE, if it is sound with the stored ones. It is never changed afterwards.
 
     A session has exactly one result. `-` reads the contract from standard input.
     """
@@ -133,7 +133,7 @@ def list_(
 def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
     """Draft a brief below the stored BRIEF, from the results and decisions of its mission.
 
-    Task, criteria, verify command and files are empty: whoever dispatches writes them.
+    Task, criteria, verify command and files are empty, and the sender fills them in.
     """
     with open_question_here(**where) as context:
         brief = draft_next_brief(context, brief_id, org)

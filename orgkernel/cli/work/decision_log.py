@@ -68,7 +68,7 @@ def add(
     form: str,
     **where: Any,
 ) -> None:
-    """Add an entry with a TITLE and the time of now."""
+    """Add an entry with a TITLE and the current time."""
     entry = DecisionEntry(
         title=title, task=task, classification=classification, decision=decision, rationale=rationale,
         falsifier=falsifier, supersedes=supersedes, answers=answers, written_by=written_by,

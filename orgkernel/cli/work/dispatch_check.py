@@ -62,8 +62,8 @@ def command(
 ) -> None:
     """Check whether FROM may dispatch TO. Both are roles or layers, such as `oracle` or `L4`.
 
-    FROM can also be a subject such as `agent:ID` or `person:ID`. A layer stands for all of its roles. The stored state is
-    included. Without a brief, the answer is about the pair; what is still to be shown or stated stands among its
+    FROM can also be a subject such as `agent:ID` or `person:ID`. A layer means all of its roles. The stored state is
+    used. If no brief is given, the answer applies to the pair, and missing briefs or circumstances are listed as
     obligations.
 
     Exit codes: 0 allowed, 1 refused, 2 cannot tell.

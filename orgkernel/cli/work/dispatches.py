@@ -71,10 +71,10 @@ def record(
     form: str,
     **stated: Any,
 ) -> None:
-    """Write down that FROM dispatches TO, if it is permitted. FROM is a role, a layer with one role, or an agent.
+    """Record that FROM dispatches TO, if it is permitted. FROM is a role, a layer with one role, or an agent.
 
-    The files that the brief owns are claimed in the same change. The brief of FROM has to be stored, as it is when it was
-    dispatched. What the log knows of depth, children and principal counts before what is stated.
+    The files that the brief owns are claimed in the same change. The brief of FROM must be stored, as it is after a
+    recorded dispatch. If the log has depth, children and principal, it takes precedence over the options.
     """
     question = HandoverQuestion(sender="", receiver="", **stated, context=parse_context(context_json))
     order = DispatchOrder(

@@ -1,4 +1,4 @@
-"""`orgkernel ownership audit`: whether the files that a range of commits touched belonged to whoever touched them."""
+"""`orgkernel ownership audit`: check whether workers owned the files that a range of commits changed."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ def audit(
     store: str | None,
     form: str,
 ) -> None:
-    """Find files that were changed by somebody who does not own them.
+    """Find files that a worker changed without owning them.
 
-    Git says what changed between two revisions, and briefs say who owns what. Sacred files are found, whoever owns them:
-    those of the organization, and always files of environment variables, the dependencies of package manifests, and
-    migrations that were there before.
+    Git lists the changes between two revisions, and briefs declare the owners. Changes of sacred files are found
+    even if a worker owns them: those of the organization, and always files of environment variables, the
+    dependencies of package manifests, and existing migrations.
 
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
@@ -135,7 +135,7 @@ def _read_claims(store: str | None) -> list[AuditedWorker]:
 
 
 def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:
-    """The kernel for the paths. None where nobody names an organization and there is none."""
+    """Open the kernel for the paths. None if no organization was named and there is none."""
     try:
         kernel = open_kernel(paths, org, no_cache=no_cache)
     except NothingToRead:
@@ -149,7 +149,7 @@ def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel
 def find_sacred_files(
     kernel: Kernel | None, org: str, folder: str, changed: Sequence[str] = ()
 ) -> SacredFiles:
-    """The sacred files of an organization; without one, those that always are."""
+    """The sacred files of an organization; without an organization, the files that are always sacred."""
     if kernel is None:
         return SacredFiles(roots=(folder,), changed=changed)
     return kernel.sacred_files(org, folder, changed)

@@ -1,4 +1,6 @@
-"""`orgkernel ownership install-hooks` and what the hooks run: nobody commits, pushes or writes the files of somebody else."""
+"""`orgkernel ownership install-hooks`, and the hooks themselves: a worker can commit, push and write only its own
+files.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,11 @@ from orgkernel.project.hooks.git_hooks import find_hooks_folder, install_hooks, 
 def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     """Install hooks that refuse files the worker does not own.
 
-    Those of git in the repository of DIR refuse commits and pushes. Hooks that are there are kept, and run first. The
-    brief of a work tree lies in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF names it.
+    The git hooks in the repository of DIR refuse commits and pushes. Existing hooks are kept, and run first. The
+    brief of a work tree is in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF names it.
 
-    With `--claude-code`, it is the hook that Claude Code runs before it writes a file or runs a command.
+    With `--claude-code`, the command installs the hook that Claude Code runs before it writes a file or runs a
+    command.
     """
     if claude_code:
         ours = ownership_hook()
@@ -61,7 +64,7 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
 @click.argument("arguments", nargs=-1, metavar="[ARG...]")
 @click.pass_context
 def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
-    """Run what an installed hook runs. It refuses what it cannot decide, and says how to go on.
+    """Run the check of an installed hook. If it cannot decide, it refuses and explains how to continue.
 
     Exit codes: 0 passed, 1 refused. The hook of Claude Code answers on stdout instead.
     """

@@ -1,4 +1,4 @@
-"""Who works in this work tree: by the brief that lies in it or is named, or by the claims of whoever is named."""
+"""Find the workers of this work tree, by brief or by claims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BRIEF_FILE = os.path.join(".orgkernel", "brief.yaml")
 
 
 def find_workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
-    """Who works in this work tree, by brief or by claims, and whose claims hold besides."""
+    """The workers of this work tree, by brief or by claims, and the workers whose claims are also current."""
     own = [AuditedWorker(each, read_brief(each)) for each in list_named_briefs()]
     holder, session = os.environ.get("ORGKERNEL_HOLDER"), os.environ.get("ORGKERNEL_SESSION")
     claims: tuple[FileClaim, ...] = ()

@@ -1,4 +1,4 @@
-"""What the hook of Claude Code asks before a tool writes: may whoever works here write this?"""
+"""The question of Claude Code's hook before a tool writes: does the current worker own the file?"""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
 def _note_for_next_time(
     worker: AuditedWorker, others: list[AuditedWorker], sacred: SacredFiles, kernel: Kernel | None, root: str
 ) -> None:
-    """Write down what the script of the hook may pass without asking. Without it, it asks."""
+    """Record the writes that the hook script may allow without starting orgkernel. If this fails, the script asks
+    again.
+    """
     if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.unreadable()):
         return
     store = locate_current_store(None)

@@ -37,12 +37,14 @@ def command(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Make the fewest batches of the subtasks in FILE, and say what may start now. `-` reads standard input.
+    """Divide the subtasks in FILE into as few batches as possible, and say which may start now. `-` reads standard
+    input.
 
-    Narrow subtasks with disjoint files share a batch, a broad one is alone, terminal ones come alone and last.
+    Narrow subtasks with disjoint files share a batch. A broad subtask has its own batch. Terminal subtasks come
+    last, each in its own batch.
 
-    Exit codes: 0 planned, 1 something is wrong with the plan or with what is running, 2 if it cannot be told because
-    the file cannot be read or is no plan, or an id is unknown.
+    Exit codes: 0 planned, 1 the plan or the running work has a problem, 2 if the file cannot be read or is not a
+    plan, or an id is unknown.
     """
     source = read_source(file)
     most = None if org is None else open_kernel(paths, org, no_cache=no_cache).contract_terms(org).batch_size

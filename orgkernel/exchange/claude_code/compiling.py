@@ -141,9 +141,10 @@ class _Compiler:
         }
 
     def row(self, role: str, name: str, tools: Sequence[str], above: Sequence[str]) -> CompiledRow:
-        """The answer for a tool of the host: the strictest of the tools that it stands for.
+        """The answer for a tool of the host: the strictest answer of the declared tools behind it.
 
-        `above` are roles that may have dispatched this one, where an agent has no more than those above it.
+        `above` are the roles that could have dispatched this one, in organizations where an agent may do no more
+        than its dispatchers.
         """
         row = choose_strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
         tool = self.view.records.tools[tools[0]].record
