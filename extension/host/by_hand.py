@@ -1,12 +1,13 @@
 """Compile an organization from `active.json` and `roles/*.json` alone, here in the host.
 
-Somebody who copies or edits these files gets what they say: who takes which domain, which tools each role has, whom it
-commands, its plans, its tiers with their triggers, its file scope. What only the organization's own documents can say
-(policies, levels, approvals, ranks) is not in these files. What is in them and cannot be enforced here is named in a
-remark, and what would give a right is then not given. The law `by_hand_equals_the_bundle` compares both.
+A user who copies or edits these files gets what they declare: routing by domain, the tools and subordinates of each
+role, its plans, its tiers with their triggers, and its file scope. Facts that only the organization's own documents
+can declare (policies, levels, approvals, ranks) are not in these files. What is in them and cannot be enforced here
+is named in a remark, and what would give a right is then not given. The law `by_hand_equals_the_bundle` compares
+both.
 
-The words of domains and the names of tools are in no such file. They come from a compiled bundle that is at hand, which
-may be of another organization: nothing else of it counts.
+The words of domains and the names of tools are in no such file. They come from a compiled bundle that is at hand,
+which may be of another organization: nothing else of it counts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LONGEST: Final = 2_000
 _MOST_REMARKS: Final = 20
 _LONGEST_BRIEF: Final = 480
 _LONGEST_WEIGHED: Final = 100_000
-"""Characters of all descriptions together that the choice by the message takes in."""
+"""Maximum number of characters of all descriptions together that are used to choose a role by the message."""
 _ANSWER, _HAND_ON = "response", "call_subordinate"
 _ALSO_WITH: Final = {"code_execution_tool": "input"}
 """A tool without which another one is a trap: a command that asks is never answered."""
@@ -67,7 +68,7 @@ _OF_CAPABILITIES: Final = frozenset(
 
 
 class NothingUsable(ValueError):
-    """The files make no organization. The message says what is missing."""
+    """The files do not make an organization. The message says what is missing."""
 
 
 @dataclass(slots=True)
@@ -94,9 +95,10 @@ class _Work:
 def build_bundle(
     document: Mapping[str, Any], files: Mapping[str, object], words: bundles.Bundle | None = None
 ) -> tuple[bundles.Bundle, tuple[str, ...]]:
-    """The organization that the files say, and remarks on what of them has no effect.
+    """The organization that the files declare, with remarks on content that has no effect.
 
-    `files` holds for each role its profile, or the error with which its file could not be read. Raises `NothingUsable`.
+    `files` holds for each role its profile, or the error with which its file could not be read. Raises
+    `NothingUsable`.
     """
     remarks = [REMARK]
     profiles = {}
@@ -151,7 +153,7 @@ def build_bundle(
 
 
 def _read_limits(work: _Work) -> dict[str, Any]:
-    """The limits of a run that the organization states. One that is none has its default."""
+    """The run limits that the organization states. A missing or invalid limit has its default value."""
     stated_limits, least = _read_mapping(work.document.get("limits")), bundles.BundleLimits()
     limits: dict[str, Any] = {}
     for name in ("max_spawn_depth", "max_children", "max_concurrent"):
@@ -168,7 +170,9 @@ def _read_limits(work: _Work) -> dict[str, Any]:
 
 
 def build_role_texts(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.RoleTexts:
-    """What is known about a role in words: of many roles less of each, because weighing takes time."""
+    """The strings that describe a role. In large organizations, each role has shorter ones, because comparing them
+    takes time.
+    """
     longest = max(_LONGEST_WEIGHED // len(bundle.roles), 200)
     capabilities = _read_mapping(role.profile.get("capabilities"))
     skills = [_read_mapping(each).get("skill", each) for each in _read_list(capabilities.get("skills"))]
@@ -207,7 +211,7 @@ def _get_tool_name(bundle: bundles.Bundle, tool: str) -> str:
 
 
 def compute_digest(document: Mapping[str, Any], profiles: Mapping[str, Any]) -> str:
-    """The digest of what the files say."""
+    """Compute the digest of the content of the files."""
     text = json.dumps([document, profiles], sort_keys=True, ensure_ascii=True)
     return f"by hand, sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
@@ -216,7 +220,9 @@ def compute_digest(document: Mapping[str, Any], profiles: Mapping[str, Any]) -> 
 
 
 def _read_chain(work: _Work) -> None:
-    """Whom each role reports to: the hierarchy decides, and the role's own file where the hierarchy says nothing."""
+    """Read the superior of each role from the hierarchy, or from the role's own file if the hierarchy does not name
+    one.
+    """
     for superior, entry in _read_mapping(work.document.get("hierarchy")).items():
         for each in _read_texts(_read_mapping(entry).get("subordinates")):
             known = work.superiors.setdefault(each, superior)
@@ -245,7 +251,7 @@ def _read_chain(work: _Work) -> None:
 
 
 def _list_superiors(work: _Work, role_id: str) -> list[str]:
-    """All superiors, nearest first. One that was met before ends it."""
+    """All superiors, nearest first. A cycle ends the list."""
     chain: list[str] = []
     above = work.superiors.get(role_id)
     while above and above not in chain:
@@ -329,7 +335,7 @@ def _build_role(work: _Work, role_id: str) -> dict[str, Any]:
 
 
 def _list_role_tools(work: _Work, role_id: str, capabilities: Mapping[str, Any]) -> list[str]:
-    """The tools that a role's file gives it, preferred ones first."""
+    """The tools that a role's file lists, preferred ones first."""
     tool_names = [
         *_read_texts(capabilities.get("tools_primary")),
         *_read_texts(capabilities.get("tools_secondary")),
@@ -410,7 +416,7 @@ def _name(profile: Mapping[str, Any], entry: Mapping[str, Any], role_id: str) ->
 
 
 def _write_brief(work: _Work, roles: Mapping[str, Any], role: Mapping[str, Any]) -> str:
-    """The text that tells a role about itself: what does not fit into some 120 tokens is left out."""
+    """Write the brief of a role, limited to about 120 tokens."""
     organization = _read_text(work.document.get("org_name")) or work.document["org_id"]
     above = role["reports_to"]
     superior = roles[above]["role_name"] if above in roles else above if above not in (None, "user") else ""
@@ -481,7 +487,9 @@ def _find_taker(work: _Work, roles: Mapping[str, Any], domain: str, broader: Seq
 
 
 def _build_tools(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Every tool that a role lists or that is known here: one that no role lists is refused to all."""
+    """Build all tools that a role lists or that the bundle's words know. A tool that no role lists is refused to all
+    roles.
+    """
     known: Mapping[str, bundles.BundleTool] = work.words.tools if work.words is not None else {}
     ids = {work.host_name(tool): tool for role in roles.values() for tool in role["tools"]}
     essential = {name for role in roles.values() for name in role["essential"]}
@@ -503,7 +511,7 @@ def _say_without_effect(names: Sequence[str]) -> str:
 
 
 def _find_unknown(work: _Work) -> None:
-    """Name what the files say and nothing here enforces."""
+    """Name the parts of the files that are not enforced here."""
     unused = _list_unread_fields(work.document, _OF_ORGANIZATION)
     if unused:
         work.remark("Parts of active.json are not enforced", _say_without_effect(unused))
@@ -553,5 +561,5 @@ def _read_texts(value: object) -> list[str]:
 
 
 def _clean_text(text: str) -> str:
-    """Text that can be written as UTF-8, not longer than anybody writes by hand."""
+    """A string that can be encoded as UTF-8, limited in length."""
     return text[:_LONGEST].encode("utf-8", "replace").decode()

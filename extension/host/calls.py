@@ -1,8 +1,8 @@
 """The hooks around a tool call: refuse it, count its result, show a refusal without a trace.
 
-Hosts do not report whether a call failed, so its answer decides. That is careful in both directions. A log that was read
-may be full of errors, so only the start and the end of an answer count, and a long answer that merely ends in an error is
-not a failure. A neighbor that diagnoses tool output decides first.
+Hosts do not report whether a call failed, so its answer decides. The rules avoid mistakes in both directions. A log
+that was read can be full of errors, so only the start and the end of an answer are checked, and a long answer that
+merely ends in an error is not a failure. A neighbor that diagnoses tool output decides first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .organization import Active, find_active
 from .runtime import bundle as bundles
 
 _LONG = 30
-"""From this many lines on, an answer counts as regular output, whatever it contains."""
+"""From this number of lines, an answer is treated as regular output, whatever it contains."""
 _EDGE = 3
 _FAILED = re.compile(
     r"^\s*(?:Traceback \(most recent call last\)|(?:[\w.]+\.)?\w*(?:Error|Exception)\b\s*(?::|$)|error\b|fatal:|ERROR\b|MCP Tool Exception)"
@@ -82,7 +82,7 @@ class _Call(NamedTuple):
     method: str | None
     arguments: Mapping[str, Any]
     written: tuple[object, ...]
-    """The mappings that the host runs: what is changed in them is what the tool gets."""
+    """The argument mappings that the host runs. Changes to them reach the tool."""
     unknown: bool = False
     """Whether the host has no such tool."""
     beside: int = 0
@@ -232,7 +232,7 @@ def _list_shown_tools(memory: AgentMemory) -> frozenset[str]:
 
 
 def _refuse_after_error(agent: Any, tool: str) -> str | None:
-    """With `on_error: refuse`, refuse a call while the organization cannot be read."""
+    """Refuse a call while the organization cannot be read, if `on_error` is `refuse`."""
     try:
         memory = agent.data.get(KEY)
         active, _ = find_active(look=False)

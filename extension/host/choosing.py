@@ -1,8 +1,10 @@
-"""Choose the role of a message, once: by a pin, the agent's profile, the belief of a tracker, or the words of the message.
+"""Choose the role of a message, once: by a pin, the agent's profile, the belief of a tracker, or the words of the
+message.
 
-A tracker reads whatever the loop hands on: tool results, refusals, warnings. So its belief counts only when it is about
-the message: when it changed since the message came, and nothing else was said after the message. Most trackers look at a
-message after its first prompt was built. Where the words choose no role, such a belief still settles it (`hear`).
+A tracker reads whatever the loop hands on: tool results, refusals, warnings. So its belief is used only if it is
+about the message: if it changed after the message came, and nothing was added after the message. Most trackers look
+at a message after its first prompt was built. Where the words choose no role, such a belief still settles it
+(`hear`).
 """
 
 from __future__ import annotations
@@ -42,11 +44,11 @@ class Choice(NamedTuple):
     settled: bool = True
     """Whether it stays until the next message. If not, a tracker that has looked at the message may still choose."""
     remark: tuple[str, str] | None = None
-    """What the user can do so that such a message finds a role: a heading and the words."""
+    """A remark that tells the user how such a message can find a role: a heading and its content."""
 
 
 def settle(active: Active, memory: AgentMemory, agent: Any) -> Choice:
-    """The role for the message that has just come. Its text is in `memory.task`."""
+    """Choose the role for the message that has just come. Its content is in `memory.task`."""
     belief = _find_belief_about_message(memory, agent)
     domain = belief.domain if belief is not None else None
     pinned = pinning.find_pinned_role(active, agent)
@@ -70,7 +72,7 @@ def hear(active: Active, memory: AgentMemory, agent: Any) -> Choice | None:
 
 
 def keep(active: Active, memory: AgentMemory) -> Choice:
-    """The role of the last message as it was settled. None if the organization no longer has it."""
+    """The role that was chosen for the last message. None if the organization no longer has it."""
     if memory.heard is not None:
         heard: Choice = memory.heard
         return heard
@@ -147,7 +149,7 @@ def _continue_task(active: Active, memory: AgentMemory) -> Choice:
 
 
 def _is_continuation(message: str) -> bool:
-    """Whether a message is about the task before. Thanks are not, unless they ask for something."""
+    """Whether a message continues the previous task. Thanks do not, unless they ask for something."""
     if len(message.split()) > _MOST_WORDS_OF_CONTINUATION:
         return False
     return (_ASKS_ON if _THANKS.search(message) else _POINTS_BACK).search(message) is not None

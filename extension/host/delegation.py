@@ -1,8 +1,8 @@
 """Delegation: whom a role may call as its subordinate, and what a subordinate may use.
 
-Both were decided by the kernel when the organization was compiled: the bundle holds whom each role may dispatch, what
-each role may use, and the limits of a run. `decide` and `find_chain_refusal` are functions of the bundle and of one call. The
-rest of this module reads the call and the agents above it from the host.
+The kernel decided both when the organization was compiled: the bundle contains the roles that each role may
+dispatch, the tools that it may use, and the limits of a run. `decide` and `find_chain_refusal` are functions of the
+bundle and of one call. The rest of this module reads the call and the agents above it from the host.
 
 Error policy: a subordinate of a role never ends up without a role. What is not clear is refused, with the choice.
 """
@@ -31,7 +31,7 @@ _MOST_HANDED = 20
 FITS_NONE = "the message fits no role clearly"
 CONTINUES = "the message continues the previous task"
 _LONGEST = 4_000
-"""Characters of a message that are remembered, as of a task."""
+"""Maximum number of characters of a message that are remembered as a task."""
 
 
 def say_tie(names: str) -> str:
@@ -44,7 +44,7 @@ class Existing(NamedTuple):
 
     profile: str
     role_id: str | None
-    """Its role. None if it has none yet."""
+    """The subordinate's role. None if it has none yet."""
 
 
 class SubordinateCall(NamedTuple):
@@ -58,24 +58,24 @@ class SubordinateCall(NamedTuple):
 
 
 class RunPlace(NamedTuple):
-    """Where the caller stands in the run."""
+    """The position of the caller in the run."""
 
     depth: int = 0
     """How many agents are above it."""
     children: int = 0
-    """Its subordinates that have not ended."""
+    """Subordinates of the caller that have not ended."""
 
 
 _ABOVE_ALL: Final = RunPlace()
 
 
 class Delegation(NamedTuple):
-    """What becomes of a call."""
+    """The decision about a call of a subordinate."""
 
     role_id: str | None = None
-    """The role of the subordinate, as far as it is known now."""
+    """The role of the subordinate, if it is already known."""
     profile: str | None = None
-    """The profile to call it with. None if the call already says it."""
+    """The profile to call it with. None if the call already names it."""
     reason: str = ""
     """Why this role, if we chose it."""
     refusal: str | None = None
@@ -88,7 +88,7 @@ def decide(
     call: SubordinateCall,
     place: RunPlace = _ABOVE_ALL,
 ) -> Delegation:
-    """Whether a role may make this call, and in which role the subordinate works.
+    """Decide whether a role may make this call, and in which role the subordinate works.
 
     Law: a call with the profile of a role is allowed exactly if the kernel allows the caller to dispatch that role.
     """
@@ -146,7 +146,9 @@ def _continue(bundle: bundles.Bundle, caller: bundles.BundleRole, existing: Exis
 
 
 def _choose_profile(existing: Existing | None, role_id: str) -> str:
-    """The profile to call a role with. One that continues keeps its own, and some hosts refuse to hear another."""
+    """Choose the profile to call a role with. A continued subordinate keeps its profile, and some hosts reject
+    another one.
+    """
     return role_id if existing is None or existing.profile == role_id else ""
 
 
@@ -210,7 +212,7 @@ def _refuse_without_reset(bundle: bundles.Bundle, existing: Existing, role_id: s
 
 
 def _list_choices(bundle: bundles.Bundle, caller: bundles.BundleRole, *, reset: bool) -> str:
-    """The way on: the roles that may be called, direct subordinates first, each with what it does."""
+    """List the roles that may be called, direct subordinates first, each with its domains."""
     may = sorted(caller.delegates_to, key=lambda each: each not in caller.subordinates)
     shown = [f"`{each}` ({_does(bundle.roles[each])})" for each in may[:_MOST_SHOWN]]
     more = f" and {len(may) - _MOST_SHOWN} more" if len(may) > _MOST_SHOWN else ""
@@ -238,9 +240,9 @@ def find_chain_refusal(
     depth: int,
     is_refused: Callable[[bundles.BundleRole], bool],
 ) -> str | None:
-    """Why a call that the role itself may make is refused to it in this run. None if it is allowed.
+    """The reason to refuse a call in this run that the role may otherwise make. None if it is allowed.
 
-    `is_refused` says of a role whether it may not make this call itself. An essential tool is outside of all this.
+    `is_refused` tells whether a role may not make this call itself. Essential tools are always allowed.
     """
     if depth > bundle.limits.max_spawn_depth:
         return (
@@ -255,7 +257,7 @@ def find_chain_refusal(
 
 
 def restrict_role_to_run(active: Active, agent: Any, role: bundles.BundleRole) -> bundles.BundleRole:
-    """The role with the tools that are left to it in this run, for what it is shown."""
+    """The role with the tools that remain allowed in this run, for display."""
     depth, limits = _count_depth(agent), active.bundle.limits
     if not depth or (depth <= limits.max_spawn_depth and not limits.strict):
         return role
@@ -295,10 +297,10 @@ def explain_how_to_call(active: Active, agent: Any, caller: bundles.BundleRole, 
 def hand_over(
     memory: AgentMemory, agent: Any, call: SubordinateCall, delegation: Delegation, *arguments: object
 ) -> None:
-    """Make the host call the role that was decided: by its profile in the call, and by what the caller remembers.
+    """Make the host call the chosen role, through the profile in the call and the caller's memory.
 
-    Hosts run the very mappings in `arguments`. Some builds refuse a profile that they do not know; then the subordinate
-    has none, and `find_role_below` gives it the role.
+    Hosts run the mappings in `arguments` themselves. Some builds reject an unknown profile; then the subordinate has
+    no profile, and `find_role_below` gives it the role.
     """
     if delegation.role_id is not None:
         memory.handed.pop(_normalize_message(call.message), None)
@@ -340,7 +342,7 @@ def _does_host_accept(agent: Any, profile: str) -> bool:
 
 
 def place_of(agent: Any, beside: int = 0) -> RunPlace:
-    """Where an agent stands. `beside` are calls that begin together with the one that is decided."""
+    """Find the position of an agent in the run. `beside` is the number of calls that start together with this one."""
     return RunPlace(_count_depth(agent), beside + _count_jobs(agent))
 
 
@@ -351,7 +353,8 @@ def list_superior_roles(active: Active, agent: Any) -> list[bundles.BundleRole]:
 
 
 def find_role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles.BundleRole, str] | None:
-    """The role of a subordinate whose profile is none: the nearest that its superior may dispatch, else the superior's.
+    """Find the role of a subordinate without a role profile: the nearest that its superior may dispatch, else the
+    superior's. None if its superior has no role, and for the main agent.
 
     None if its superior has no role, and for the main agent.
     """
@@ -373,7 +376,7 @@ def find_role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bu
 
 
 def _find_memory(agent: Any) -> AgentMemory:
-    """What is remembered about an agent, without beginning to."""
+    """Find the record of an agent, without creating one."""
     memory = agent.data.get(KEY)
     return memory if isinstance(memory, AgentMemory) else AgentMemory()
 
@@ -427,7 +430,9 @@ def _find_existing(agent: Any, arguments: Mapping[str, Any]) -> Existing | None:
 
 
 def _is_usual(subordinate: Any) -> bool:
-    """Whether a call that names no chat continues it. One that was begun together with others is only continued by name."""
+    """Whether a call that names no chat continues this one. A subordinate that was started together with others is
+    continued only by name.
+    """
     ask = getattr(subordinate.context, "get_output_data", None)
     return not callable(ask) or ask("subordinate_slot") in (None, "default")
 

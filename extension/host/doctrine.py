@@ -24,7 +24,7 @@ def _has_graphics() -> bool:
 
 @cache
 def _get_working_directory() -> str:
-    """Where the host's process runs. It does not move."""
+    """The working directory of the host's process, which does not change."""
     return os.getcwd()
 
 
@@ -80,7 +80,7 @@ def report(
 
 
 def finish_reports(memory: AgentMemory, agent: Any) -> None:
-    """Wait for reports that are being written, at the end of a turn."""
+    """At the end of a turn, wait for reports that are being written."""
     _say_problem(memory, agent, report_writer.finish())
 
 

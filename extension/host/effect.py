@@ -1,8 +1,8 @@
 """The effect of the organization: counted for each chat, written as totals of the host to `effect.json`.
 
-Counting is cheap and never touches the disk. When a turn ends, the counts are added to the file: under a lock, because
-several processes may add at the same time, and in one step, so that no reader sees half a file. What cannot be written is
-kept and written later.
+Counting does not touch the disk. When a turn ends, the counts are added to the file: under a lock, because several
+processes can add at the same time, and in one step, so that no reader sees half a file. Counts that cannot be
+written are kept and written later.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .saying import say, say_once
 HostEffect = effect_counts.HostEffect
 
 KEY = "_orgkernel_effect"
-"""In the data of a chat. The host does not save keys that begin with an underscore."""
+"""Key in the data of a chat. The host does not save keys that begin with an underscore."""
 _MOST_BYTES = 1_000_000
 _MOST_WAITING = 50
 _WAIT = 0.2
@@ -36,11 +36,11 @@ class _ChatEffect:
     """The effect in one chat."""
 
     turn: HostEffect = field(default_factory=HostEffect)
-    """Not yet told."""
+    """Counts that were not shown yet."""
     told: HostEffect = field(default_factory=HostEffect)
     unwritten: HostEffect = field(default_factory=HostEffect)
     waiting: list[tuple[str, str, str | None, Any, bool]] = field(default_factory=list)
-    """Refused calls whose arguments nobody has looked at yet."""
+    """Refused calls whose arguments were not inspected yet."""
 
 
 # -- counting ----------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def note_prompt(agent: Any, memory: AgentMemory, role_id: str, hidden_characters
 def note_refusal(
     agent: Any, memory: AgentMemory, role_id: str, tool: str, action: str | None, arguments: Any
 ) -> None:
-    """Count a refused call, or one that would be refused."""
+    """Count a refused call, or under `observe` one that would be refused."""
     applied = _get_enforcement() == "enforce"
     counts = _get_counts(agent, applied)
     counts.refusals += 1
@@ -73,12 +73,12 @@ def note_refusal(
 
 
 def note_role(agent: Any, memory: AgentMemory, role_id: str) -> None:
-    """Count that a role was taken: it was not the role before."""
+    """Count that a message chose another role than before."""
     effect_counts.count_name(_get_counts(agent, _get_enforcement() != "observe").roles, role_id)
 
 
 def note_tier(agent: Any, memory: AgentMemory, role_id: str, tier: str) -> None:
-    """Count that a role reached a tier: it was in another one before."""
+    """Count that a role moved to another tier."""
     effect_counts.count_tier(_get_counts(agent, _get_enforcement() != "observe").tiers, role_id, tier)
 
 
@@ -94,7 +94,7 @@ def _get_counts(agent: Any, applied: bool) -> effect_counts.EffectCounts:
 
 
 def _get_chat_effect(agent: Any) -> _ChatEffect:
-    """The record of the agent's chat. All agents of a chat share it."""
+    """The record of the agent's chat, which all agents of a chat share."""
     data = getattr(agent.context, "data", None)
     if not isinstance(data, dict):  # a host that keeps no data with a chat
         data = agent.context.__dict__
@@ -108,7 +108,7 @@ def _get_chat_effect(agent: Any) -> _ChatEffect:
 
 
 def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None:
-    """At the end of a main agent's turn, say what it changed, if anything. `names` are those of the roles."""
+    """At the end of a main agent's turn, tell the user its effect, if any. `names` maps role ids to names."""
     turn, problem = end_turn(agent)
     if problem:
         say_once(agent, memory, problem, kind="warning")
@@ -120,7 +120,7 @@ def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None
 
 
 def end_turn(agent: Any) -> tuple[HostEffect, str]:
-    """End the turn of a main agent: what it changed, and the problem if the file cannot be written."""
+    """End the turn of a main agent. Returns its effect, and the problem if the file cannot be written."""
     chat = _get_chat_effect(agent)
     _look_at_calls(chat)
     turn, chat.turn = chat.turn, HostEffect()
@@ -160,7 +160,9 @@ def read_total_effect(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[H
 
 
 def read_host_effect(folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
-    """The effect in all chats until their last turn, None if there is no file, and the problem if it cannot be read."""
+    """Read the effect in all chats until their last turn. Returns None if there is no file, and a problem if it
+    cannot be read.
+    """
     try:
         return _read(folder), ""
     except (OSError, ValueError, RecursionError) as error:
@@ -186,7 +188,7 @@ def _look_at_calls(chat: _ChatEffect) -> None:
 
 
 def add_to_file(folder: str, effect: HostEffect) -> str:
-    """Add counts to the totals of the host. The problem in words if that is not possible, else an empty text."""
+    """Add counts to the totals of the host. Returns the problem if that fails, else an empty string."""
     try:
         with hold_folder(folder, _WAIT):
             total = _read(folder) or HostEffect()
@@ -209,7 +211,9 @@ def _read(folder: str) -> HostEffect | None:
 
 
 def _write(folder: str, effect: HostEffect) -> None:
-    """Replace the file in one step. The lock makes the temporary name safe; what a killed writer left is replaced."""
+    """Replace the file in one step. The lock makes the temporary name safe; a file left by a killed writer is
+    replaced.
+    """
     beside = os.path.join(folder, places.EFFECT_TEMPORARY)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(beside)

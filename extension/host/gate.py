@@ -40,9 +40,9 @@ def judge(
     hand_over: HandOver,
     arguments: Mapping[str, Any],
 ) -> str | None:
-    """Why the call is refused, and what the role can do instead. None if it is allowed.
+    """The refusal of a call, with alternatives. None if the call is allowed.
 
-    What it names as a way on is allowed. `there` are the tools that this host has, empty if unknown.
+    The alternatives are always allowed. `there` are the tools that this host has, empty if unknown.
     """
     if is_essential(role, tool):
         return None
@@ -73,7 +73,7 @@ def judge(
 def answer_in_run(
     active: Active, role: bundles.BundleRole, tool: str, why: str, there: Collection[str]
 ) -> str:
-    """What the model reads if the run it works in takes a tool from it. `role` has what is left to it."""
+    """The refusal for a tool that the run, not the role, forbids. `role` has the tools that remain in this run."""
     way = "Or answer with `response` and say so."
     return f"`{tool}` is refused: {why} {_join_ways(_own_tools(active, role, there), way)}"
 
@@ -85,7 +85,8 @@ def answer_unknown(
     here: Collection[str],
     hand_over: HandOver,
 ) -> str:
-    """What the model reads when it asks for a tool that this host does not have. `here` are those that it has.
+    """The refusal for a tool that this host does not have. `here` are the tools that it has. Without this refusal,
+    the host would answer with all its tools.
 
     Otherwise the host answers, with every tool that it has.
     """
@@ -124,7 +125,9 @@ def _find_file_scope_violation(
     known: bundles.BundleTool,
     arguments: Mapping[str, Any],
 ) -> str | None:
-    """Why a call writes outside the file scope of a role. None if each of its paths, and what it leads to, is inside."""
+    """The reason why a call writes outside the file scope of a role. None if all its paths and their link targets
+    are inside.
+    """
     bound = refusals.say_file_scope(role.role_name, _quote_names(role.file_scope))
     if not known.path_arguments:
         return f"`{tool}` is refused: {bound}, and this tool does not declare where it writes. Use a tool that names a path."
@@ -158,7 +161,7 @@ def _is_in_scope(path: str, scope: Collection[str], root: str | None) -> bool:
 
 
 def find_action(method: str | None, arguments: Mapping[str, Any]) -> str | None:
-    """The action of a call: its method, or the argument in which tools of the host name one."""
+    """The action of a call: its method, or the argument that names an action in host tools."""
     if method:
         return method
     for name in _ACTION_ARGUMENTS:
@@ -198,7 +201,7 @@ def _say_alternative(
     holders: list[str],
     hand_over: HandOver,
 ) -> str:
-    """What the role can do: hand the part over if it may, otherwise answer."""
+    """The alternative to a refused call: delegate the part if the role may, otherwise answer."""
     if may_use(active, role, "call_subordinate"):
         for below in holders:
             words = hand_over(below) if below in role.delegates_to else None

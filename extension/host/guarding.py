@@ -1,7 +1,7 @@
 """The guard around the work of a hook: if anything fails, the host's turn continues.
 
-An error of orgkernel is shown once in the chat and kept for `orgkernel host status`. With `on_error: refuse`, tool calls
-are refused from then on until the organization can be read again, except calls that are never refused.
+An error of orgkernel is shown once in the chat and kept for `orgkernel host status`. With `on_error: refuse`, tool
+calls are refused after that until the organization can be read again, except calls that are never refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _described: list[tuple[Active, str]] = []
 
 
 def run_guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
-    """Do the work of a hook if an organization is active. None if none is active, and after an error."""
+    """Run the work of a hook if an organization is active. Returns None if none is active, and after an error."""
     memory: AgentMemory | None = None
     if agent is None:
         return None

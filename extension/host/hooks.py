@@ -54,7 +54,7 @@ def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
 
 def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Settle the role of a message that has come, and evaluate PACE, for the prompt that is built next."""
+    """Choose the role for a new message and evaluate PACE, for the next prompt."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         _prepare(active, memory, agent)
@@ -98,7 +98,7 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
 
 
 def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Hear what a tracker made of the message, count the call and report: the dispatcher of the specification."""
+    """Read the tracker's belief about the message, count the call and report: the dispatcher of the specification."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         if not memory.prepared:  # a host that builds its prompt without the hook

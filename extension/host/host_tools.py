@@ -1,4 +1,4 @@
-"""The tools that this host has, asked of the host itself, and the tool that a misspelled name means."""
+"""The tools of this host, read from the host itself, and the tool that a misspelled name means."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ _LEAST_TO_CORRECT = 4
 
 
 def is_unknown(agent: Any, name: str) -> bool:
-    """Whether the host has no tool for the running call. It then runs a stand-in, whose answer is every tool it has."""
+    """Whether the host has no tool for the running call. It then runs a stand-in that answers with all tools."""
     tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
     return _is_stand_in(tool) if tool is not None else is_missing(agent, name)
 
 
 def is_missing(agent: Any, name: str) -> bool:
-    """Whether the host has no tool of this name. It is asked as it asks itself. What cannot be told is not missing."""
+    """Whether the host has no tool of this name. The check is the host's own. If it fails, the tool is not treated
+    as missing.
+    """
     try:
         if _get_servers().get_tool(agent, name):
             return False
@@ -44,7 +46,7 @@ def _is_stand_in(tool: object) -> bool:
 
 
 def list_tool_names(agent: Any) -> frozenset[str]:
-    """The names of the tools that the host has for this agent, those of its MCP servers included. Empty if unknown."""
+    """The names of the tools that the host has for this agent, including those of its MCP servers. Empty if unknown."""
     profile = reading.read_profile(agent) or "agent0"
     project = reading.read_project(agent)
     wanted = [*_FOLDERS, *(_FOLDERS_OF_PROJECT if project else ())]

@@ -38,14 +38,14 @@ class OrganizationError(Exception):
 
 
 class Settings(NamedTuple):
-    """What the user chose in `active.json`, under `x_orgkernel`."""
+    """The user's settings in `active.json`, under `x_orgkernel`."""
 
     enforcement: str = "enforce"
     on_error: str = "pass"
     unlisted_tools: str = "warn"
     bundle: str | None = None
     kept_roles: tuple[str, ...] = ()
-    """Roles whose file in `roles/` was there before the activation, and is of somebody else."""
+    """Roles whose file in `roles/` existed before the activation and belongs to the user."""
 
 
 class Active(NamedTuple):
@@ -58,14 +58,14 @@ class Active(NamedTuple):
     compiled: bool
     """Whether a bundle of `orgkernel` is in force. If not, the files were compiled here."""
     remarks: tuple[str, ...] = ()
-    """Remarks on what differs from what the user may expect. Each is logged once."""
+    """Remarks on differences from what the user could expect. Each is logged once."""
     plans: Mapping[str, pace.CompiledPacePlan] = MappingProxyType({})
     """The PACE plan of each role."""
 
 
 @dataclass(slots=True)
 class Held:
-    """What was last loaded from a folder, and the stamps of its files then."""
+    """The organization that was last loaded from a folder, with the stamps of its files."""
 
     stamps: Stamp = ()
     active: Active | None = None
@@ -76,9 +76,9 @@ class Held:
 
 _held: dict[str, Held] = {}
 _looked: dict[str, float] = {}
-"""When the files of a folder were last looked at."""
+"""The time when the files of a folder were last checked."""
 _WITHOUT_LOOKING = 1.0
-"""Seconds for which a hook in the middle of a model call does not look again."""
+"""Seconds during which a hook in the middle of a model call does not check the files again."""
 
 
 def find_active(
@@ -86,8 +86,8 @@ def find_active(
 ) -> tuple[Active | None, str | None]:
     """The active organization, None if off, and the problem with its files, None if there is none.
 
-    With `look=False` the answer may be a second old. Otherwise the files are looked at, which takes time in a container:
-    all of them, or only `active.json` if this is not `thorough` and the others were looked at a while ago.
+    With `look=False` the answer can be a second old. Otherwise the files are checked, which takes time in a
+    container: all of them, or only `active.json` if this is not `thorough` and the others were checked recently.
     """
     now = time.monotonic()
     held = _held.get(folder)
@@ -186,7 +186,7 @@ def _read_bundle(
 def _read_profiles(
     folder: str, role_ids: list[str], kept: tuple[str, ...], stamps: dict[str, tuple[int, int, int] | None]
 ) -> dict[str, object]:
-    """The role files that are there, by role. One that cannot be read yields its error."""
+    """The existing role files, keyed by role. An unreadable file yields its error."""
     profiles: dict[str, object] = {}
     left = _MOST_BYTES
     for role_id in role_ids:
@@ -301,7 +301,7 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
 
 
 def _get_index(bundle: bundles.Bundle) -> text_index.TextIndex:
-    """The words of the roles; of a bundle that does not hold them, made from what it says."""
+    """The text index of the roles. If a bundle has none, it is built from the bundle's content."""
     if bundle.text_index is not None:
         return bundle.text_index
     from . import by_hand

@@ -1,7 +1,7 @@
-"""What the plugin's API handlers do: show the state of a chat, pin a role, switch off and on.
+"""The actions of the plugin's API handlers: show the state of a chat, pin a role, switch off and on.
 
-A request is the JSON that the host hands over, so it may be anything. Every answer is a mapping; a request that cannot be
-served is answered with `ok: false` and the reason in `error`.
+A request is the JSON that the host passes, so it can be anything. Every answer is a mapping; a request that cannot
+be served is answered with `ok: false` and the reason in `error`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .organization import find_active
 from .runtime import secret_shapes
 
 Find = Callable[[str], Any]
-"""Finds a chat by its id. None if there is none."""
+"""Find a chat by its id. None if there is none."""
 _LONGEST = 200
 
 
@@ -57,7 +57,9 @@ def pin(request: object, find: Find) -> dict[str, Any]:
 
 
 def switch(request: object, find: Find) -> dict[str, Any]:
-    """Switch the organization of the host off or on, `{on: true|false}`. With `context`, that chat's log says so."""
+    """Switch the organization of the host off or on, `{on: true|false}`. With `context`, the switch is logged in
+    that chat.
+    """
     chat, problem = _find_chat(request, find)
     if problem:
         return _refuse(problem)

@@ -1,7 +1,7 @@
 """Pin a role to a chat and release it, by `/role` at the start of a message, the panel, or the plugin's API.
 
-A pin lasts as long as the chat is in memory, is never saved, and counts from the next message on. It binds the main agent
-only: a subordinate keeps the role of its profile.
+A pin lasts as long as the chat is in memory, is never saved, and applies from the next message. It binds the main
+agent only: a subordinate keeps the role of its profile.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST = 60
 
 
 class _Named(NamedTuple):
-    """What the words after `/role` name: roles, and how many characters of the text that takes."""
+    """The roles that the words after `/role` name, and the number of characters of these words."""
 
     roles: Sequence[bundles.BundleRole]
     length: int
@@ -58,7 +58,7 @@ def get_pinned_role(context: Any) -> str | None:
 
 
 def find_pinned_role(active: Active, agent: Any) -> bundles.BundleRole | None:
-    """The pinned role of an agent. A pin whose role is gone is released, and that is said."""
+    """The pinned role of an agent. If the role no longer exists, the pin is released and the user is told."""
     role_id = get_pinned_role(agent.context) if _is_main(agent) else None
     if role_id is None:
         return None
@@ -71,10 +71,11 @@ def find_pinned_role(active: Active, agent: Any) -> bundles.BundleRole | None:
 
 
 def obey(active: Active, agent: Any, message: str) -> str | None:
-    """Do what a message that begins with `/role` asks for, and say so. The rest of the message is returned: its task.
+    """Execute a message that begins with `/role`, and confirm it. Returns the rest of the message, which is the
+    task.
 
-    None if the message only asks which role is pinned. A message to a subordinate counts if it interrupts, because only
-    users do that; others are written by its superior.
+    None if the message only asks which role is pinned. A message to a subordinate is obeyed if it interrupts,
+    because only users do that; others are written by its superior.
     """
     command = _COMMAND.match(message) if _is_main(agent) or reading.is_intervention(agent) else None
     if command is None:
@@ -113,9 +114,10 @@ def _tell(active: Active, agent: Any) -> None:
 
 
 def _find(active: Active, text: str, *, whole: bool = False) -> _Named:
-    """The roles that the first words of a text name: the most words that are an id or a name, else a part of one.
+    """Find the roles that the first words name: as many words as possible that are an id or a name, else a part of
+    one.
 
-    The words stand in one line. With `whole`, all of the text is the name.
+    The words are on one line. With `whole`, the complete string is the name.
     """
     words = list(_WORD.finditer(text.split("\n", maxsplit=1)[0]))[: None if whole else _MOST_WORDS]
     roles = list(active.bundle.roles.values())

@@ -27,7 +27,9 @@ _MCP_SERVER = re.compile(r"^### ([\w-]+)$", re.MULTILINE)
 _MCP_TOOL = re.compile(r"^### ([\w-]+)\.([^\n]+):$", re.MULTILINE)
 
 PromptKey = tuple[str, ...]
-"""The organization, whose tools are looked for, and the profile and the project, which decide where prompt files lie."""
+"""The organization, whose tools are searched for, and the profile and the project, which decide where prompt files
+are.
+"""
 
 _trimmed: dict[tuple[object, ...], dict[str, Trimmed]] = {}
 _texts: dict[PromptKey, list[ToolText]] = {}
@@ -58,7 +60,9 @@ def count_hidden_characters(
 def trim_again(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, system: Any
 ) -> None:
-    """Trim again what another extension has written into the prompt since `shape_prompt`, and add the brief if it is gone."""
+    """Trim the prompt again if another extension changed it after `shape_prompt`, and add the brief if it is
+    missing.
+    """
     left = memory.prompt.left
     if left is None or not isinstance(system, list) or system == left:
         return
@@ -169,13 +173,13 @@ def _report_left(
 
 
 def _is_clean(results: dict[str, Trimmed], *, whole: bool = True) -> bool:
-    """Whether the files explain the entries. `whole` if one of the entries has to be the tool section."""
+    """Whether the files account for the entries. With `whole`, one of the entries must be the tool section."""
     has_section = not whole or any(each.recognized for each in results.values())
     return has_section and not any(each.left for each in results.values())
 
 
 def _build_cache_key(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
-    """What decides which tools are shown. In a run for superiors, a role may have fewer than it has alone."""
+    """The facts that decide which tools are shown. In a run for superiors, a role can have fewer tools than alone."""
     return active.bundle.checksum, role.role_id, role.host_tools, active.settings.unlisted_tools
 
 
@@ -192,7 +196,9 @@ def _trim(
     *,
     whole: bool = True,
 ) -> dict[str, Trimmed]:
-    """Each entry and what is shown of it. The host's files are read again, once a message, if they do not explain the entries."""
+    """Pair each entry with its trimmed form. The host's files are read again, once per message, if they do not
+    explain the entries.
+    """
     place = (active.bundle.checksum, *_place(agent))
     question = (*_build_cache_key(active, role), *place)
     if memory.tool_texts is None:

@@ -1,6 +1,6 @@
 """Read the agent: what neighbors store, and how full the model's window is.
 
-Every read is optional. A value that is absent or has an unexpected form is None, which the runtime takes as not
+Every read is optional. A value that is missing or has an unexpected form is None, which the runtime treats as not
 reported. Nothing here writes.
 """
 
@@ -18,7 +18,7 @@ def get_message(agent: Any) -> Any:
 
 
 def get_content(agent: Any) -> Any:
-    """The content of that message as the history holds it."""
+    """The content of that message as the history stores it."""
     return getattr(get_message(agent), "content", None)
 
 
@@ -33,7 +33,7 @@ def read_task(agent: Any) -> str:
 
 
 def is_intervention(agent: Any) -> bool:
-    """Whether that message is the user's, sent in the middle of a turn."""
+    """Whether that message was sent by the user in the middle of a turn."""
     content = get_content(agent)
     return isinstance(content, Mapping) and "user_intervention" in content
 
@@ -45,7 +45,7 @@ def list_messages(agent: Any) -> list[Any]:
 
 
 class Belief(NamedTuple):
-    """What a belief state tracker believes."""
+    """The belief of a belief state tracker."""
 
     record: Any
     """The tracker's own record. It makes a new one when it classifies a message."""
@@ -57,7 +57,7 @@ class Belief(NamedTuple):
 
 
 def read_belief(agent: Any) -> Belief | None:
-    """The belief of a tracker. None without a tracker, without a belief, and for one of another form."""
+    """The belief of a tracker. None without a tracker or a belief, and if it has an unexpected form."""
     store = getattr(agent, "_bst_store", None)
     record = store.get("__bst_belief_state__") if isinstance(store, Mapping) else None
     domain = record.get("domain") if isinstance(record, Mapping) else None
@@ -126,5 +126,5 @@ def call_of(agent: Any) -> tuple[str | None, Mapping[str, Any]]:
 
 
 def count(value: object) -> int | None:
-    """A count, or None."""
+    """An integer from a neighbor, or None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -61,7 +61,7 @@ def describe(agent: Any) -> dict[str, Any]:
 
 
 def _find_disabled_plugin() -> list[str]:
-    """What to say if the host does not load the plugin, and with it none of its extensions."""
+    """A message if the host's settings disable the plugin, and with it all of its extensions."""
     root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
     if not os.path.lexists(os.path.join(root, *_DISABLED)):
         return []
@@ -76,7 +76,7 @@ def _explain_no_role(agent: Any, memory: object) -> str:
 
 
 def _read_effect(active: Active | None, agent: Any) -> dict[str, Any]:
-    """What was spared and refused in this chat and in all, as counts and in words."""
+    """The effect in this chat and in all chats, as counts and as sentences."""
     names = (
         {role.role_id: role.role_name for role in active.bundle.roles.values()} if active is not None else {}
     )

@@ -1,7 +1,7 @@
-"""Signals and the supervisor: what this layer reports about the turn and says to the agent.
+"""Signals and the supervisor: the layer's report about the turn, and its message to the agent.
 
-The supervisor's message goes into the next model call as an extra. It never enters the history, where it would be read
-back as a task. Under `enforcement: observe` none of this happens.
+The supervisor's message goes into the next model call as an extra. It never enters the history, where it would be
+read back as a task. Under `enforcement: observe` none of this happens.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def _read_neighbor_values(agent: Any, warnings: list[str]) -> dict[str, object]:
 def _list_new_warnings(memory: AgentMemory, agent: Any) -> list[str]:
     """Warnings that entered the history after the model last read it.
 
-    Published prompt files make a plain string of a warning, so any string that is not the request counts.
+    Published prompt files turn a warning into a plain string, so any string that is not the request is treated as a
+    warning.
     """
     new = agent.history.output()[memory.read :]
     contents = [item.get("content") for item in new if isinstance(item, Mapping) and not item.get("ai")]

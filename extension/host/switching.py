@@ -1,8 +1,8 @@
 """Switch the organization of a host off and on again, without losing it.
 
-Off means that there is no `active.json`: it is renamed to `active.json.off`. On gives it its name back. An older file that
-was switched off and never on again is kept under a number. The lock is the one that installing and activating take, so
-nobody changes the files in between.
+Off means that there is no `active.json`: it is renamed to `active.json.off`. Switching on renames it back. An older
+file that was never switched on again is kept under a number. Installing and activating take the same lock, so no
+other process changes the files in between.
 """
 
 from __future__ import annotations

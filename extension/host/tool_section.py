@@ -1,9 +1,9 @@
 """Trim the section of a prompt that describes tools: find the host's files in it, and cut out those of other roles.
 
-A host may strip code fences from the joined files instead of each file, so a file does not always stand in the section
-letter by letter. Files are therefore found line by line, and lines without words of their own (fences, the language of a
-fence, blank lines) do not count. A line that belongs to no file is cut if it is a line of a menu of tools, or the heading of
-a file that is cut. What else is left about tools of other roles is reported.
+A host may strip code fences from the joined files instead of each file, so the section does not always contain a
+file character by character. Files are therefore matched line by line, and lines without words (fences, the language
+of a fence, blank lines) are ignored. A line that belongs to no file is cut if it is a line of a menu of tools, or
+the heading of a file that is cut. What else is left about tools of other roles is reported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Trimmed(NamedTuple):
     left: tuple[str, ...] = ()
     """Tools of other roles that it still describes."""
     left_characters: int = 0
-    """The length of all lines in it that belong to no file."""
+    """The total length of lines that belong to no file."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class _Line:
 def trim_section(
     entry: str, texts: Sequence[ToolText], known: Collection[str], allowed: Callable[[str], bool]
 ) -> Trimmed:
-    """The entry without what describes only tools that are not allowed.
+    """The entry without parts that describe only forbidden tools.
 
     `texts` are the host's files, the longest first. `known` are names of tools.
     """
@@ -64,7 +64,7 @@ def trim_section(
 
 
 def _match_files(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
-    """Each place where a whole file stands. A text inside the text of a longer file belongs to that file."""
+    """Yield each place that contains a complete file. A match inside a longer file belongs to that file."""
     places: dict[str, list[int]] = {}
     for place, line in enumerate(keyed_lines):
         places.setdefault(line.key, []).append(place)
@@ -81,7 +81,7 @@ def _match_files(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterato
 def _find_stray_lines(
     keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[str]
 ) -> Iterator[int]:
-    """Lines of a menu that name a tool of another role, and headings of files that are cut."""
+    """Lines of a list that name a tool of another role, and headings of files that are cut."""
     named = {
         place: name
         for place, line in enumerate(keyed_lines)

@@ -1,4 +1,4 @@
-"""Which prompt file serves which tools: a host's tool section consists of files, not of tools."""
+"""Map prompt files to tools: a host's tool section consists of files, not of tools."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EXAMPLE = re.compile(r"""["']?tool_name["']?\s*:\s*["']([\w.]+)""")
 _LANGUAGES = frozenset(
     {"json", "json5", "yaml", "python", "bash", "sh", "text", "markdown", "md", "xml", "html"}
 )
-"""What may stand after a fence. It stays behind when a host strips fences that do not belong together."""
+"""Text that can follow a fence. It remains when a host strips fences that do not match."""
 _DECLARED = re.compile(r"^\s*(?:#{1,6}|-)\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILINE)
 
 
@@ -49,7 +49,7 @@ class ToolText(NamedTuple):
 
 
 def normalize_line(line: str) -> str:
-    """What is compared of a line: its text without fences. Empty for a line that hosts may change or leave out."""
+    """The form of a line for comparison, without fences. Empty for a line that hosts could change or leave out."""
     key = line.replace("~~~", "").replace("```", "").strip()
     return "" if key in _LANGUAGES else key
 

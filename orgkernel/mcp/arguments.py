@@ -1,4 +1,4 @@
-"""What a call may say: arguments of a known name and shape, and nothing about who asks."""
+"""Read the arguments of calls: known names and shapes only, and never the identity of the caller."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from orgkernel.mcp.asker import Asker
 
 MOST_BYTES = 64 * 1024
-"""Bytes of the arguments of a call, as of a body over HTTP."""
+"""Maximum size of the arguments of a call in bytes, the same as for a body over HTTP."""
 _SUBJECT_WORDS = frozenset(
     {"subject", "agent", "as", "on_behalf_of", "via", "envelope", "org", "org_id", "requester"}
 )
@@ -30,7 +30,7 @@ _OF_HOST = frozenset({"now", "utc_offset"})
 def read_arguments(
     tool: str, shape: type[shapes.Arguments], raw_arguments: Mapping[str, Any] | None
 ) -> shapes.Arguments:
-    """The arguments of a call of a tool, in their shape. Raises `UsageError`."""
+    """Read the arguments of a tool call in their shape. Raises `UsageError`."""
     given = dict(raw_arguments or {})
     if len(msgspec.json.encode(given)) > MOST_BYTES:
         raise UsageError(f"the arguments have more than {MOST_BYTES} bytes", "send less")
@@ -73,7 +73,7 @@ def list_resources_in(arguments: shapes.CanArguments) -> tuple[str, ...]:
 
 
 def build_request(asker: Asker, arguments: shapes.CanArguments, resource: str) -> AccessRequest:
-    """The question in the name of the asker. What the server was started with counts; arguments add what it leaves open.
+    """Build the request in the name of the asker. The options of the server take precedence over arguments.
 
     Raises `UsageError`.
     """

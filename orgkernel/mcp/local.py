@@ -1,4 +1,4 @@
-"""The asker of a process of its own: the subject is the one it was started for, and the store is opened once."""
+"""The asker of a single process: the subject that it was started for, with one open store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SCOPES: frozenset[KeyScope] = frozenset({"read", "request", "report"})
-"""What a process may do for the subject it was started for."""
+"""The scopes of a process for the subject it was started for."""
 _LOOK_SECONDS = 1.0
 """Seconds between two looks at whether the documents have changed."""
 
@@ -74,7 +74,7 @@ class LocalAsker(Asker):
         return await asyncio.to_thread(work)
 
     def open_store(self) -> Store:
-        """The store, made if there is none. Raises `StoreError`."""
+        """Open the store, or create it. Raises `StoreError`."""
         store = self._open(create=True)
         assert store is not None
         return store

@@ -26,7 +26,7 @@ _INSTRUCTIONS = (
     "not sure about. If it refuses, do what the answer says, or call `request_access`; do not try another way."
 )
 _LIST_TTL, _READ_TTL = 300_000, 5_000
-"""Milliseconds for which a list, and a manifest, may be reused."""
+"""Milliseconds for which a list and a manifest can be reused."""
 _INVALID_PARAMS, _NOT_FOUND = -32602, -32602
 
 
@@ -129,7 +129,7 @@ class HttpServer:
         self._server = server
 
     async def answer(self, scope: Any, receive: Any, send: Any, *, streams: bool = False) -> None:
-        """Answer one POST, in the terms of ASGI; as a stream of events if it `streams`, else as JSON."""
+        """Answer one POST as an ASGI application; as an event stream if it `streams`, else as JSON."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         # One for each request: nothing is left of a request that is over, and none can be found by another.

@@ -1,6 +1,8 @@
-"""The tools: what an agent can ask about itself and its organization. Each asks the kernel or one operation, and renders.
+"""The tools with which an agent asks about itself and its organization. Each asks the kernel or one operation, and
+renders.
 
-A question has the name of its command and of its `Kernel` method. The subject is the one who asks, so no argument names it.
+A question has the name of its command and of its `Kernel` method. The subject is the caller, so no argument names
+it.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ from orgkernel.runtime.utc import as_utc
 _MOST_ROWS, _MOST_SUBJECTS = 200, 50
 
 ToolReply = tuple[shapes.ToolAnswer, str]
-"""A structured answer, and the text of the first block; empty for the answer as JSON."""
+"""A structured answer, and the text of the first block; if empty, the answer as JSON."""
 
 
 class McpTool(NamedTuple):
-    """A tool, and what answers it."""
+    """A tool, and the function that answers it."""
 
     name: str
     description: str

@@ -1,4 +1,6 @@
-"""The words of an answer. Texts of an organization are data: none of them can end a line, draw a link or hide a character."""
+"""The sentences of an answer. Strings of an organization are data: they cannot end a line, draw a link or hide a
+character.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,19 @@ from orgkernel.errors import OrgkernelError
 
 _APPROVAL = "approval:"
 _SHOWN = 3
-"""Remedies, places and names that a text has. The structured answer has more."""
+"""Maximum number of remedies, places and names in a text. The structured answer has more."""
 # What would end a code block, or begin HTML or the target of a link, where a host shows a JSON text as Markdown. None of it
 # occurs outside the strings of a JSON text.
 _MARKUP = re.compile(r"`{2,}|(?<=\])\(|<(?=[A-Za-z/!?])")
 
 
 def clean_value(value: Any) -> Any:
-    """A value in plain types, with control characters written out in every text."""
+    """A value in plain types, with control characters escaped in every string."""
     return map_texts(msgspec.to_builtins(value), clean)
 
 
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A value in plain types in which every text, and every key, is changed."""
+    """A value in plain types with a function applied to every string and every key."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
@@ -38,7 +40,7 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def render_json(data: Any) -> str:
-    """A value as JSON without what a reader of Markdown would act on."""
+    """A value as JSON without characters that Markdown would interpret."""
     text = msgspec.json.encode(data).decode()
     return _MARKUP.sub(lambda match: "".join(f"\\u{ord(each):04x}" for each in match[0]), text)
 
@@ -81,7 +83,7 @@ def write_decision(
     how_to_ask: str = "",
     waiting: str = "",
 ) -> str:
-    """A decision with everything that is needed to act on it. `waiting` says what became of asking for an approval."""
+    """Write a decision with everything needed to act on it. `waiting` describes the request for an approval."""
     lines = [f"{decision.outcome}: {clean_sentence(question)}", *write_reasons(reasons)]
     todo = [each for each in decision.obligations if not (waiting and each.startswith(_APPROVAL))]
     if todo:
@@ -112,5 +114,5 @@ def _render_change(remedies: tuple[Remedy, ...]) -> Iterator[str]:
 
 
 def quote_whole(text: str) -> str:
-    """A text in backticks, on one line, however long it is: half a command would be another command."""
+    """Quote a string in backticks, on one line and at full length, because half a command would be another command."""
     return f"`{clean(text).replace('`', chr(39))}`"

@@ -53,7 +53,7 @@ def derive_did(seed: bytes) -> str:
 def encode_did(public: bytes) -> str:
     """The `did:key` of a public key.
 
-    >>> did_of_public(bytes(32))
+    >>> encode_did(bytes(32))
     'did:key:z6MkeTG3bFFSLYVU7VqhgZxqr6YzpaGrQtFMh1uvqGy1vDnP'
     """
     if len(public) != SEED_BYTES:
@@ -69,7 +69,7 @@ def encode_did(public: bytes) -> str:
 def decode_did(did: str) -> bytes:
     """The public key in a `did:key`. Raises `Refused` for anything else.
 
-    >>> public_of(did_of_public(bytes(range(32)))) == bytes(range(32))
+    >>> decode_did(encode_did(bytes(range(32)))) == bytes(range(32))
     True
     """
     number = 0

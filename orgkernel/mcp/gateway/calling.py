@@ -1,4 +1,4 @@
-"""One call through the gateway: find what it is, decide, call, and say how it went."""
+"""One call through the gateway: find the tool, decide, call, and report the outcome."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ async def call_tool(
     form_asker: FormAsker,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """The result of a call, in the words of MCP; a refusal is one too. Raises `UnknownTool`, and what `form_asker` raises."""
+    """The result of a call in MCP's form; a refusal is also a result. Raises `UnknownTool`, and the errors of
+    `form_asker`.
+    """
     try:
         view = await caller.view()
         target = await gateway.find(view, exposed)
@@ -94,7 +96,7 @@ def _describe_several(target: CallTarget) -> str:
 
 
 async def _describe_unknown_tool(gateway: McpGateway, caller: GatewayCaller, exposed: str) -> str:
-    """Why there is no such tool. Only tools that the caller sees are named."""
+    """The message for an unknown tool. It names only tools that the caller sees."""
     usable = await find_usable(caller)
     seen = [
         each.exposed

@@ -18,7 +18,7 @@ from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError
 
 
 class CallTarget(NamedTuple):
-    """What a call is for: a tool of a server, and the declared tools that it is."""
+    """The target of a call: a tool of a server, and the declared tools behind it."""
 
     server: ReviewedServer
     name: str
@@ -35,7 +35,7 @@ class Offered(NamedTuple):
 
 
 class McpGateway:
-    """The servers behind one gateway. Nothing of a server is started before it is needed."""
+    """The servers behind one gateway. A server is not started before it is needed."""
 
     def __init__(self, upstreams: Sequence[Upstream], pins: Pins, say: Announce) -> None:
         """Raises `UsageError` for servers that cannot be told apart."""
@@ -47,7 +47,7 @@ class McpGateway:
         self._offers: dict[
             tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]
         ] = {}
-        """By organization and server; of the last version of each."""
+        """Bindings, keyed by organization and server, for the last version of each."""
 
     async def offers(self, view: OrgView) -> list[Offered]:
         """Every reviewed and declared tool of every server that answers, by name."""
@@ -57,7 +57,9 @@ class McpGateway:
         return sorted((each for offers in offers_by_server for each in offers), key=lambda each: each.exposed)
 
     async def find(self, view: OrgView, exposed: str) -> CallTarget | None:
-        """What a name in front of a host means. Raises `UpstreamError` if the server has to be asked and does not answer."""
+        """Find the target of a name in front of a host. Raises `UpstreamError` if the server must be asked and does
+        not answer.
+        """
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         if server is None:
             return None
@@ -68,7 +70,7 @@ class McpGateway:
         return CallTarget(server, name, find_bindings(view, (server.name, name)))
 
     def schema_of(self, exposed: str) -> Any:
-        """The schema of the arguments of an accepted tool, by its name in front of a host. Nobody is asked for it."""
+        """The argument schema of an accepted tool, by its name in front of a host. No server is asked."""
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         return None if server is None else server.get_schema_called(exposed)
 
@@ -106,7 +108,7 @@ class McpGateway:
 def match_offers(
     server: str, definitions: Mapping[str, ToolDefinition], declared: Mapping[str, Tool]
 ) -> tuple[list[Offered], dict[str, tuple[ToolBinding, ...]]]:
-    """The tools of a server that are declared, and those that are declared several times, which nobody has."""
+    """The declared tools of a server, and those that are declared several times, which no role gets."""
     offers: list[Offered] = []
     several: dict[str, tuple[ToolBinding, ...]] = {}
     for exposed, name in map_tool_names(server, definitions).items():
@@ -120,7 +122,7 @@ def match_offers(
 
 
 def build_shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
-    """A tool as the host of a caller sees it, which says whether each call needs an approval."""
+    """The definition that the host of a caller sees. It tells whether each call needs an approval."""
     shown = dict(offer.shown)
     if asks:
         shown["description"] = f"{shown.get('description') or ''} (each call needs an approval)".strip()
@@ -129,5 +131,5 @@ def build_shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
 
 
 def make_visible(value: Any) -> Any:
-    """A value in whose texts every character that a reader does not see is written out."""
+    """A value with all invisible characters escaped."""
     return map_texts(value, printable_lines)

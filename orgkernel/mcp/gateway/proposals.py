@@ -1,7 +1,8 @@
-"""What the use of tools suggests: take away what nobody uses, and ask first where a role is refused again and again.
+"""Propose changes from the use of tools: remove unused tools, and require approval for tools that are often refused
+to a role.
 
-Nothing is proposed for a role whose history is too short, and nothing is taken from a role that was never seen to work: what
-cannot be known changes nothing.
+There is no proposal for a role with a short history, and no removal from a role that never called a tool, because
+its needs are unknown.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ NARROWING: tuple[UseProposalKind, ...] = ("remove", "lower")
 
 
 class UseProposal(msgspec.Struct, frozen=True, kw_only=True):
-    """One change of what a role may use."""
+    """One change of a role's permissions."""
 
     kind: UseProposalKind
     role: str
@@ -46,7 +47,7 @@ class UseProposal(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
     """Commands that grant it instead."""
     grantors: tuple[str, ...] = ()
-    """Who may grant it, besides an operator."""
+    """Subjects that may grant it, besides an operator."""
 
 
 def propose_narrowing(
@@ -56,9 +57,9 @@ def propose_narrowing(
     use: ObservedUse,
     roles: Iterable[str],
 ) -> Iterator[UseProposal]:
-    """Tools and levels of these servers that nobody in these roles used.
+    """Propose to remove tools and levels of these servers that no agent in these roles used.
 
-    `served` has the names of the tools on their servers, by the declared tool that stands for them.
+    `served` maps declared tools to the names of the tools on their servers.
     """
     tools = {tool_id: tool for server in servers for tool_id, tool in map_server_tools(view, server).items()}
     for role in roles:
@@ -170,7 +171,7 @@ def _propose_opening(
 def _find_single_change(
     remedies: Iterable[Remedy], kind: str, subject: str = ""
 ) -> tuple[Remedy, RemedyChange] | None:
-    """The first remedy that is one change of a kind, about a subject if one is named, and nothing else."""
+    """The first remedy that is a single change of a kind, for the subject if one is named."""
     for each in remedies:
         change = each.changes[0] if len(each.changes) == 1 else None
         if change is not None and change.kind == kind and subject in ("", change.subject):

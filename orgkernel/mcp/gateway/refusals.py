@@ -1,4 +1,4 @@
-"""What a caller reads instead of a result. All of it is in the first text block, because hosts drop the rest."""
+"""Refusals in place of results. The full message is in the first text block, because hosts drop the others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def build_error_result(text: str, **about: Any) -> dict[str, Any]:
 async def build_refusal(
     caller: GatewayCaller, request: AccessRequest, step: Step, waiting: str = ""
 ) -> dict[str, Any]:
-    """The answer to a call that is not allowed. `waiting` says what became of a request for it."""
+    """The answer to a call that is not allowed. `waiting` describes the request for an approval."""
     text = await write_refusal(caller, request, waiting)
     return build_error_result(text, outcome=step.outcome, code=step.code, audit=step.audit_id)
 

@@ -1,4 +1,4 @@
-"""The report of a gateway: what each role is spared, how tools were used, and which changes of the documents that suggests."""
+"""The report of a gateway: the tools that each role does not see, the calls, and proposed changes of the documents."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ DAY = 86_400.0
 
 
 class ReportTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of a report."""
+    """The options of a report."""
 
     since: float
-    """From when on calls count, in seconds since 1970."""
+    """Start of the period, in seconds since 1970."""
     now: float
     at_least: float
     """Seconds of calls without which nothing is taken away."""
     often: int
-    """Refusals from which on asking is proposed."""
+    """Number of refusals after which an approval is proposed."""
     role: str | None = None
     """The only role to report about."""
     asks: bool = False
@@ -42,7 +42,7 @@ class ReportTerms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GatewayReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a gateway was used for, and what follows from that."""
+    """The use of a gateway, and the proposals."""
 
     org_id: str
     since: str
@@ -52,9 +52,9 @@ class GatewayReport(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[ToolCalls, ...]
     proposals: tuple[UseProposal, ...]
     notes: tuple[str, ...]
-    """Sentences about what the report cannot say."""
+    """Sentences about limits of the report."""
     findings: tuple[str, ...]
-    """What `orgkernel check` would find besides, after the diff."""
+    """Further findings of `orgkernel check` after the diff."""
     diff: str
     folder: str
     """The folder to apply the diff in."""
@@ -113,7 +113,7 @@ def build_report(
 
 
 def _map_served_tools(view: OrgView, pins: Pins) -> dict[str, list[str]]:
-    """The names of tools on their servers, by the declared tool that stands for them."""
+    """Map declared tools to the names of the tools on their servers."""
     names_by_tool: dict[str, list[str]] = {}
     for server in pins.servers:
         definitions = pins.definitions(server)
