@@ -28,7 +28,7 @@ def build_exposed_name(server: str, name: str) -> str:
     """The name of a tool of a server in front of a host.
 
     >>> build_exposed_name("github", "list_issues"), build_exposed_name("my files", "read.text")
-    ('github__list_issues', 'my-files-3fdd08eb__read-text-bcd75bf3')
+    ('github__list_issues', 'my-files-3c02e611__read-text-4b02e355')
     """
     front = build_prefix(server)
     left = _LONGEST - len(front) - 2
