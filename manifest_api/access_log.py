@@ -1,4 +1,6 @@
-"""The access log: one line for each request, including refused requests. It has the length of a query, not its text."""
+"""The access log: one line for each request, including refused requests. It contains the length of a query, not its
+content.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,16 @@ _LONGEST = 500
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """A request and its outcome, besides the id of the request and its caller, which every line of the log has."""
+    """A request and its outcome. Every log line also has the id of the request and its caller."""
 
     client: str
     method: str
     path: str
-    """With control characters written out and secrets masked."""
+    """The path, with control characters escaped and secrets masked."""
     route: str
     """The template of the path, such as `/v1/orgs/{org}`. `none` for a request that was refused before."""
     query_bytes: int
-    """Length of the query string. The text itself may hold what is nobody else's business."""
+    """Length of the query string. The query itself could contain private data."""
     status: int
     problem: str
     """Code of the problem that was the answer. Empty for an answer."""

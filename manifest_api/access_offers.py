@@ -41,7 +41,7 @@ class AccessRequestOffer(msgspec.Struct, frozen=True, kw_only=True, omit_default
     request_id: str = ""
     """The request that waits for an answer."""
     request: RequestTerms | None = None
-    """The body for `POST /v1/orgs/{org}/requests`, where there is no request yet."""
+    """The body for `POST /v1/orgs/{org}/requests`, if there is no request yet."""
 
 
 async def find_offer(
@@ -52,7 +52,8 @@ async def find_offer(
     decision: AccessDecision,
     caller: Caller,
 ) -> AccessRequestOffer | None:
-    """The offer for whoever asks with the scope `request`, for themselves or as an operator. None if no grant would help.
+    """The offer for a caller with the scope `request` that asks for itself or as an operator. None if no grant would
+    help.
 
     Raises `StoreError`.
     """

@@ -58,7 +58,7 @@ class Answers:
         self.kernel = kernel
         self.cache: ResponseCache[ResponseKey, Representation] = ResponseCache()
         self.reading_problem: Literal["failed", "overrun"] | None = None
-        """What was wrong with the last reload. While there is something, no answer counts as fresh."""
+        """The problem of the last reload. While it is set, answers are marked as stale."""
 
     @property
     def reading_failed(self) -> bool:
@@ -76,10 +76,10 @@ class Answers:
     async def respond(
         self, request: Request, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
     ) -> Response:
-        """The response to a GET, which may be cached. `org` is the organization whose version answers.
+        """The response to a GET, which can be cached. `org` is the organization whose version answers.
 
-        A `quick` question is answered on the event loop. Any other question is answered in a thread, so that no request
-        waits for it.
+        A `quick` question is answered on the event loop. Any other question is answered in a thread, so that no
+        request waits for it.
         """
         answer = await self.find(ask, org, quick=quick)
         headers = self._headers(answer)
@@ -112,7 +112,7 @@ class Answers:
     async def find(
         self, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
     ) -> Answer:
-        """The answer of one state. Raises what the kernel raises."""
+        """The answer for one state. Raises the errors of the kernel."""
         if quick:
             return self._ask(ask, org)
         return await run_in_threadpool(self._ask, ask, org)
@@ -135,7 +135,7 @@ class Answers:
         )
 
     def stale(self, stale: bool) -> dict[str, str]:
-        """The header of an answer that does not come from the documents on disk."""
+        """The header that marks an answer as stale."""
         return {STALE: "true"} if stale or self.reading_failed else {}
 
     def _headers(self, answer: Answer) -> dict[str, str]:
@@ -150,7 +150,7 @@ class Answers:
         return self.cache.find(self.kernel.answer_version, _build_key(scope, head, self.reading_failed))
 
     def expect(self, scope: Scope) -> None:
-        """Prepare to be told by the route that its response may be cached."""
+        """Prepare for the route to mark its response as cacheable."""
         scope[_VERSION] = []
 
     def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
@@ -166,7 +166,7 @@ def _build_key(scope: Scope, head: RequestHead, reading_failed: bool) -> Respons
 
 
 def _build_next_link(request: Request, cursor: str) -> str:
-    """The same question for the next page, as a relative reference."""
+    """A relative link to the next page of the same question."""
     query = {**request.query_params, "cursor": cursor}
     return f"{request.url.path}?{urlencode(query)}"
 
@@ -180,7 +180,7 @@ AnswersOfApp = Annotated[Answers, Depends(_get_answers)]
 
 
 class Representing(HttpMiddleware):
-    """Turn the answers of routes into representations, and cache those that may be cached."""
+    """Turn the answers of routes into representations, and cache those that can be cached."""
 
     def __init__(self, app: ASGIApp, answers: Answers) -> None:
         super().__init__(app)

@@ -184,20 +184,20 @@ def create_app(
 
 
 def _hold(app: FastAPI, **parts: object) -> None:
-    """Keep what the routes work with."""
+    """Keep the objects that the routes use."""
     for name, part in parts.items():
         setattr(app.state, name, part)
 
 
 def _build_http_gateway(gateway: McpGateway, kernel: Kernel, stored: StoreAccess, app: FastAPI) -> ASGIApp:
-    """The gateway of a server. What it imports is only for servers that have one."""
+    """The gateway of a server. Its imports are needed only by servers with a gateway."""
     from manifest_api.gateway import HttpGateway
 
     return HttpGateway(gateway, kernel, stored, app)
 
 
 def _install_routes(app: FastAPI, answers: Answers) -> None:
-    """The routes, what their exceptions are answered with, and what is around them."""
+    """Install the routes, the error handlers and the middleware."""
     # Not `include_router`, which builds every route again for each application, at the first request.
     for router in ROUTERS:
         app.router.routes.extend(router.routes)

@@ -18,7 +18,7 @@ from orgkernel.operations.decisions import TRIES, Answered, Decided, decide
 from orgkernel.operations.waiting import resolved
 
 AUDITED_PER_SECOND = 100
-"""Audited questions per second of all callers without a key, because each of them is a row on the disk."""
+"""Audited questions per second of all callers without a key together, because each is a row on the disk."""
 AUDITED_AT_ONCE = 2_000
 
 

@@ -53,7 +53,7 @@ _OVERHEAD = 500
 _decode = msgspec.json.Decoder(prepared(EvaluationQuestion)).decode
 
 Question = tuple[str, bytes, bytes]
-"""The credential, the content type and the body as it was sent."""
+"""The credential, the content type and the unparsed body."""
 
 
 class AskedAccess(msgspec.Struct, frozen=True):
@@ -167,7 +167,7 @@ def _fill_action(
 
 
 def choose_context(question: PartialQuestion, above: PartialQuestion) -> dict[str, Any]:
-    """The context of a question, or the one at the top level."""
+    """The context of a question, or the top-level one."""
     for context in (question.context, above.context):
         if context is not msgspec.UNSET:
             return context
@@ -183,7 +183,7 @@ class Said(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """Approximate bytes in memory. A question is about as long as its answer."""
+        """Approximate size in memory in bytes. A question is about as long as its answer."""
         return 2 * len(self.body) + _OVERHEAD
 
 
@@ -195,14 +195,14 @@ class Evaluator:
     """
 
     def __init__(self, kernel: Kernel, auditor: Auditor, count: Callable[[str, str], None]) -> None:
-        """`count` is told the outcome of each decision and the surface."""
+        """`count` is called with the outcome of each decision and the surface."""
         self._kernel = kernel
         self._auditor = auditor
         self._count = count
         self.cache: ResponseCache[Question, Said] = ResponseCache(MAX_BYTES)
 
     async def answer(self, scope: Scope, body: bytes) -> Said:
-        """The answer to a request body. Raises `RequestRefused`, and what the kernel raises."""
+        """The answer to a request body. Raises `RequestRefused`, and the errors of the kernel."""
         caller = require_scope(scope, "read")
         if scope["query_string"]:
             raise RequestRefused(BAD_EVALUATION, "this route has no query parameters", "see `/docs`")

@@ -1,4 +1,4 @@
-"""The types of questions and answers of OpenID AuthZEN 1.0. `authzen` says what they mean in orgkernel."""
+"""The types of questions and answers of OpenID AuthZEN 1.0. `authzen` defines their meaning in orgkernel."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The types, ids and actions of AuthZEN questions in the words of an organization, by its `authzen.types` (ADR 0023).
+"""The types, ids and actions of AuthZEN questions in the words of an organization, by its `authzen.types` (ADR
+0023).
 
-A question is translated before it is decided, and the results of a search are translated back. A word that the table
-does not contain stays as it is. If no document declares it, the question is denied. A missing property never opens
-anything: rule ORG431 demands that a meaning with conditions requires no more than the meaning that remains without
-them.
+A question is translated before it is decided, and the results of a search are translated back. A word that is not in
+the table is unchanged. If no document declares it, the question is denied. A missing property never opens anything:
+rule ORG431 demands that a meaning with conditions requires no more than the meaning that remains without them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Vocabulary:
         subject: AuthzenEntity | EntityType | None,
         resource: AuthzenEntity | EntityType,
     ) -> str:
-        """An action as decisions write it: by the first of its meanings whose conditions hold."""
+        """An action in the form of decisions: the first of its meanings whose conditions match."""
         for meaning in self._types.actions.get(action.name, ()):
             if self._holds(meaning, action, subject, resource):
                 return meaning.action
@@ -93,12 +93,12 @@ class Vocabulary:
         return self.subject(AuthzenEntity(subject.type, owner)) == self.subject(subject)
 
     def subject_kind(self, foreign_type: str) -> str:
-        """The kind of subjects a search for this type is about."""
+        """The kind of subjects that a search for this type returns."""
         foreign = self._types.subjects.get(foreign_type)
         return foreign_type if foreign is None else foreign.kind
 
     def resource_kind(self, foreign_type: str) -> str:
-        """The kind of resources a search for this type is about. Empty if the registry does not know the resources."""
+        """The kind of resources that a search for this type returns. Empty if the registry has no such resources."""
         foreign = self._types.resources.get(foreign_type)
         if foreign is None:
             return foreign_type
@@ -161,6 +161,6 @@ _NATIVE = Vocabulary(AuthzenTypes())
 
 
 def get_vocabulary(kernel: Kernel, org: str) -> Vocabulary:
-    """The words of an organization. Raises what `Kernel.organization` raises."""
+    """The vocabulary of an organization. Raises the errors of `Kernel.organization`."""
     types = kernel.organization(org).snapshot.records.organization.authzen.types
     return Vocabulary(types) if types.subjects or types.resources or types.actions else _NATIVE

@@ -28,7 +28,7 @@ from orgkernel.errors import OrgkernelError
 logger = logging.getLogger("orgkernel.server")
 
 LOOK_SECONDS = 0.5
-"""Seconds between two polls of the store. A report of another server may be late by as much."""
+"""Seconds between two polls of the store. A report of another server can be late by this time."""
 MOST_FOLLOWERS = 256
 MOST_PER_ASKER = 32
 """Streams of one credential, or of one address without a credential."""
@@ -53,7 +53,7 @@ class Feed:
         self._look_seconds = look_seconds
         self._shared: deque[StoredReport] = deque()
         self._complete_after = 0
-        """All reports after this number, up to `_seen`, are in `_shared`."""
+        """`_shared` contains all reports after this number, up to `_seen`."""
         self._seen = 0
         self._looking: asyncio.Task[None] | None = None
         self._news = asyncio.Event()

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("orgkernel.server")
 _CALLER = "orgkernel.gateway"
-"""Key of the scope with the caller of a request."""
+"""Scope key of the caller of a request."""
 _STATE_SECONDS = 0.1
-"""How long the state of the beginning of a request is taken for the state of now."""
+"""Seconds for which the state at the start of a request is treated as current."""
 _WANTS_PROGRESS = b'"progressToken"'
 _JSON = with_standard([(b"content-type", b"application/json")])
 
@@ -114,7 +114,9 @@ class HttpGateway:
         await self._store_access.refresh()
 
     def tools(self) -> UpstreamTools:
-        """What decides about calls and makes them. Raises `StoreError`, and `Refused` if there is no store."""
+        """The object that decides about calls and makes them. Raises `StoreError`, and `Refused` if there is no
+        store.
+        """
         store = self._store_access.held()
         if store is None:
             raise Refused(
@@ -128,7 +130,7 @@ class HttpGateway:
         return self._tools[1]
 
     def _caller_of(self, request: Request) -> HttpCaller:
-        """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
+        """Identify the caller. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
         refuse_unknown_parameters(request, ("org",))
         caller, org_id, subject = find_member(request, request.query_params.get("org"))
@@ -205,11 +207,13 @@ class HttpCaller(HttpAsker, GatewayCaller):
         self._state_at = time.monotonic()
 
     async def view(self) -> OrgView:
-        """The organization as it is now."""
+        """The current version of the organization."""
         return self._kernel.organization(self.org_id).snapshot.index
 
     async def tools(self) -> UpstreamTools:
-        """What makes calls, with the state as it is now: finding out what a call is may have taken a server to start."""
+        """The object that makes calls, with the current state: finding the target of a call can take time if a
+        server must start.
+        """
         if time.monotonic() - self._state_at > _STATE_SECONDS:
             await self._gateway.refresh()
             self._state_at = time.monotonic()

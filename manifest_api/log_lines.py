@@ -1,7 +1,7 @@
-"""The lines of the log, as text or as JSON, for the server and for the access log alike.
+"""Format log lines as text or JSON, for the server log and the access log.
 
-Each line that is written while a request is answered names the request and the credential of its caller. Texts of
-clients cannot add a line of their own, and whatever looks like a secret is masked.
+Each line that is written while a request is answered names the request and the credential of its caller. Strings
+from clients cannot add lines, and secrets are masked.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class TextLines(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line. The traceback of an exception follows on lines of its own."""
+        """Format the line, followed by the traceback of an exception on separate lines."""
         return mask_secrets(super().format(record))
 
     def formatMessage(self, record: logging.LogRecord) -> str:

@@ -1,4 +1,4 @@
-"""Who asks over `/mcp`: the agent or the person that the key belongs to, in the organization that declares it."""
+"""The caller over `/mcp`: the agent or the person that the key belongs to, in the organization that declares it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class HttpAsker(Asker):
             raise without_path(error) from None
 
     async def decide(self, request: AccessRequest) -> Answered:
-        """Decide and audit as an evaluation. The scope `report` is left out, so that asking uses no grant up."""
+        """Decide and audit as an evaluation. The scope `report` is left out, so asking does not use up a grant."""
         auditor: Auditor = self._request.app.state.auditor
         asking = replace(self.caller, scopes=frozenset({"read"}))
         try:
@@ -82,12 +82,12 @@ def without_path(error: StoreError) -> Refused:
 
 
 def find_asker(request: Request, org: str | None) -> HttpAsker:
-    """The asker of a request. Raises as `find_member`."""
+    """The asker of a request. Raises the errors of `find_member`."""
     return HttpAsker(request, *find_member(request, org))
 
 
 def find_member(request: Request, org: str | None) -> tuple[Caller, str, str]:
-    """Who asks, the organization, and the member of it that the key belongs to. Raises `RequestRefused`, and
+    """The caller, the organization, and its member that the key belongs to. Raises `RequestRefused`, and
     `UnknownOrganization` and `NotServed` for a named organization.
     """
     caller = require_scope(request, "read")
@@ -109,7 +109,7 @@ def find_member(request: Request, org: str | None) -> tuple[Caller, str, str]:
 
 
 def _find_organization(kernel: Kernel, subject: str, org: str | None) -> str:
-    """The organization that a subject asks about: the one of the URL, or the only or active one that declares it."""
+    """The organization for a subject: the one in the URL, or the only or active one that declares it."""
     if org is not None:
         named = kernel.organization(org).snapshot
         if not _is_declared(kernel, named.org_id, subject):

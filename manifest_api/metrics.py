@@ -55,7 +55,7 @@ class RequestCounts(Collector):
 
     def __init__(self) -> None:
         self._requests: dict[tuple[str, str, int], list[float]] = {}
-        """Method, route and status to the requests in each bucket, and the sum of all seconds in the last place."""
+        """Requests per bucket and, as the last value, the sum of all seconds, keyed by method, route and status."""
         self._problems: Counter[str] = Counter()
         self._decisions: Counter[tuple[str, ...]] = Counter()
 
@@ -71,7 +71,7 @@ class RequestCounts(Collector):
             self._problems[scope[PROBLEM]] += 1
 
     def _begin(self, method: str, route: str, status: int) -> list[float]:
-        """The counts of a new kind of request. All methods that are not known are one."""
+        """The counts of a new kind of request. All unknown methods are counted as one."""
         key = (method if method in _METHODS else _OTHER, route, status)
         return self._requests.setdefault(key, [0.0] * (len(_SECONDS) + 2))
 
@@ -80,7 +80,7 @@ class RequestCounts(Collector):
         self._decisions[outcome, surface] += 1
 
     def collect(self) -> Iterator[Metric]:
-        """All of them as metrics."""
+        """All counts as metrics."""
         requests: dict[tuple[str, ...], float] = {}
         by_route: dict[str, list[float]] = {}
         for (method, route, status), counts in dict(self._requests).items():
@@ -165,7 +165,7 @@ class Metrics:
 
 
 class ServerState(Collector):
-    """What is true at the moment: organizations, findings, store, caches, connections and streams."""
+    """Current values: organizations, findings, store, caches, connections and streams."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class ServerState(Collector):
         """The connections of `serve`. None for an application under another server."""
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the registry need not ask at the start."""
+        """Describe nothing, so the registry does not collect at the start."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

@@ -271,7 +271,7 @@ def build_problem_response(
 
 
 def say_invalid(where: str) -> str:
-    """Where a request does not fit."""
+    """The message for a request that is not valid at a place."""
     return f"the request is not valid at {where}"
 
 

@@ -44,7 +44,7 @@ DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
 
 
 def declare_path_id(what: str, example: str) -> Any:
-    """A path parameter. Its pattern is for clients; for any other text the kernel says that the id is unknown."""
+    """A path parameter. Its pattern is for clients; for other strings, the kernel reports an unknown id."""
     return Path(
         description=f"Id of {what}.",
         json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
@@ -79,7 +79,7 @@ AsOf = Annotated[
 
 
 def open_kernel_as_of(kernel: Kernel, at: float | None) -> Kernel:
-    """The kernel, or the same with the state of an earlier time."""
+    """The kernel, or one with the state of an earlier time."""
     return kernel if at is None else kernel.as_of(at)
 
 
@@ -185,7 +185,7 @@ async def _refuse_unknown_parameters(request: Request) -> None:
 
 
 def refuse_unknown_parameters(request: Request, names: Sequence[str]) -> None:
-    """Raise `RequestRefused` for a query parameter of another name, and for one that is repeated."""
+    """Raise `RequestRefused` for an unknown or repeated query parameter."""
     if not request.scope["query_string"]:
         return
     seen: set[str] = set()
@@ -218,13 +218,13 @@ Shape = TypeVar("Shape")
 async def read_body(
     request: Request, shape: type[Shape], example: str, kind: ProblemCode = INVALID_REQUEST
 ) -> Shape:
-    """The body as a value of a type. A body that does not fit is a problem of this kind."""
+    """Read the body as a value of a type. Raises `RequestRefused` with this kind of problem."""
     decode: Callable[[bytes], Shape] = msgspec.json.Decoder(prepared(shape)).decode
     return parse_body(request.scope, await request.body(), decode, example, kind)
 
 
 def read_body_text(name: str, value: msgspec.Raw) -> SourceText:
-    """A document in a body: an object, or a text with YAML or JSON. An object has places in its own JSON."""
+    """Read a document in a body: an object, or a string with YAML or JSON. An object has places in its own JSON."""
     text = bytes(value)
     if text[:1] == b'"':
         text = msgspec.json.decode(text, type=str).encode("utf-8", "surrogatepass")
@@ -238,7 +238,7 @@ def parse_body(
     example: str,
     kind: ProblemCode = INVALID_REQUEST,
 ) -> Shape:
-    """Like `read_body`, for a body that was read already."""
+    """Parse a body like `read_body`, after it was read."""
     content_type = read_head(scope).content_type
     if content_type != b"application/json":
         media_type = content_type.decode("latin-1")

@@ -51,9 +51,8 @@ class Reloader:
         seconds: float = RELOAD_SECONDS,
         observers: Sequence[Callable[[str, float], None]] = (),
     ) -> None:
-        """`note` is told of every load before the next one. A reload may take so many `seconds`. Each of
-        the `observers` is told of every reload whether it is `ok`, has `failed` or has `overrun` its limit, and the
-        seconds it took.
+        """`note` is called with every load before the next one. A reload is limited to `seconds`. Each observer is
+        called with the result of every reload, `ok`, `failed` or `overrun`, and its duration.
         """
         self._seconds = seconds
         self._observers = tuple(observers)
@@ -192,7 +191,7 @@ class Reloader:
 
 
 def _run_in_own_thread(read: Callable[[], Reload]) -> asyncio.Future[Reload]:
-    """The result of a function that runs in a thread of its own. The end of the program does not wait for it."""
+    """Run a function in a separate thread. The end of the program does not wait for it."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Reload] = loop.create_future()
 

@@ -22,7 +22,7 @@ _OF_CONTENT = (b"content-type", b"content-encoding", b"content-length")
 
 
 ResponseKey: TypeAlias = tuple[bytes, bytes, str, str, bool]
-"""The key of a response in one version of the registry: path and query as they were sent, the negotiated coding, the
+"""The key of a response in one version of the registry: the unparsed path and query, the negotiated coding, the
 group of callers that gets this response, and whether answers are marked as stale.
 """
 
@@ -33,7 +33,7 @@ class Representation:
     __slots__ = ("body", "etag", "headers", "headers_of_304", "route")
 
     def __init__(self, headers: Headers, body: bytes, etag: bytes, route: str) -> None:
-        """`route` is the template of its path, for those who count requests."""
+        """`route` is the template of its path, for request counts."""
         self.headers = headers
         self.body = body
         self.etag = etag
@@ -90,7 +90,7 @@ class ResponseCache(Generic[K, V]):
 
     @property
     def bytes(self) -> int:
-        """Bytes of all cached responses."""
+        """Size of all cached responses in bytes."""
         return self._bytes
 
     @property

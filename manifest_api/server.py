@@ -53,7 +53,7 @@ logger = logging.getLogger("orgkernel.server")
 
 _GRACE_SECONDS = 5
 DRAIN_SECONDS = 2.0
-"""Seconds between SIGTERM and closing, in which `/readyz` says that this server takes no more work."""
+"""Seconds between SIGTERM and closing, during which `/readyz` answers 503."""
 # So few that accepting all of them at once stays within the file descriptors that are kept free.
 _BACKLOG = 128
 
@@ -180,7 +180,7 @@ class _Server(uvicorn.Server):
             self._on_ready()
 
     def _make_protocol(self, handshake: Connection) -> LimitedProtocol:
-        """The protocol of a connection, as uvicorn makes one."""
+        """Create the protocol of a connection, as uvicorn does."""
         return LimitedProtocol(
             config=self.config, server_state=self.server_state, app_state=self.lifespan.state,
             connections=self._connections, handshake=handshake,
@@ -196,7 +196,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Like uvicorn, but a signal that ended the server is not raised again."""
+        """Handle signals like uvicorn, except that a signal that ended the server is not raised again."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -252,7 +252,7 @@ def _has_keys(store: StoreLocation | None) -> bool:
 
 
 def resolve_address(host: str, port: int, *, has_keys: bool, needs_key: bool = False) -> list[Any]:
-    """What the system knows of an address to listen on. Raises `UsageError` if it needs a key and there is none."""
+    """Resolve an address to listen on. Raises `UsageError` if it needs a key and none exists."""
     if needs_key and not has_keys:
         raise UsageError(
             "every request needs a key, but no key exists", "create one with `orgkernel key create --admin`"

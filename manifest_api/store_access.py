@@ -105,7 +105,7 @@ class StoreAccess:
             store.refresh()
 
     async def refresh(self) -> None:
-        """Like `read_now`, with a short timeout. `held` raises the error."""
+        """Read the state like `read_now`, with a short timeout. `held` raises the error."""
         if self._location is None:
             return
         store = self._store
@@ -135,7 +135,9 @@ class StoreAccess:
         return EMPTY_STATE if store is None else store.get_last_view(org_id)
 
     def read_past(self, org_id: str, at: float) -> StateView:
-        """The state as it was at a time. Raises `StoreError` and `Refused`. It reads the store, so not on the event loop."""
+        """The state as it was at a time. Raises `StoreError` and `Refused`. It reads the store, so do not call it on
+        the event loop.
+        """
         store = self.held()
         return EMPTY_STATE if store is None else store.read_past(org_id, at)
 
@@ -199,10 +201,10 @@ class StoreAccess:
 
 
 class VanishedGrants:
-    """Puts to sleep, at every load of the documents, the grants of those who are not declared any more.
+    """Puts the grants of subjects that are no longer declared to sleep, at every load of the documents.
 
-    INVARIANT: no load is passed over. What the store could not take is tried again, with the load it was found in, so a
-    subject that was missing in one load and is there in the next does not find its grants awake.
+    INVARIANT: no load is passed over. What the store could not take is tried again, with the load it was found in,
+    so a subject that was missing in one load and is there in the next does not find its grants awake.
     """
 
     def __init__(self, store_access: StoreAccess) -> None:
@@ -211,12 +213,12 @@ class VanishedGrants:
         self._writing = asyncio.Lock()
 
     async def note(self, state: RegistryState, report: Reload) -> None:
-        """Take a load, and try to write down what it says."""
+        """Take a load, and try to record its effect."""
         self._loads.append((state, report))
         await self.retry()
 
     async def retry(self) -> None:
-        """Write down what the loads say that are not written down yet."""
+        """Record the effects of loads that were not recorded yet."""
         async with self._writing:  # another caller would remove the load after the one that it has written
             try:
                 while self._loads:

@@ -84,7 +84,7 @@ async def with_store(
 async def find_in_store(
     request: Request, find: Callable[[Store], T | None], seconds: float = WORK_SECONDS
 ) -> T | None:
-    """A record of the store, found in a thread. None if there is no such record or no store."""
+    """Find a record of the store in a thread. None if there is no such record or no store."""
     store_access: StoreAccess = request.app.state.store_access
     return await store_access.work(find, seconds)
 

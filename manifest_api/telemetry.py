@@ -1,7 +1,7 @@
 """OpenTelemetry traces and metrics, if the environment configures them (docs/how-to/observe.md, ADR 0029).
 
-The standard variables `OTEL_*` say what is sent where. Nothing of OpenTelemetry is imported before one of them asks for
-it. Without, a request costs nothing more.
+The standard variables `OTEL_*` configure what is sent where. OpenTelemetry is imported only if one of them is set.
+Otherwise, requests have no extra cost.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def list_exporters(environment: Mapping[str, str], signal: str) -> tuple[str, ..
 
 
 def open_telemetry(environment: Mapping[str, str]) -> Telemetry | None:
-    """Start what the environment asks for. None if it asks for nothing, or for what is not installed."""
+    """Start telemetry as the environment configures it. None if it configures none, or if packages are missing."""
     wanted = {signal: list_exporters(environment, signal) for signal in _SIGNALS}
     if not any(wanted.values()):
         return None
@@ -140,7 +140,7 @@ class Telemetry:
                 make(family.name, [self._reader(registry, family.name)], description=family.documentation)
 
     def close(self) -> None:
-        """Send what is left. It does not wait long for a collector that does not answer."""
+        """Send remaining data. It does not wait long for a collector that does not answer."""
         set_tracer(None)
         closing = [Thread(target=each.shutdown, daemon=True) for each in (self._traces, self._metrics)]
         for thread in closing:
@@ -218,7 +218,7 @@ class Traced:
 
 
 def _build_attributes(scope: Scope, status: int) -> dict[str, str | int]:
-    """The attributes of a request by the semantic conventions. None of them is a text of the client."""
+    """The attributes of a request by the semantic conventions. None of them is a string from the client."""
     attributes: dict[str, str | int] = {
         "http.request.method": scope["method"],
         "http.route": get_route(scope),

@@ -26,7 +26,7 @@ from orgkernel.errors import OrgkernelError
 
 
 def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Said]]) -> ASGIApp:
-    """The function of a route as an ASGI application of its own."""
+    """Build an ASGI application from the function of a route."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -57,7 +57,7 @@ def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Sai
 
 @lru_cache(maxsize=1)
 def _build_headers(snapshot: str) -> tuple[list[tuple[bytes, bytes]], int]:
-    """The headers of an answer, and the position of the content length among them."""
+    """The headers of an answer, and the index of the content length among them."""
     headers = with_standard(Response(b"", 200, {SNAPSHOT: snapshot}, "application/json").raw_headers)
     return headers, [name for name, _ in headers].index(b"content-length")
 

@@ -81,7 +81,7 @@ class KeyRing:
 
 
 class Rates:
-    """Token buckets that fill at a rate and hold `burst` tokens. Times are seconds of a monotonic clock."""
+    """Token buckets that fill at a rate, up to `burst` tokens. Times are seconds of a monotonic clock."""
 
     def __init__(self, per_second: float, burst: float) -> None:
         self._per_second = per_second
@@ -129,7 +129,7 @@ class Authenticator:
     needs_key: bool = False
     """Whether loopback needs a credential too."""
     is_public: Callable[[str, str], bool] = lambda method, path: False
-    """Whether everybody may ask for a path by a method."""
+    """Whether a path and method need no credential."""
 
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
         """The caller of a request. Raises `RequestRefused`, and `StoreError` if the keys cannot be read."""
@@ -222,8 +222,8 @@ def build_authenticator(
     needs_key: bool = False,
     is_public: Callable[[str, str], bool] | None = None,
 ) -> Authenticator:
-    """The authenticator with its limits. `rate` is in requests per second. `needs_key` is true where loopback needs a
-    credential too. `is_public` says what everybody may ask for; by default nothing.
+    """The authenticator with its limits. `rate` is in requests per second. `needs_key` is true if loopback also
+    needs a credential. `is_public` tells which requests need no credential; by default none.
     """
     burst = max(1.0, rate * _BURST_SECONDS)
     failures = Rates(_FAILURES_PER_SECOND, _FAILURES)
@@ -252,7 +252,7 @@ def _get_address(scope: Scope) -> str:
 
 @lru_cache(maxsize=1_024)
 def group_of(address: str) -> str:
-    """The address that limits count by. Whoever has one IPv6 address has all of its /64."""
+    """The address to which limits apply. A client with an IPv6 address has its whole /64."""
     if ":" not in address:
         return address
     try:

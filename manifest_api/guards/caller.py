@@ -55,7 +55,7 @@ ANYBODY = Caller("loopback", frozenset({"read"}))
 """A caller on loopback without a key. It may ask, and may change nothing."""
 
 VISITOR = Caller("visitor", frozenset({"read"}))
-"""A caller without a key, from anywhere, who asks for what the operator has made public, and may ask for nothing else."""
+"""A caller without a key, from any address, for public requests only."""
 
 
 def note_caller(scope: RequestScope, caller: Caller) -> None:

@@ -1,7 +1,8 @@
-"""No answer repeats a secret of the request: not as the id of a subject, not in the words of a command, not in a refusal.
+"""No answer repeats a secret of the request: not as the id of a subject, not in the words of a command, not in a
+refusal.
 
-What looks like a secret in the path, the query or the body of a request is overwritten in the answer to it. Whatever else
-the answer holds stays: the secret of a new key is shown once. Answers in other forms than JSON do not repeat requests.
+A secret in the path, the query or the body of a request is masked in the answer. The rest of the answer is
+unchanged: the secret of a new key is shown once. Answers in other forms than JSON do not repeat requests.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from orgkernel.runtime.secret_shapes import map_secrets
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]{6,}")
 _MOST: Final = 256 * 1024
-"""Characters of a request that are looked at."""
+"""Maximum number of characters of a request that are searched."""
 _MOST_INLINE: Final = 4 * 1024
-"""Longer requests are looked at in a thread, so that nobody else waits."""
+"""Length from which a request is searched in a thread, so that no other request waits."""
 
 
 class CallerSecrets(HttpMiddleware):
-    """Overwrite in each answer what looks like a secret in its request."""
+    """Mask in each answer the secrets of its request."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = bytearray()
@@ -57,7 +58,9 @@ class CallerSecrets(HttpMiddleware):
 
 
 def _list_address_lines(scope: Scope) -> Iterator[str]:
-    """The path and the query, whole and in their parts: what stands beside a secret must not count as a part of it."""
+    """The path and the query, complete and in parts, so that characters next to a secret are not treated as part of
+    it.
+    """
     path, query = scope["path"], scope["query_string"].decode("latin-1")
     yield path
     yield from path.split("/")
@@ -67,7 +70,7 @@ def _list_address_lines(scope: Scope) -> Iterator[str]:
 
 
 def _list_body_lines(body: bytes) -> Iterator[str]:
-    """The texts of a body, each behind its key."""
+    """The strings of a body, each after its key."""
 
     def lines(value: Any, key: str) -> Iterator[str]:
         if isinstance(value, str):
@@ -86,7 +89,7 @@ def _list_body_lines(body: bytes) -> Iterator[str]:
 
 
 def find_request_secrets(request_text: str, answer: bytes) -> dict[str, str]:
-    """The secrets of a request, if a word of it is in the answer at all."""
+    """The secrets of a request, if the answer contains a word of it."""
     answer_text = answer.decode("utf-8", "replace")
     repeated = any(word in answer_text for word in set(_WORD.findall(request_text)))
     return map_secrets(request_text) if repeated else {}

@@ -32,7 +32,7 @@ MAX_HEAD = 64 * 1024
 _HEAD_TOO_LARGE = f"the head has more than {MAX_HEAD} bytes"
 HEAD_SECONDS = 10.0
 MAX_MESSAGE = 1024 * 1024
-"""Bytes of a whole request as it is sent. A body of 64 KiB in chunks of one byte is well below."""
+"""Maximum size of a request in transit. A body of 64 KiB in chunks of one byte is well below."""
 MESSAGE_SECONDS = 25.0
 STALL_SECONDS = 20.0
 """A client that takes nothing of its answer for this many seconds is cut off."""
@@ -56,7 +56,7 @@ class _Phase(Enum):
 
 
 class Connection(Protocol):
-    """A connection that holds a place."""
+    """A connection that occupies a place."""
 
     address: str
 
@@ -81,11 +81,11 @@ class Connections:
     def __init__(
         self, most: int = MOST_CONNECTIONS, speaks_for_many: Callable[[str], bool] = is_loopback
     ) -> None:
-        """`speaks_for_many` says whether an address stands for many clients."""
+        """`speaks_for_many` tells whether an address stands for many clients."""
         self.most = most
         """Most open connections."""
         self.closed: Counter[str] = Counter()
-        """Connections that were closed at a limit, by reason: the code of a problem, or a word where none was sent."""
+        """Connections that were closed at a limit, by reason: the code of a problem, or a word if none was sent."""
         self._speaks_for_many = speaks_for_many
         self._open: set[Connection] = set()
         self._addresses: Counter[str] = Counter()
@@ -111,7 +111,7 @@ class Connections:
         return len(self._open)
 
     def remove(self, connection: Connection) -> None:
-        """Give the place of a connection back."""
+        """Free the place of a connection."""
         if connection in self._open:
             self._open.remove(connection)
             self._addresses[connection.address] -= 1
@@ -156,7 +156,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the server waits for the head of a request, and answers none."""
+        """Whether the server waits for the head of a request and is not answering one."""
         return self._phase in (_Phase.NEW, _Phase.IDLE, _Phase.HEAD) and (
             self.cycle is None or self.cycle.response_complete
         )

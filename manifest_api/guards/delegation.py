@@ -1,7 +1,8 @@
-"""Who triggered a run, and who dispatched whom in it, as headers of a request say it.
+"""The subject that triggered a run and the dispatchers in it, from the headers of a request.
 
-They only narrow what the credential is good for: each link of a chain passes on what it may use itself, and an unknown one
-nothing. So whoever sends them needs no right to, and a header that is left out gives no more than the key has.
+They only narrow the permissions of the credential: each link of a chain passes on what it may use itself, and an
+unknown one nothing. So sending them needs no permission, and a header that is left out gives no more than the key
+has.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from orgkernel.decisions.access.request import AccessRequest
 
 _SUBJECT: Final = re.compile(r"[a-z]{1,20}:[!-+\--~]{1,150}")
 _MOST: Final = 16
-"""Links of a chain."""
+"""Maximum number of links of a chain."""
 
 
 def read_delegation(request: Request, subject: str) -> AccessRequest:

@@ -46,7 +46,7 @@ _STATELESS = frozenset(
 
 
 Observer = Callable[[Scope, int, float], None]
-"""It is told of a request that was answered: its scope, the status (0 if there was no answer), and the seconds."""
+"""Called after each answered request: its scope, the status (0 if there was no answer), and the seconds."""
 
 
 class Gate:

@@ -1,4 +1,4 @@
-"""Cancel the work for a client that is gone, so that a server of tools is told and does not go on for nobody."""
+"""Cancel the work for a disconnected client, so that tool servers are told to stop."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Self
 from starlette.types import Receive
 
 _AFTER_SECONDS = 0.05
-"""Nothing is looked at before: most answers are complete by then, and a task for each would cost more than it saves."""
+"""Seconds before the connection is checked: most answers are complete by then, and a task for each would cost more."""
 
 
 class ForClient:
-    """Work that is canceled when its client is gone, and then ends quietly.
+    """Work that is canceled when its client disconnects. `receive` must have delivered the whole body before.
 
     `receive` has given the whole body before.
     """

@@ -1,6 +1,6 @@
-"""Limits on the size of a request and on the time its body may take.
+"""Limits on the size of a request and on the time for its body.
 
-The request line and headers are checked first. The whole body is read here, so that no route can forget the limit.
+The request line and headers are checked first. The complete body is read here, so no route can forget the limit.
 """
 
 from __future__ import annotations

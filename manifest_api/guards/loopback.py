@@ -57,7 +57,7 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str,
 
 @lru_cache(maxsize=64)  # the same few are asked with again and again
 def is_loopback(address: str) -> bool:
-    """Whether text is a loopback address, including IPv4 addresses written as IPv6."""
+    """Whether a string is a loopback address, including IPv4 addresses in IPv6 form."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -55,7 +55,7 @@ class Faults(HttpMiddleware):
 
 
 IS_HEAD = "orgkernel.is_head"
-"""Key of the scope that marks a HEAD request, so that streams do not begin."""
+"""Scope key that marks a HEAD request, so that streams do not begin."""
 
 
 class HeadAsGet(HttpMiddleware):

@@ -1,8 +1,8 @@
 """TLS of `serve`: the certificate and its key, checked before they are used, and the handshake of each connection.
 
-A certificate that clients would refuse is refused at the start: it is tried in a handshake with ourselves, in memory.
-uvicorn neither limits nor counts connections that have not finished their handshake, so they are taken over here: each
-one has a place among the connections of the server, and so much time as the head of a request.
+A certificate that clients would refuse is refused at the start: it is tried in an in-memory handshake. uvicorn
+neither limits nor counts connections that have not finished their handshake, so they are taken over here: each one
+has a place among the connections of the server, and so much time as the head of a request.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _MOST_BYTES = 1024 * 1024
 _BETWEEN_SECONDS = 0.1
 """Seconds to wait when no connection can be accepted."""
 _CLOSING_SECONDS = 2.0
-"""Seconds that a client has to confirm the end of a connection."""
+"""Seconds for a client to confirm the end of a connection."""
 _DAY = 86_400.0
 SOON_DAYS = 14.0
-"""Days before its end from which on a certificate is reported as expiring."""
+"""Days before its end at which a certificate is reported as expiring."""
 _EXPIRED, _NOT_YET_VALID, _WRONG_PURPOSE = 10, 9, 26  # X509_V_ERR_… of OpenSSL
 
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """The files of a certificate, with the certificates between it and its authority, and of its private key."""
+    """The files of a certificate chain and of its private key."""
 
     certificate: str
     key: str
 
 
 class Tls:
-    """The certificate of a server. It may be renewed while the server runs."""
+    """The certificate of a server. It can be renewed while the server runs."""
 
     def __init__(self, files: TlsFiles) -> None:
         """Raises `UsageError` for files that cannot be used."""
@@ -54,12 +54,12 @@ class Tls:
         self.context, self.expires_at = read_certificate(files)
 
     def renew(self) -> None:
-        """Use the files as they are now, for connections from now on. Raises `UsageError`, and nothing is changed."""
+        """Use the current files for new connections. If they are invalid, raises `UsageError` and changes nothing."""
         self.context, self.expires_at = read_certificate(self._files)
 
 
 def read_certificate(files: TlsFiles) -> tuple[ssl.SSLContext, float]:
-    """What a server needs for TLS, and when the certificate expires. Raises `UsageError`."""
+    """The TLS context of a certificate, and its expiry. Raises `UsageError`."""
     written = _read(files.certificate, "certificate")
     _read(files.key, "key")
     _require_private(files.key)
@@ -90,7 +90,7 @@ def read_certificate(files: TlsFiles) -> tuple[ssl.SSLContext, float]:
 
 
 def _read(path: str, what: str) -> str:
-    """The text of a file. Raises `UsageError`."""
+    """The content of a file. Raises `UsageError`."""
     try:
         return read_regular(path, _MOST_BYTES).decode("ascii", "replace")
     except NotRegular:
@@ -105,7 +105,9 @@ def _read(path: str, what: str) -> str:
 
 
 def _require_private(path: str) -> None:
-    """A group may read the key, as system packages and orchestrators arrange it; everybody else may not."""
+    """Raise `UsageError` if users outside the owner and the group can read the key. Packages and orchestrators use a
+    group.
+    """
     if not hasattr(os, "getuid"):
         return
     mode = os.stat(path).st_mode
@@ -171,7 +173,7 @@ class SecuredListener:
         connections: Connections,
         make: Callable[[Connection], LimitedProtocol],
     ) -> None:
-        """`make` makes the protocol of a connection, which takes over its place. To be called in the event loop."""
+        """`make` creates the protocol of a connection, which takes over its place. Call this in the event loop."""
         listener.setblocking(False)
         self._listener = listener
         self._tls = tls
@@ -188,7 +190,7 @@ class SecuredListener:
             handshake.abort()
 
     async def wait_closed(self) -> None:
-        """Wait for nobody: connections are closed by the server."""
+        """Return at once: the server closes the connections."""
 
     async def _accept(self) -> None:
         while True:
@@ -235,12 +237,12 @@ class Handshake:
 
     @property
     def is_waiting(self) -> bool:
-        """It may always make room."""
+        """Whether it can be closed to free a place, which is always the case."""
         return True
 
     @property
     def rank(self) -> tuple[bool, float]:
-        """As for connections that never had an answer."""
+        """Its rank for closing, the same as for connections that never had an answer."""
         return False, self._since
 
     def check(self, now: float) -> None:

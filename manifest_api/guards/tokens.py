@@ -107,7 +107,7 @@ class TokenVerifier:
         """The keys that the remembered tokens were verified by."""
 
     def recall(self, token: str) -> Caller | UnfitToken | None:
-        """What is known of a token that was verified a moment ago: its caller, or that it is not valid."""
+        """The cached result of a recently verified token: its caller, or the reason why it is not valid."""
         keys = self._keys.current()
         if keys is not self._verified_by:
             self._verified_by = keys
@@ -189,7 +189,7 @@ class TokenVerifier:
         return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]), person)
 
     def _require_time(self, claims: Mapping[str, Any]) -> None:
-        """Check the times of a token by the clock of the server. Raises `UnfitToken`."""
+        """Check the times of a token against the clock of the server. Raises `UnfitToken`."""
         now = self._clock()
         ends, begins = claims["exp"], claims.get("nbf", now)
         if not (_is_time(ends) and now < ends + _LEEWAY_SECONDS):
@@ -211,7 +211,7 @@ def _is_name(name: Any) -> bool:
 
 
 def _read_scopes(claim: Any) -> frozenset[KeyScope]:
-    """The scopes of the `scope` claim, which is a text of words or a list."""
+    """The scopes of the `scope` claim, which is a string of words or a list."""
     words = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
     ours = {
         word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)

@@ -1,4 +1,4 @@
-"""Access in the words of orgkernel: why, who-can and what-can, and what a sender may do."""
+"""Access questions in orgkernel's terms: why, who-can and what-can, and the envelope of a sender."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 _COUNTED = 5
-"""Remedies of an explanation for which it is counted what else they would open."""
+"""Number of remedies for which the explanation counts which other requests they would also allow."""
 
 
 class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -177,7 +177,9 @@ async def post_what_can(request: Request, answers: AnswersOfApp, org: Org) -> Re
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
-    """A question whose organization is in the path. An organization in the context is ignored, and the answer says so."""
+    """Read a question whose organization is in the path. An organization in the context is ignored, and the answer
+    lists it.
+    """
     access = understand(subject, action, resource, context)
     ignored = (*access.ignored, "org") if "org" in context else access.ignored
     return msgspec.structs.replace(access, org=org, ignored=ignored)

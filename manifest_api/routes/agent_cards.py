@@ -1,7 +1,8 @@
 """Agent cards (A2A 1.0), their catalog, and the keys that verify them.
 
-A short card says that an agent is there and what it can be asked for. Whoever may read the organization also gets the
-extended card, with the chain of command, the rank and the PACE plan. An address has the same answer for everybody.
+A short card shows that an agent exists and what it can be asked for. A caller that may read the organization also
+gets the extended card, with the chain of command, the rank and the PACE plan. An address has the same answer for
+everybody.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class AgentCard(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     version: str
     supportedInterfaces: tuple[dict[str, str], ...]
-    """Where the agent answers. The tenant is the id of the role."""
+    """Address of the agent. The tenant is the id of the role."""
     capabilities: dict[str, Any]
     """The extended card has extensions here: chain of command, rank, PACE plan."""
     defaultInputModes: tuple[str, ...]
@@ -82,7 +83,7 @@ async def get_role_card(request: Request, answers: AnswersOfApp, org: Org, role:
 
 @router.get("/v1/orgs/{org}/extended-agent-card.json", responses=_CARD)
 async def get_extended_organization_card(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Get the card of an organization with everything that the documents say. It is never public."""
+    """Get the card of an organization with all documented facts. It is never public."""
     return await _build_card_response(request, answers, org, "", short=False)
 
 
@@ -94,14 +95,14 @@ async def get_extended_role_card(request: Request, answers: AnswersOfApp, org: O
 
 @router.get(CATALOG, responses=declare_responses(AiCatalog, 404))
 async def get_ai_catalog(request: Request, answers: AnswersOfApp) -> Response:
-    """List the short cards of all organizations that are served (AI Catalog, experimental)."""
+    """List the short cards of all served organizations (AI Catalog, experimental)."""
     cards = _get_cards(request)
     return await answers.respond(request, cards.catalog)
 
 
 @router.get(KEYS, responses=declare_responses(KeySet, 404))
 async def get_card_keys(request: Request, answers: AnswersOfApp) -> Response:
-    """List the public keys that verify signed cards: the one that signs, and former ones for a while."""
+    """List the public keys that verify signed cards: the current one, and former ones for a while."""
     keys = _get_cards(request).keys
     if keys is None:
         raise RequestRefused(NO_CARDS, "cards are not signed", "set `sign_key` in `[a2a]` of orgkernel.toml")

@@ -54,12 +54,12 @@ class CommissionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     agents: Annotated[tuple[CommissionOrder, ...], msgspec.Meta(min_length=1, max_length=_MOST_AGENTS)]
     dry_run: bool = False
-    """Only say what would be done."""
+    """Only report what would be done."""
     reason: Text = ""
 
 
 class PersonalityBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The personality that somebody measured."""
+    """A measured personality."""
 
     openness: TraitValue
     conscientiousness: TraitValue
@@ -92,10 +92,10 @@ class WatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class OrganizationStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """What an organization is in, and what it can be in."""
+    """The current alert and watch of an organization, and the declared ones."""
 
     alert: OrgStatus | None
-    """None if nobody has recorded one: then policies that match alerts make answers conditional."""
+    """The recorded alert. If it is null, policies that match alerts make answers conditional."""
     watch: OrgStatus | None
     alerts: tuple[str, ...]
     """The declared ones."""
@@ -127,7 +127,7 @@ async def post_agents(request: Request, org: Org) -> Response:
     "/v1/orgs/{org}/agents/{agent}/certificate", responses=declare_store_responses(BirthCertificate, 404, 409)
 )
 async def get_certificate(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Get the signed birth certificate of an agent. Anybody can verify it without this server."""
+    """Get the signed birth certificate of an agent. It can be verified without this server."""
     return build_json_response(
         await _ask_store(request, lambda context: find_certificate(context, agent, org=org))
     )
@@ -140,7 +140,7 @@ async def get_certificate(request: Request, org: Org, agent: AgentPath) -> Respo
     ),
 )
 async def post_episode(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Record a piece of work of an agent. Never by its own credential, because trust follows from it."""
+    """Record a piece of work of an agent. An agent's own credential is refused, because trust is computed from it."""
     return await write(
         request, "report", EpisodeDraft, '{"outcome": "success"}',
         lambda context, draft: record_episode(context, agent, draft, org=org),
@@ -172,7 +172,7 @@ async def get_episodes(
     "/v1/orgs/{org}/agents/{agent}/service-record", responses=declare_store_responses(ServiceRecord, 404, 409)
 )
 async def get_service_record(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Get what an agent has done: its birth, episodes, success rate, trajectory and promotions."""
+    """Get what an agent has done: its birth, episodes, success rate, trust over time and promotions."""
     return build_json_response(
         await _ask_store(request, lambda context: find_service_record(context, agent, org=org))
     )
@@ -183,7 +183,7 @@ async def get_service_record(request: Request, org: Org, agent: AgentPath) -> Re
     responses=declare_responses(PersonalityDrift, 404, 409, 503, org=True),
 )
 async def get_personality(request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath) -> Response:
-    """Get how far the observed personality of an agent is from the one in the roster."""
+    """Get the drift of an agent's observed personality from the one in the roster."""
     return await answers.respond(request, lambda kernel: kernel.personality(org, agent), org)
 
 
@@ -203,7 +203,7 @@ async def get_personality(request: Request, answers: AnswersOfApp, org: Org, age
     ),
 )
 async def post_personality(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Record a measured personality of an agent. Never by its own credential."""
+    """Record a measured personality of an agent. The agent's own credential is refused."""
     return await write(
         request, "rank", PersonalityBody, '{"openness": 0.7, …}',
         lambda context, body: observe_personality(context, agent, _read_personality(body), org=org, reason=body.reason),
@@ -249,7 +249,7 @@ async def post_watch(request: Request, org: Org) -> Response:
 
 
 async def _ask_store(request: Request, question: Any) -> Any:
-    """The answer of a question to the store, in a thread."""
+    """Ask the store a question in a thread."""
     kernel: Kernel = request.app.state.answers.kernel
     return await with_store(request, lambda store: question(Context(kernel, store, _NOBODY)))
 

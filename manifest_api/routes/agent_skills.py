@@ -64,7 +64,7 @@ class SkillHistory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AssessmentBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The level that somebody found."""
+    """An assessed level."""
 
     level: Level
     source: SkillSource = "assessment"
@@ -85,7 +85,7 @@ class PromotionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 async def get_agent_skills(
     request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
-    """Get the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
+    """Get the skills of an agent at their current levels, and what is missing for its roles and ranks."""
     return await answers.respond(
         request, lambda kernel: open_kernel_as_of(kernel, as_of).skill_profile(org, agent), org
     )
@@ -138,7 +138,7 @@ async def get_skill_history(
     **declare_change(SkillRecord, ReasonBody, {"reason": "the morning letters"}),
 )
 async def post_exercise(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
-    """Record that an agent has practiced a skill, from which its decay begins anew. Never by its own credential."""
+    """Record that an agent has practiced a skill, which restarts its decay. The agent's own credential is refused."""
     return await write_with_reason(
         request, "rank", lambda context, reason: exercise_skill(context, agent, skill, org=org, reason=reason)
     )
@@ -149,7 +149,7 @@ async def post_exercise(request: Request, org: Org, agent: AgentPath, skill: Ski
     **declare_change(SkillRecord, AssessmentBody, {"level": 4, "reason": "worked alone for a week"}),
 )
 async def post_assessment(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
-    """Record the level that somebody found an agent to have in a skill. Never by its own credential."""
+    """Record the assessed level of an agent's skill. The agent's own credential is refused."""
     return await write(
         request, "rank", AssessmentBody, '{"level": 4}',
         lambda context, assessment: assess_skill(
@@ -163,7 +163,7 @@ async def post_assessment(request: Request, org: Org, agent: AgentPath, skill: S
     **declare_change(SkillRecord, ReasonBody, {"reason": "retraining"}),
 )
 async def post_skill_suspension(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
-    """Take a skill of an agent out of use. It does not count until it is resumed, and does not decay."""
+    """Suspend a skill of an agent. Until it is resumed, the skill is ignored and does not decay."""
     return await write_with_reason(
         request, "rank", lambda context, reason: suspend_skill(context, agent, skill, org=org, reason=reason)
     )
@@ -174,7 +174,7 @@ async def post_skill_suspension(request: Request, org: Org, agent: AgentPath, sk
     **declare_change(SkillRecord, ReasonBody, {"reason": "retrained"}),
 )
 async def post_skill_resumption(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
-    """Let a suspended skill of an agent count again."""
+    """Resume a suspended skill of an agent."""
     return await write_with_reason(
         request, "rank", lambda context, reason: resume_skill(context, agent, skill, org=org, reason=reason)
     )
@@ -187,7 +187,7 @@ async def post_skill_resumption(request: Request, org: Org, agent: AgentPath, sk
 async def get_results(
     request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
-    """Get how an agent stands in every test: whether it counts as passed, its baseline and its drift."""
+    """Get the results of an agent in every test: whether it passed, its baseline and its drift."""
     return await answers.respond(
         request, lambda kernel: open_kernel_as_of(kernel, as_of).qualification_record(org, agent), org
     )
@@ -198,7 +198,7 @@ async def get_results(
     **declare_change(QualificationResult, ReasonBody, {"reason": "the test set was in the prompt"}),
 )
 async def post_invalidation(request: Request, org: Org, agent: AgentPath, result: ResultPath) -> Response:
-    """Say that a result does not count, and why. The result is kept. Never by the agent's own credential."""
+    """Invalidate a result, with a reason. The result is kept. The agent's own credential is refused."""
     return await write_with_reason(
         request, "rank",
         lambda context, reason: invalidate_result(context, agent, result, org=org, reason=reason),
@@ -223,9 +223,9 @@ async def get_promotion(
     **declare_change(AgentState, PromotionBody, {"reason": "the review of October"}),
 )
 async def post_promotion(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Give an agent the next rank, if it meets every requirement or `override` says why it gets it anyway.
+    """Give an agent the next rank, if it meets every requirement or `override` gives a reason for an exception.
 
-    Never by its own credential.
+    The agent's own credential is refused.
     """
     return await write(
         request, "rank", PromotionBody, '{"reason": "…"}',

@@ -48,14 +48,14 @@ class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class ResultBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an agent scored in a test."""
+    """The score of an agent in a test."""
 
     qualification: Name
     score: float
     sample_size: Annotated[int, msgspec.Meta(ge=1, lt=10**9)] | None = None
     """How many cases the score rests on."""
     digests: dict[Name, Name] = {}
-    """What was tested, by name: the digest of the model, prompt, tool schemas, policy, test set …"""
+    """Digests of what was tested, by name: the model, prompt, tool schemas, policy, test set …"""
     reason: Text = ""
 
 
@@ -122,7 +122,9 @@ async def post_lifecycle(request: Request, org: OrgOrAll, agent: AgentPath) -> R
     ),
 )
 async def post_result(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Record the score of an agent in a test. Never by its own credential. The declared threshold says whether it passed."""
+    """Record the score of an agent in a test. The agent's own credential is refused. The declared threshold decides
+    whether it passed.
+    """
     return await write(
         request, "rank", ResultBody, '{"qualification": "ID", "score": 0.93}',
         lambda context, test: record_result(

@@ -67,7 +67,7 @@ class AuditVerification(msgspec.Struct, frozen=True, kw_only=True):
     more_findings: int
     """Beyond those listed."""
     accepted: tuple[AcceptedFinding, ...]
-    """Findings that somebody has accepted. They do not count."""
+    """Accepted findings. They do not affect the verdict."""
 
 
 @router.get("/v1/audit", responses=declare_store_responses(AuditPage, 409))
@@ -140,5 +140,5 @@ async def get_verification(request: Request) -> Response:
 
 
 def _quote_path(path: str) -> bytes:
-    """A path as it is inside a JSON string."""
+    """A path in the form that it has inside a JSON string."""
     return msgspec.json.encode(path)[1:-1]

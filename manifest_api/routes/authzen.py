@@ -138,7 +138,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
 def _begin(
     auditor: Auditor, written: msgspec.Raw, above: EvaluationsQuestion, caller: Caller
 ) -> EvaluationAnswer | tuple[AskedAccess, Decided]:
-    """Decide one of several questions. One that cannot be read is denied with an error of its own."""
+    """Decide one of several questions. An unreadable question is denied, with an error in its context."""
     try:
         try:
             each = _read_item(written)
@@ -308,7 +308,7 @@ def _page(
 
 
 def get_base_url(request: Request) -> str:
-    """The URL of the server as the client knows it. Forwarded headers count only if the proxy is trusted."""
+    """The URL of the server for the client. Forwarded headers are used only if the proxy is trusted."""
     scheme, host = request.url.scheme, request.url.netloc
     trusted: TrustedProxies = request.app.state.trusted_proxies
     client = request.client

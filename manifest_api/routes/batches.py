@@ -31,7 +31,7 @@ class BatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """How are these subtasks batched, and which may start now?"""
 
     plan: msgspec.Raw
-    """The plan: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
+    """The plan: an object, or a string with YAML or JSON. Places in the findings are relative to its start."""
     done: SubtaskIds = ()
     """Subtasks that are done."""
     running: SubtaskIds = ()
@@ -39,10 +39,10 @@ class BatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The batches of a plan, or everything that is wrong with it."""
+    """The batches of a plan, or all of its problems."""
 
     outcome: Literal["planned", "refused", "cannot_tell"]
-    """`refused` if something is wrong with the plan or with what is running. `cannot_tell` if it cannot be read as a plan."""
+    """`refused` if the plan or the running work has a problem. `cannot_tell` if the input is not a plan."""
     plan: BatchPlan | None
     findings: tuple[DiagnosticRow, ...]
 
@@ -53,8 +53,8 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     openapi_extra=declare_body(BatchQuestion, _EXAMPLE),
 )
 async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Make the fewest batches of the subtasks of a plan, and say what may start now and what waits for whom. Nothing is
-    stored. The batch size of the organization bounds that of the plan.
+    """Divide the subtasks of a plan into as few batches as possible, and list which may start now and which wait.
+    Nothing is stored. The organization's batch size limits the plan.
     """
     require_scope(request, "read")
     question = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')

@@ -1,4 +1,4 @@
-"""Bills: procedures of several roles. The server says what may happen next in one; it runs none and keeps nothing."""
+"""Bills: procedures of several roles. The server lists the next steps of a bill; it runs and stores nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def get_bills(request: Request, answers: AnswersOfApp, org: Org) -> Respon
 
 @router.get("/v1/orgs/{org}/bills/{bill}", responses=declare_responses(BillPage, 404, 409, 503, org=True))
 async def get_bill(request: Request, answers: AnswersOfApp, org: Org, bill: BillPath) -> Response:
-    """Get a bill: its bill roles, its steps, who may start it, and what its rules find."""
+    """Get a bill: its bill roles, its steps, who may start it, and its findings."""
     return await answers.respond(request, lambda kernel: kernel.bill(org, bill), org)
 
 
@@ -56,7 +56,7 @@ async def get_bill(request: Request, answers: AnswersOfApp, org: Org, bill: Bill
 async def post_bill_fill(
     request: Request, answers: AnswersOfApp, org: Org, bill: BillPath, as_of: AsOf = None
 ) -> Response:
-    """Propose who takes which bill role, by the crew as it is now. Nobody is assigned by it."""
+    """Propose who takes which bill role, from the current crew. This assigns nobody."""
     require_scope(request, "read")
     question = await read_body(request, AssignmentQuestion, "{}")
     return await answers.respond_once(
@@ -72,7 +72,7 @@ async def post_bill_fill(
 async def post_bill_next(
     request: Request, answers: AnswersOfApp, org: Org, bill: BillPath, as_of: AsOf = None
 ) -> Response:
-    """Say which steps of a bill that runs may start now, what goes with them, and what blocks the others."""
+    """List which steps of a running bill may start now, what accompanies them, and what blocks the others."""
     require_scope(request, "read")
     instance = await read_body(
         request, BillInstance, '{"activated_by": "agent:ID", "assignments": {}, "steps": {}}'

@@ -1,4 +1,4 @@
-"""Standing orders, cognitive skills, and how somebody handles an intent."""
+"""Standing orders, cognitive skills, and how a subject handles an intent."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class HandlingAnswer(msgspec.Struct, frozen=True, kw_only=True):
     responses=declare_responses(StandingOrders, 404, 409, 503, org=True),
 )
 async def get_standing_orders(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
-    """Get the standing orders of a role: federation, organization, department, role. Earlier ones hold."""
+    """Get the standing orders of a role: federation, organization, department, role. Earlier ones take precedence."""
     return await answers.respond(request, lambda kernel: kernel.standing_orders(org, role), org)
 
 
@@ -99,7 +99,7 @@ async def get_skill_resource(
     path: FileInPath,
     subject: AskingSubject,
 ) -> Response:
-    """Get one file beside a skill, if the subject may activate the skill now."""
+    """Get one file in the folder of a skill, if the subject may activate the skill now."""
     _require_own(request, subject)
     return await answers.respond_once(lambda kernel: kernel.skill_resource(org, subject, name, path), org)
 
@@ -145,7 +145,7 @@ async def post_handle(request: Request, answers: AnswersOfApp, org: Org) -> Resp
 
 
 def _require_own(request: Request, subject: str) -> None:
-    """Refuse the credential of an agent that names another subject: it would pass gates that are shut for it."""
+    """Refuse the credential of an agent that names another subject, because the gates of that subject could differ."""
     caller = require_scope(request, "read")
     if caller.agent_id is not None and subject != f"agent:{caller.agent_id}":
         raise RequestRefused(

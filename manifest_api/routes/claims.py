@@ -32,7 +32,7 @@ from orgkernel.operations.permissions import ID, Name, Text
 router = APIRouter(tags=["claims"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 ClaimToken = Annotated[int, Path(ge=1, le=9_007_199_254_740_991, description="Token of the claim.")]
 ClaimHolder = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system):{ID}")]
-"""A role holds the files of a dispatch that named no agent."""
+"""The holder. A role holds the files of a dispatch that named no agent."""
 ClaimSeconds = Annotated[float, msgspec.Meta(gt=0, le=604_800)]
 ClaimPaths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=200)]
 
@@ -47,7 +47,7 @@ class ClaimDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     session: Name | None = None
     """Session in which the holder works."""
     planner: Holder | None = None
-    """Who planned the work."""
+    """Subject that planned the work."""
     seconds: ClaimSeconds | None = None
     """How long the claim lasts. By default an hour."""
     reason: Text = ""
@@ -97,7 +97,7 @@ async def get_claims(
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """List the claims that hold now, by organization and token."""
+    """List the current claims, by organization and token."""
     org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
@@ -116,9 +116,9 @@ async def get_claims(
     ),
 )
 async def post_claim(request: Request, org: Org) -> Response:
-    """Claim files, all of them or none. Nobody else can claim what overlaps until the claim ends. It is no permission.
+    """Claim files, all of them or none. Other holders cannot claim overlapping files until the claim ends.
 
-    The token rises with every claim of the organization.
+    A claim is not a permission. The token increases with every claim of the organization.
     """
     return await write(
         request, "report", ClaimDraft, '{"paths": ["src/search/**"]}',
@@ -160,7 +160,7 @@ async def post_claim_release(request: Request, org: Org, token: ClaimToken) -> R
     **declare_change(FileClaim, ClaimTransfer, {"to": "agent:clerk"}),
 )
 async def post_claim_transfer(request: Request, org: Org, token: ClaimToken) -> Response:
-    """Hand a claim over. The new holder gets a new token, and the old token is no longer valid."""
+    """Transfer a claim. The new holder gets a new token, and the old token is no longer valid."""
     return await write(
         request, "report", ClaimTransfer, '{"to": "agent:clerk"}',
         lambda context, given: transfer_claim(

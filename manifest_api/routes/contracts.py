@@ -52,16 +52,16 @@ _EXAMPLE = {"contract": {"_schema": "orgkernel:brief", "mission": "Let customers
 
 
 class ContractQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Is this contract sound, by itself or beside the one it belongs to?"""
+    """Is this contract sound, by itself or with the contract it belongs to?"""
 
     contract: msgspec.Raw
-    """The contract: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
+    """The contract: an object, or a string with YAML or JSON. Places in the findings are relative to its start."""
     against: msgspec.Raw = msgspec.field(default_factory=lambda: _NONE)
     """The brief, or the other contract, that this one belongs to, in the same way."""
 
 
 class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is found in a contract."""
+    """All findings about a contract."""
 
     outcome: Literal["sound", "unsound", "cannot_tell"]
     """`cannot_tell` if the kind of contract is not known, or the other contract cannot be read."""
@@ -90,7 +90,7 @@ class ContractDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """A contract to store."""
 
     contract: msgspec.Raw
-    """The contract: an object, or a text with YAML or JSON."""
+    """The contract: an object, or a string with YAML or JSON."""
 
 
 class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +103,7 @@ class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post("/v1/orgs/{org}/contracts", **declare_change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
 async def post_contract(request: Request, org: Org) -> Response:
-    """Store a contract that is sound, by itself and beside what is stored. It is never changed afterwards.
+    """Store a contract that is sound, by itself and with the stored contracts. It is never changed afterwards.
 
     A session has exactly one result. The credential of an agent stores contracts of that agent only.
     """
@@ -149,14 +149,16 @@ class NextBrief(msgspec.Struct, frozen=True, kw_only=True):
     """The draft of a brief below a stored one, from the results and decisions of its mission."""
 
     brief: dict[str, Any]
-    """A contract of kind `brief`. Task, criteria, verify command and files are empty: whoever dispatches writes them."""
+    """A contract of kind `brief`. Task, criteria, verify command and files are empty, and the sender fills them in."""
     markdown: str
-    """The same, as its receiver reads it."""
+    """The same draft in the form for its receiver."""
 
 
 @router.get("/v1/orgs/{org}/contracts/{brief}/next", responses=declare_store_responses(NextBrief, 404, 409))
 async def get_next_brief(request: Request, org: Org, brief: BriefId) -> Response:
-    """Draft the next brief of a mission: a brief below a stored one. Nothing is stored, and every draft has an id of its own."""
+    """Draft the next brief of a mission: a brief below a stored one. Nothing is stored, and every draft has a new
+    id.
+    """
 
     def draft(context: Context) -> NextBrief:
         next_brief = draft_next_brief(context, brief, org)
@@ -170,7 +172,7 @@ class DecisionLog(msgspec.Struct, frozen=True, kw_only=True):
 
     entries: tuple[DecisionEntry, ...]
     markdown: str
-    """The same, as people and agents read it."""
+    """The same log in the form for people and agents."""
 
 
 @router.get("/v1/orgs/{org}/decisions", responses=declare_store_responses(DecisionLog, 404, 409))
@@ -201,5 +203,5 @@ def read_value(name: str, value: dict[str, Any] | str) -> ReadContract:
 
 
 def read_in_body(name: str, value: msgspec.Raw) -> ReadContract:
-    """A contract in the body of a request: an object, or a text with YAML or JSON."""
+    """Read a contract in the body of a request: an object, or a string with YAML or JSON."""
     return read_contract(read_body_text(name, value))

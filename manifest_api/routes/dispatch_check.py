@@ -23,7 +23,7 @@ class DispatchCheckQuestion(HandoverQuestion, frozen=True, kw_only=True, forbid_
     """May the sender dispatch the receiver, with this brief?"""
 
     brief: dict[str, Any] | str | None = None
-    """The brief that is handed down: an object, or a text with YAML or JSON."""
+    """The brief that is handed down: an object, or a string with YAML or JSON."""
     parent_brief: dict[str, Any] | str | None = None
     """The brief that the sender itself works by, in the same way."""
 

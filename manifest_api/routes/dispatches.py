@@ -42,20 +42,24 @@ class DispatchDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     receiver: Name = msgspec.field(name="to")
     """A role, or a layer with one role."""
     brief: dict[str, Any] | str | None = None
-    """The brief that is handed down: an object, or a text with YAML or JSON. The brief of the sender has to be stored."""
+    """The brief that is handed down: an object, or a string with YAML or JSON. The brief of the sender must be
+    stored.
+    """
     holder: Holder | None = None
-    """The agent that does the work. By default, it is anybody in the role."""
+    """The agent that does the work. By default, any agent in the role."""
     session: Name | None = None
-    """The session that does the work. By default, the one that the edge says."""
+    """The session that does the work. By default, the session that the edge declares."""
     from_session: Name | None = None
     """The session of the sender. By default, the one that its own brief was dispatched into."""
     depth: Number | None = None
-    """How many dispatches lie above the sender. What the log knows counts if it is more; so it does for the next two."""
+    """Number of dispatches above the sender. If the log has a larger number, that one is used; the same applies to
+    the next two fields.
+    """
     children: Number | None = None
     concurrent: Number | None = None
     pace: PaceTierName | None = None
     on_behalf_of: Name | None = None
-    """Who triggered the run."""
+    """The subject that triggered the run."""
     budget_guard: bool = False
     context: AccessContext = AccessContext()
     seconds: ClaimSeconds | None = None
@@ -75,9 +79,9 @@ class DispatchPage(msgspec.Struct, frozen=True, kw_only=True):
     "/v1/orgs/{org}/dispatches", **declare_change(DispatchRecord, DispatchDraft, _EXAMPLE, made=True)
 )
 async def post_dispatch_record(request: Request, org: Org) -> Response:
-    """Decide about a dispatch. If it is permitted, claim the files of its brief and log it, both or nothing.
+    """Decide about a dispatch. If it is permitted, claim the files of its brief and log it, both or neither.
 
-    Depth, children and principal are taken from the log where it knows them.
+    If the log has depth, children and principal, they are taken from it.
     """
     return await write(
         request, "report", DispatchDraft, '{"from": "role:ID", "to": "ID"}',

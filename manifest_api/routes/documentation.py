@@ -101,7 +101,7 @@ def render_docs(document: dict[str, Any]) -> str:
 
 
 def _render_text(text: object) -> str:
-    """Text as HTML. Text in backticks becomes code."""
+    """Render a string as HTML. Parts in backticks become code."""
     parts = escape(str(text)).split("`")
     return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
 

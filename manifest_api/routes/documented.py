@@ -71,7 +71,8 @@ def declare_store_responses(shape: Any, *problems: int, status: int = 200) -> di
 def declare_change(gives: Any, takes: Any, example: object, *, made: bool = False) -> dict[str, Any]:
     """The declaration of a route that changes the store: its answer, its problems and its body.
 
-    `made` says that the route creates a record. Every such route answers 404 if the organization or the record does not exist.
+    `made` is true if the route creates a record. Every such route answers 404 if the organization or the record does
+    not exist.
     """
     problems = (400, 401, 404, 409, 415)
     status = 201 if made else 200

@@ -66,7 +66,7 @@ async def get_grants(
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """List the grants that hold in an organization, in the order in which they were issued."""
+    """List the current grants of an organization, in the order in which they were issued."""
     org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
@@ -114,7 +114,7 @@ async def post_grant(request: Request, org: OrgOrAll) -> Response:
 
 @router.post("/v1/orgs/{org}/grants/{grant}/revoke", **declare_change(Grant, ReasonBody, {"reason": "done"}))
 async def post_revocation(request: Request, org: OrgOrAll, grant: GrantId) -> Response:
-    """Revoke a grant from now on. Its history is kept."""
+    """Revoke a grant. Its history is kept."""
     return await write_with_reason(
         request, "grant", lambda context, reason: revoke_grant(context, grant, reason, org=org)
     )
@@ -158,7 +158,7 @@ async def get_restrictions(
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """List the restrictions that hold in an organization, in the order in which they were issued."""
+    """List the current restrictions of an organization, in the order in which they were issued."""
     org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
@@ -215,9 +215,7 @@ async def post_restriction(request: Request, org: OrgOrAll) -> Response:
     **declare_change(Restriction, ReasonBody, {"reason": "done"}),
 )
 async def post_lifting(request: Request, org: OrgOrAll, restriction: RestrictionId) -> Response:
-    """Lift a restriction from now on. Its history is kept. The credential of an agent needs the same rights as for a
-    grant.
-    """
+    """Lift a restriction. Its history is kept. The credential of an agent needs the same rights as for a grant."""
     return await write_with_reason(
         request, "grant", lambda context, reason: lift_restriction(context, restriction, reason, org=org)
     )

@@ -1,7 +1,7 @@
-"""`/mcp`: the questions of an agent about itself, over streamable HTTP. Every request stands for itself.
+"""`/mcp`: the questions of an agent about itself, over streamable HTTP. Every request is independent.
 
-There are no sessions and no streams, so GET and DELETE are not allowed. What is refused before a tool is reached is a
-problem document, as everywhere; what a tool refuses is the result of the tool (ADR 0060).
+There are no sessions and no streams, so GET and DELETE are not allowed. A refusal before a tool is reached is a
+problem document, as everywhere; the refusal of a tool is the result of the tool (ADR 0060).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from orgkernel.mcp.server import HttpServer, open_http
 router = APIRouter(tags=["mcp"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 PATH = "/mcp"
 MOST_OF_A_CALL = 4 * 1024 * 1024
-"""Bytes of a call through the gateway, whose arguments may be the content of a file."""
+"""Maximum size of a call through the gateway. Its arguments can contain a file."""
 _ASKER = "orgkernel.mcp"
-"""Key of the scope with the asker of a request."""
+"""Scope key of the asker of a request."""
 
 
 @router.post(PATH, include_in_schema=False)

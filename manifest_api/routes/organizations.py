@@ -83,7 +83,7 @@ async def get_crew_manifest(
 
 @router.get("/v1/orgs/{org}/roles/{role}", responses=declare_responses(RoleManifest, 404, 409, 503, org=True))
 async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
-    """Get the manifest of a role: everything it has and may do, each with the line that says so."""
+    """Get the manifest of a role: everything it has and may do, each fact with its line."""
     return await answers.respond(request, lambda kernel: kernel.manifest_bytes(org, role), org, quick=True)
 
 

@@ -1,4 +1,4 @@
-"""Audit of changed files: did everybody change what their brief owns? The caller states what changed."""
+"""Audit of changed files: did every worker change only files that its brief owns? The caller states the changes."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class StatedWorker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     brief: dict[str, Any] | str
-    """The brief: an object, or a text with YAML or JSON."""
+    """The brief: an object, or a string with YAML or JSON."""
     has_branch: bool = False
     """Whether the commits of the branch of this name are the worker's. If not, commits name the id of the brief."""
 
 
 class OwnershipAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Did everybody change what their brief owns?"""
+    """Did every worker change only files that its brief owns?"""
 
     files: Annotated[tuple[FileChange, ...], msgspec.Meta(max_length=20_000)]
     """The files that are not the same at the end as at the beginning."""
@@ -56,7 +56,7 @@ class OwnershipAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_u
     openapi_extra=declare_body(OwnershipAuditQuestion, _EXAMPLE),
 )
 async def post_ownership_audit(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Find changed files that whoever changed them does not own, and those that are sacred. Nothing is stored."""
+    """Find files that a worker changed without owning them, and changed sacred files. Nothing is stored."""
     require_scope(request, "read")
     question = await read_body(request, OwnershipAuditQuestion, _SHORT)
     workers = [

@@ -125,7 +125,7 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     "/version", responses={200: {"description": "The version.", "content": build_content(ProgramVersion)}}
 )
 async def get_version() -> Response:
-    """Which program answers."""
+    """Get the version of the program."""
     return build_json_response(ProgramVersion(version=__version__, crew_manifest=VERSION))
 
 

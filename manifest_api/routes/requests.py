@@ -112,7 +112,9 @@ async def get_request(request: Request, org: OrgOrAll, request_id: RequestId) ->
     responses=declare_store_responses(RequestInFull, 404, 409),
 )
 async def get_widening(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
-    """A request, and what granting it would change: the level before and after, of every resource that it opens."""
+    """Get a request, and the effect of granting it: the level before and after, for every resource that it would
+    change.
+    """
     kernel: Kernel = request.app.state.answers.kernel
     full_request = await with_store(
         request, lambda store: describe_request(Context(kernel, store, Actor("")), request_id, org=org)

@@ -273,6 +273,6 @@ def _read_number(text: str, what: str = "the cursor") -> int:
 
 
 def _place(report: StoredReport) -> str:
-    """A cursor that names the agent of a line, so that new reports do not change it."""
+    """The cursor of a line: it names the agent, so new reports do not change it."""
     unit = f"{report.org_id}\n{report.role_id}\n{report.agent_id}\n{report.agent_number}"
     return hashlib.sha256(unit.encode()).hexdigest()[:24]

@@ -31,9 +31,9 @@ class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     root: WrittenPath | None = None
     """The absolute path of the directory the command would run in."""
     own: Annotated[tuple[WrittenPath, ...], msgspec.Meta(max_length=MOST_GLOBS)] | None = None
-    """Globs of what the task may delete and overwrite. Without them, all that is below the root."""
+    """Globs of files that the task may delete and overwrite. By default, all files below the root."""
     brief: dict[str, Any] | str | None = None
-    """The brief of the task, which lists the operations it authorizes: an object, or a text with YAML or JSON."""
+    """The brief of the task, which lists the operations it authorizes: an object, or a string with YAML or JSON."""
     preflights: Annotated[tuple[dict[str, Any] | str, ...], msgspec.Meta(max_length=MOST_PREFLIGHTS)] = ()
     """The pre-flights of destructive operations in the command, in the same way."""
 

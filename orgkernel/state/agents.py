@@ -1,7 +1,7 @@
 """Stored data about agents: rank, trust, lifecycle and test results.
 
-The roster of an organization declares that an agent exists, and its starting values. From then on, these rows count in
-that organization. An agent with the same name in another organization is another agent.
+The roster of an organization declares that an agent exists, and its starting values. After that, these rows take
+precedence in that organization. An agent with the same name in another organization is another agent.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ class Agents:
         return self._set(org_id, agent_id, lifecycle, actor, reason, None, lifecycle=lifecycle)
 
     def get(self, org_id: str, agent_id: str) -> AgentState | None:
-        """The stored agent of an organization, or of all of them (`*`); or None."""
+        """The stored agent of an organization, or of all organizations (`*`); or None."""
         return self._context.find(AgentState, select(agents).where(*_is_agent(org_id, agent_id)))
 
     def list(self) -> tuple[AgentState, ...]:
-        """All of them, by id and organization."""
+        """All stored agents, by id and organization."""
         return self._context.read(AgentState, select(agents).order_by(agents.c.agent_id, agents.c.org_id))
 
     def _set(
@@ -190,7 +190,7 @@ def note_agent(
     now: AgentState,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a change of an agent into the audit, with what is stored of it now."""
+    """Write a change of an agent into the audit, with its stored state after the change."""
     transaction.audit(
         AuditEntry(
             "agent",
@@ -294,7 +294,7 @@ class Results:
         return self._context.change(change)
 
     def invalidate(self, result_id: int, *, org_id: str, actor: str, reason: str) -> QualificationResult:
-        """Say that a result does not count, and why. Raises `UnknownRecord`, `Conflict` and `Refused`."""
+        """Invalidate a result, with a reason. Raises `UnknownRecord`, `Conflict` and `Refused`."""
         if not reason.strip():
             raise Refused(
                 "invalidating a result needs a reason", "pass the reason with `--reason`", "BAD_VALUE"
@@ -341,7 +341,7 @@ class Results:
 
 
 def require_evidence(sample_size: int | None, digests: Mapping[str, str]) -> None:
-    """Raise `Refused` if what a test rests on cannot be stored."""
+    """Raise `Refused` if the evidence of a test cannot be stored."""
     if sample_size is not None and not 1 <= sample_size < _MOST_SAMPLES:
         raise Refused(
             f"a sample size of {sample_size} is out of range", "use a positive number", code="BAD_VALUE"

@@ -1,4 +1,4 @@
-"""`store backup` and `store info`: a consistent copy while others write, and the contents of a store."""
+"""`store backup` and `store info`: a consistent copy during other writes, and the size of a store."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from orgkernel.state.store_lock import hold_lock
 from orgkernel.state.tables import audit, metadata, state_version
 
 SIDECARS = ("-wal", "-shm", "-journal")
-"""What SQLite may keep beside a database. None of it belongs to a copy."""
+"""Files that SQLite can keep next to a database. They are not part of a copy."""
 
 _LOOKS, _PAUSE = 10, 0.05
-"""How often, and after how many seconds, checkpoints are read again while somebody may be writing them."""
+"""Number of attempts, and seconds between them, to read checkpoints that another process is writing."""
 
 
 class StoreInfo(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class StoreInfo(msgspec.Struct, frozen=True):
     engine: str
     place: str
     version: str | None
-    """Of its tables."""
+    """Number of rows, keyed by table."""
     state_version: int
     bytes: int | None
     """Bytes of its files. None for PostgreSQL."""
@@ -50,9 +50,9 @@ class StoreInfo(msgspec.Struct, frozen=True):
 
 
 def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callable[[], float]) -> str:
-    """Copy a store of any version to a new file, and its checkpoints to the folder beside it. Returns its version.
+    """Copy a store of any version to a new file, and its checkpoints to the folder next to it. Returns its version.
 
-    Nothing is upgraded, and others may write meanwhile. Raises `BadStore` and `StoreError`.
+    Nothing is upgraded, and other processes can write in the meantime. Raises `BadStore` and `StoreError`.
     """
     if not location.path:
         raise BadStore(
@@ -125,7 +125,7 @@ def _build_uri(path: str) -> str:
 
 
 def copy_checkpoints(folder: str, target: str) -> None:
-    """Copy the files of a folder of checkpoints. What is being written has another name until it is complete."""
+    """Copy the files of a folder of checkpoints. A copy has a temporary name until it is complete."""
     os.makedirs(target, mode=0o700)
     for name in sorted(os.listdir(folder)):
         if name == "key" or name.endswith((".head", ".jsonl")):
@@ -176,7 +176,7 @@ def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
 
 
 def measure_size(store: Store) -> int:
-    """Bytes that a store uses. Space that deleted rows have left, and that new rows will use, does not count."""
+    """Bytes that a store uses, without free space that new rows will reuse."""
     with open_for_reading(store.engine, store.location.shown) as connection:
         if not store.location.path:
             return int(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0)
@@ -188,7 +188,7 @@ def measure_size(store: Store) -> int:
 
 
 def read_info(store: Store) -> StoreInfo:
-    """The contents of a store."""
+    """Read the size of a store."""
     version = read_store_version(store.engine, store.location.shown)
     with open_for_reading(store.engine, store.location.shown) as connection:
         rows = {

@@ -27,7 +27,7 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certificate", tag_field="type"):
-    """Who an agent is, and who says so."""
+    """The identity of an agent, signed by its organization."""
 
     did: str
     agent_id: str
@@ -35,7 +35,7 @@ class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certifi
     role_id: str
     """The role in which it was commissioned first."""
     commissioned_at: str
-    """In UTC, as ISO 8601."""
+    """UTC, in ISO 8601."""
     commissioned_by: str
     snapshot: str
     """The digest of the documents by which it was commissioned."""
@@ -46,7 +46,7 @@ class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certifi
 
 
 def derive_did(seed: bytes) -> str:
-    """The `did:key` of a private key. Raises `UsageError` where `cryptography` is not installed."""
+    """The `did:key` of a private key. Raises `UsageError` if `cryptography` is not installed."""
     return encode_did(_load_private_key(seed).public_key().public_bytes_raw())
 
 
@@ -105,9 +105,9 @@ def read_certificate(content: bytes | str) -> BirthCertificate:
 
 
 def verify_certificate(certificate: BirthCertificate, issuer: str | None = None) -> None:
-    """Raise `Refused` (`BAD_CERTIFICATE`) unless the certificate is as its issuer signed it.
+    """Raise `Refused` (`BAD_CERTIFICATE`) unless the signature of the issuer is valid.
 
-    Anybody can sign with a key of their own: `issuer` is the `did:key` of the organization that one trusts.
+    Any key can sign a certificate, so `issuer` is the `did:key` of the trusted organization.
     """
     decode_did(certificate.did)
     key = _load_public_key(certificate.issuer)

@@ -19,7 +19,7 @@ from orgkernel.state.tables import contract_records
 from orgkernel.state.writer import Transaction
 
 LARGEST_CONTRACT = 256 * 1024
-"""Bytes of a contract, as JSON."""
+"""Maximum size of a contract as JSON, in bytes."""
 ENDING = ("result", "mission_close")
 """Kinds of which a session has one."""
 _CHAIN = "contracts"
@@ -27,7 +27,7 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class WantedContract:
-    """A contract that somebody wants to store, as it can be stored. Raises `Refused` for what cannot be."""
+    """A contract to store. Raises `Refused` if it cannot be stored."""
 
     def __init__(self, kind: str, body: Mapping[str, Any], new_id: Callable[[], str]) -> None:
         self.kind = kind
@@ -46,7 +46,7 @@ class WantedContract:
             )
 
     def is_stored_as(self, record: ContractRecord) -> bool:
-        """Whether a stored contract says the same."""
+        """Whether a stored contract has the same content."""
         return record.kind == self.kind and _canonical(record.body) == _canonical(self.body)
 
     def store(
@@ -115,7 +115,7 @@ class Contracts:
     ) -> ContractRecord:
         """Store a contract. A report that is `done_clean` releases what its agent claimed in the session.
 
-        `require` raises if what is stored already forbids it, and sees nothing change until then. Raises `Conflict`
+        `require` raises if stored contracts forbid it, and runs in the same change. Raises `Conflict`
         (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
@@ -123,7 +123,7 @@ class Contracts:
         return self._context.change(lambda transaction: wanted.store(transaction, org_id, require, actor))
 
     def new_id(self) -> str:
-        """An id nobody has."""
+        """A new unique id."""
         return make_uuid(self._context.tokens(16))
 
     def list(
@@ -149,14 +149,14 @@ class Contracts:
         )
 
     def find_changes(self, org_id: str) -> tuple[str, ...]:
-        """What the chain shows to have been changed, removed or moved; empty if nothing was."""
+        """Problems that the chain of digests shows: changed, removed or moved contracts. Empty if there are none."""
         with self._context.reading() as connection:
             rows = connection.execute(_select_for(org_id)).all()
         return tuple(_list_broken(rows))
 
 
 class ContractRows:
-    """What is stored of an organization while a contract is being stored."""
+    """Stored contracts of an organization, while a contract is being stored."""
 
     def __init__(self, connection: Any, org_id: str) -> None:
         self._connection = connection
@@ -172,11 +172,11 @@ class ContractRows:
         return self._first(_select_for(self._org_id).where(contract_records.c.ends == session))
 
     def find_about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
-        """The blockers of a session, and if there are any, the decisions that may answer them."""
+        """The blockers of a session and, if there are any, the decisions that could answer them."""
         return _find_about_blockers(self._connection, self._org_id, session)
 
     def all(self) -> tuple[ContractRecord, ...]:
-        """Everything, in the order in which it was stored."""
+        """All contracts, in the order in which they were stored."""
         return _fetch_records(self._connection, _select_for(self._org_id))
 
     def last(self) -> ContractRecord | None:
@@ -208,7 +208,7 @@ def _fetch_records(connection: Any, query: Select[Any]) -> tuple[ContractRecord,
 
 
 def _compute_digest(record: ContractRecord) -> str:
-    """Over all that a row says, and the row before it."""
+    """Compute the digest of a row over its content and the previous digest."""
     fields = [
         record.kind,
         record.record_id,

@@ -1,4 +1,4 @@
-"""What was stored about the work of agents at a past time: rows are only added, and the alert is in the audit."""
+"""Stored records about the work of agents at a past time: rows are only added, and the alert is in the audit."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
 
 
 def _read_until(connection: Connection, table: Table, time: str, org_id: str, at: float) -> Iterator[Any]:
-    """The rows of a time, in the order in which they were stored."""
+    """The rows up to a time, in the order in which they were stored."""
     query = select(table).where(table.c.org_id == org_id, table.c[time] <= at)
     yield from connection.execute(query.order_by(*table.primary_key))
 

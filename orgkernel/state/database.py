@@ -149,7 +149,7 @@ def open_for_reading(engine: Engine, shown: str) -> Iterator[Connection]:
 
 
 def make_folder(location: StoreLocation) -> None:
-    """The folder of a store in a file, if it is ours by name. It is not for git. Raises `BadStore`."""
+    """Create the folder of a store file, if it has orgkernel's own name. It is excluded from git. Raises `BadStore`."""
     folder = os.path.dirname(location.path)
     if os.path.isdir(location.path):
         raise BadStore(f"the store {quote(location.shown)} is a folder", "choose a file in the folder")
@@ -161,7 +161,7 @@ def make_folder(location: StoreLocation) -> None:
 
 
 def _make_file(location: StoreLocation) -> None:
-    """The file, readable by nobody else: it says who may do what."""
+    """Create the file, readable only by its owner, because it decides about permissions."""
     make_folder(location)
     with _translate_errors(location), contextlib.suppress(FileExistsError):
         os.close(os.open(location.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -169,7 +169,7 @@ def _make_file(location: StoreLocation) -> None:
 
 @contextmanager
 def _translate_errors(location: StoreLocation) -> Iterator[None]:
-    """Raise our errors instead of those of the system."""
+    """Raise orgkernel errors instead of system errors."""
     try:
         yield
     except OSError as error:
@@ -208,7 +208,9 @@ def _set_pragmas(connection: Any, _: object) -> None:
 
 
 def _write_ahead(cursor: Any) -> None:
-    """Turn the journal into one. SQLite does not wait here for another process that does the same: it says `locked`."""
+    """Switch to write-ahead logging. SQLite does not wait for another process that does the same, and reports
+    `locked`.
+    """
     for _ in range(_CALLERS):
         try:
             cursor.execute("PRAGMA journal_mode=WAL")

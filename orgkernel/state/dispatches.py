@@ -1,7 +1,8 @@
-"""The log of dispatches: permission, claim and row are one change, so that no two writers both win and nothing is half done.
+"""The log of dispatches: permission, claim and row are one change, so two writers cannot both succeed and nothing is
+done in part.
 
-Rows are only ever added, and chained. Whether a dispatch still runs follows from other rows: it has ended when its session
-has a result, or when the claim for its brief has.
+Rows are only ever added, and chained. Whether a dispatch still runs follows from other rows: it has ended when its
+session has a result, or when the claim for its brief has ended.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class WantedDispatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A dispatch that is permitted, and that somebody wants to write down."""
+    """A permitted dispatch that will be recorded."""
 
     sender: str
     receiver: str
@@ -57,9 +58,9 @@ class Dispatches:
     def record(
         self, org_id: str, decide: Callable[[DispatchRows], WantedDispatch], *, actor: str
     ) -> DispatchRecord:
-        """Write a dispatch down, with its brief and the claim of its files: all of it or nothing.
+        """Record a dispatch with its brief and the claim of its files, all or nothing.
 
-        `decide` says what is written, or raises; nothing changes in between. Raises `Conflict` (`DISPATCH_DUPLICATE`,
+        `decide` returns the record or raises, in the same change. Raises `Conflict` (`DISPATCH_DUPLICATE`,
         `CLAIM_CONFLICT`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
@@ -88,7 +89,7 @@ class Dispatches:
         return self._context.change(change)
 
     def new_id(self) -> str:
-        """An id nobody has."""
+        """A new unique id."""
         return make_uuid(self._context.tokens(16))
 
     def list(
@@ -103,8 +104,8 @@ class Dispatches:
     ) -> tuple[DispatchRecord, ...]:
         """The dispatches, by organization and number.
 
-        `session` is that of the sender or of the receiver; `receiver` the role or who does the work; `brief` the one handed
-        down or the one it is derived from.
+        `session` is the sender's or the receiver's; `receiver` is the role or the working agent; `brief` is the
+        brief itself or the one it is derived from.
         """
         table = dispatches.c
         query = select(dispatches).order_by(table.org_id, table.number)
@@ -123,13 +124,13 @@ class Dispatches:
         return self._context.read(DispatchRecord, query)
 
     def find_changes(self, org_id: str) -> tuple[str, ...]:
-        """What the chain shows to have been changed, removed or moved; empty if nothing was."""
+        """Problems that the chain of digests shows: changed, removed or moved dispatches. Empty if there are none."""
         query = select(dispatches).where(dispatches.c.org_id == org_id).order_by(dispatches.c.number)
         return tuple(_list_broken(self._context.read(DispatchRecord, query)))
 
 
 class DispatchRows:
-    """What is stored of an organization while a dispatch is being written down."""
+    """Stored records of an organization, while a dispatch is being recorded."""
 
     def __init__(self, transaction: Transaction, org_id: str) -> None:
         self._transaction = transaction
@@ -149,7 +150,7 @@ class DispatchRows:
         return self._count(dispatches.c.number == record.number) > 0
 
     def require_new(self, brief: str) -> None:
-        """Raise `Conflict` (`DISPATCH_DUPLICATE`) for a brief that somebody works by, or that has a result."""
+        """Raise `Conflict` (`DISPATCH_DUPLICATE`) for a brief that is being worked on, or that has a result."""
         before = self.find_brief(brief)
         if before is None:
             return
@@ -257,7 +258,7 @@ def _note(transaction: Transaction, record: DispatchRecord) -> None:
 
 
 def _compute_digest(record: DispatchRecord) -> str:
-    """Over all that a row says, and the row before it."""
+    """Compute the digest of a row over its content and the previous digest."""
     fields = msgspec.to_builtins(msgspec.structs.replace(record, digest="", previous=""))
     return link(record.previous, record.org_id, _CHAIN, record.number, _canonical(fields).decode())
 

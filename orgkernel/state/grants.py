@@ -43,7 +43,7 @@ class Issued(Generic[IssuedRecord]):
 
     KIND: ClassVar[Literal["grant", "restriction"]]
     ENDED: ClassVar[str]
-    """What is said of one that was revoked."""
+    """The word for a revoked record."""
     TABLE: ClassVar[Table]
     record: type[IssuedRecord]
 
@@ -91,18 +91,18 @@ class Issued(Generic[IssuedRecord]):
         return self._context.change(change)
 
     def get(self, record_id: str) -> IssuedRecord | None:
-        """One of them, also one that holds no more; None where there is none of that id."""
+        """One record, even if it no longer applies; None if there is no such id."""
         return self._context.find(self.record, select(self.TABLE).where(self._id == record_id))
 
     def list(self, subject: str | None = None, *, active_only: bool = False) -> tuple[IssuedRecord, ...]:
-        """In the order in which they were issued."""
+        """The records, in the order in which they were issued."""
         query = select(self.TABLE).order_by(self.TABLE.c.issued_at, self._id)
         if subject is not None:
             query = query.where(self.TABLE.c.subject == subject)
         return self._context.read(self.record, query.where(*self._select_holding()) if active_only else query)
 
     def _select_holding(self) -> tuple[ColumnElement[bool], ...]:
-        """What is true of a row that counts now."""
+        """The condition for a current row."""
         table = self.TABLE.c
         return (
             table.revoked_at.is_(None),
@@ -146,7 +146,7 @@ def _list_help(kind: str) -> str:
 
 
 def get_kind(record: Grant | Restriction) -> Literal["grant", "restriction"]:
-    """What a record is called."""
+    """The kind of a record."""
     return "grant" if isinstance(record, Grant) else "restriction"
 
 
@@ -248,7 +248,7 @@ class Grants(Issued[Grant]):
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def _select_holding(self) -> tuple[ColumnElement[bool], ...]:
-        """A grant that sleeps counts as well: it holds again as soon as it is woken."""
+        """The condition for a current grant. It includes sleeping grants, because waking makes them apply again."""
         return (*super()._select_holding(), or_(grants.c.uses_left.is_(None), grants.c.uses_left > 0))
 
 

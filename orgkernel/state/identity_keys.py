@@ -1,7 +1,7 @@
-"""The private keys of organizations and agents: files beside the checkpoints of the audit, never rows of the store.
+"""The private keys of organizations and agents: files next to the checkpoints of the audit, never rows of the store.
 
-Each organization has a folder of its own, with `organization.key`, which signs birth certificates, and `agents.jsonl`,
-one line for each agent whose key was made here. All are readable by their owner only.
+Each organization has a folder with `organization.key`, which signs birth certificates, and `agents.jsonl`, with one
+line for each agent whose key was created here. Only their owner can read them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class IdentityKeys:
         self._agents = os.path.join(self.folder, "agents.jsonl")
 
     def find_issuer(self) -> bytes | None:
-        """The key of the organization, or None where it has none yet. Raises `BadStore` for one that is damaged."""
+        """The key of the organization, or None if it has none yet. Raises `BadStore` if it is damaged."""
         path = os.path.join(self.folder, "organization.key")
         try:
             content = read_regular(path, 4 * SEED_BYTES)
@@ -84,7 +84,7 @@ class IdentityKeys:
             yield
 
     def issuer(self) -> bytes:
-        """The key of the organization; it is made where there is none. Within `writing`."""
+        """The key of the organization, created if there is none. Within `writing`."""
         seed = self.find_issuer()
         if seed is None:
             seed = self._tokens(SEED_BYTES)
@@ -97,7 +97,7 @@ class IdentityKeys:
         return seed
 
     def agents(self) -> Mapping[str, AgentKey]:
-        """The keys of agents that were made here, by agent id. A line that was cut is left out."""
+        """The keys of agents that were created here, keyed by agent id. An incomplete line is ignored."""
         keys_by_agent: dict[str, AgentKey] = {}
         with contextlib.suppress(FileNotFoundError):
             for line in read_regular(self._agents, _MOST_BYTES).splitlines():
@@ -107,10 +107,10 @@ class IdentityKeys:
         return keys_by_agent
 
     def make(self, agents: Sequence[str]) -> dict[str, AgentKey]:
-        """A key for each agent: one that was made before, else a new one, on the disk when this returns. Within `writing`.
+        """Create a key for each agent that has none. All keys are on the disk when this returns. Within `writing`.
 
-        A key that was made for a commission that then failed is used by the next one. Raises `BadStore`; then no key was
-        added.
+        A key that was made for a commission that then failed is used by the next one. Raises `BadStore`; then no key
+        was added.
         """
         known = self.agents()
         new = {}

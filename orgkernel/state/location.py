@@ -19,16 +19,16 @@ _HELP = "write the path of a file, or `postgresql://USER@HOST/DATABASE`"
 
 @dataclass(frozen=True, slots=True)
 class StoreLocation:
-    """Where the rows are, and where what proves them is."""
+    """The location of the rows, and of the checkpoints that prove them."""
 
     url: str
-    """For PostgreSQL, as SQLAlchemy wants it; empty for SQLite."""
+    """URL of PostgreSQL for SQLAlchemy; empty for SQLite."""
     path: str
-    """Of the file; empty for PostgreSQL."""
+    """Path of the file; empty for PostgreSQL."""
     checkpoints: str
     """The folder of keys and checkpoints of the audit."""
     shown: str
-    """For messages: no password."""
+    """Location for messages, without the password."""
 
 
 def parse_location(text: str, folder: str) -> StoreLocation:

@@ -1,6 +1,7 @@
-"""Connections to PostgreSQL that do not wait for ever: a server that is stopped keeps its sockets open and says nothing.
+"""Connections to PostgreSQL that do not wait forever: a stopped server keeps its sockets open and does not answer.
 
-The server's own limits do not help where the server hangs, so its silence is counted here, while waiting for its answer.
+The server's own limits do not help where the server hangs, so its silence is counted here, while waiting for its
+answer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from sqlalchemy import Engine, event
 
 T = TypeVar("T")
 ANSWER_SECONDS = 30.0
-"""Of silence; large tables are read in portions, each of which is said by itself."""
+"""Maximum seconds without an answer. Large tables are read in portions, each with its own answer."""
 _LOOK = 0.1
 """Seconds after which the driver looks up from waiting."""
 

@@ -1,7 +1,6 @@
 """Requests for a permission: pending, then approved, denied or expired; never anything else afterwards.
 
-Silence is a denial: a request that nobody
-answers in time has expired, whether or not anybody noted it.
+A request without an answer in time has expired, even before that is recorded.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from orgkernel.state.writer import Transaction
 TIMERS: Mapping[RequestKind, float] = {"access": 86_400.0, "command": 120.0, "action": 3_600.0}
 """Seconds in which a request has to be answered."""
 GRANTED: Mapping[Approval, float | None] = {"once": 3_600.0, "day": 86_400.0, "always": None}
-"""Seconds a grant holds that answers a request. One use only is no standing grant: it does not wait for long."""
+"""Lifetime in seconds of a grant for one use. It is short, because it is not a standing grant."""
 REQUESTERS = ("agent", "person", "role", "system", "webhook")
 
 
@@ -53,11 +52,11 @@ class RequestLimits:
 
     pending: int = 5
     cooldown: float = 60.0
-    """Seconds before the same may be asked again."""
+    """Seconds before the same request may be made again."""
     denials: int = 3
     """So many denials …"""
     denial_window: float = 86_400.0
-    """… within so many seconds, and nothing can be asked for that long."""
+    """… within this time, and then no request may be made for as long."""
 
 
 def require_room(transaction: Transaction, request: PermissionRequest, limits: RequestLimits) -> None:
@@ -212,11 +211,11 @@ class Requests:
         return self._context.change(change)
 
     def expire(self) -> int:
-        """Note which requests nobody answered in time; their number."""
+        """Record requests that were not answered in time. Returns their number."""
         return self._context.change(_expire)
 
     def get(self, request_id: str) -> PermissionRequest | None:
-        """One request, None where there is none."""
+        """One request; None if there is none."""
         query = select(requests).where(requests.c.request_id == request_id)
         request = self._context.find(PermissionRequest, query)
         return None if request is None else _get_state_at(request, self._context.clock())

@@ -1,7 +1,7 @@
 """The key that signs checkpoints of the audit, and files of signed lines.
 
-The signature is an HMAC-SHA256: in the standard library, and 3 µs per commit (ADR 0008). The file of the key has the key
-to sign with in its first line, and in further lines the keys before it, each with the time until which it holds.
+The signature is an HMAC-SHA256: in the standard library, and 3 µs per commit (ADR 0008). The first line of the key
+file is the signing key. Further lines are former keys, each with the time until which it is valid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Tokens = Callable[[int], bytes]
 _BYTES = 32
 _MOST_BYTES = 4096
 _MOST_BEFORE = 8
-"""Keys before the current one that are kept."""
+"""Number of former keys that are kept."""
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
@@ -45,7 +45,7 @@ class SigningKey:
         self._before: tuple[bytes, ...] = ()
 
     def read(self) -> tuple[bytes, ...]:
-        """The keys that hold now, the one to sign with first. None of them if the file is missing or damaged."""
+        """The valid keys, the signing key first. Empty if the file is missing or damaged."""
         try:
             state = os.stat(self.path)
         except FileNotFoundError:
@@ -59,7 +59,7 @@ class SigningKey:
 
     @property
     def edition(self) -> object:
-        """Another value when the file has changed since, as it was last read."""
+        """A value that changes when the file changes."""
         return self._seen
 
     def create(self) -> None:
@@ -69,7 +69,7 @@ class SigningKey:
 
     @contextlib.contextmanager
     def rotate_until(self, until: float) -> Iterator[None]:
-        """Sign with a new key from now on. The keys before hold until a time, and while the block runs."""
+        """Sign with a new key. The former keys remain valid until a time, and while the block runs."""
         self._before = self.read()
         try:
             self._rotate(until)
@@ -86,7 +86,7 @@ class SigningKey:
         os.rename(new, self.path)
 
     def sign(self, value: dict[str, Any]) -> bytes:
-        """A value as one line of JSON with its signature. Raises `BadStore` if there is no key."""
+        """Sign a value as one line of JSON. Raises `BadStore` if there is no key."""
         # A process that has signed goes on if somebody removes the key: its rows can be proven once the key is back.
         key = next(iter(self.read()), self._lines[0][0] if self._lines else None)
         if key is None:
@@ -97,7 +97,7 @@ class SigningKey:
         return _canonical({**value, "mac": _compute_mac(key, value)})
 
     def verify_line(self, line: bytes, kind: type[T]) -> T | None:
-        """The value of a signed line. None if it cannot be trusted."""
+        """The value of a signed line. None if its signature is not valid."""
         try:
             value = msgspec.json.decode(line)
             mac = value.pop("mac")

@@ -55,9 +55,9 @@ IdT = TypeVar("IdT", str, int)
 LocksByTool = Mapping[tuple[str, str], ToolLock]
 _STRICTER: tuple[Lifecycle, ...] = ("active", "probationary", "registered", "suspended", "decommissioned")
 AgentsByOrganization = Mapping[tuple[str, str], AgentState]
-"""By organization and agent id."""
+"""Agents, keyed by organization and agent id."""
 SkillsByOrganization = Mapping[str, Mapping[str, tuple[SkillRecord, ...]]]
-"""By organization, and in each by agent id."""
+"""Skills, keyed by organization and then agent id."""
 
 
 class VersionReader:
@@ -70,7 +70,7 @@ class VersionReader:
         self._has_ended = False
 
     def peek(self) -> int | None:
-        """The version, where looking waits for nobody: of a file that is not locked whole."""
+        """The version, if it can be read without waiting: the file must not be fully locked."""
         if self._connection is None or self._context.engine.dialect.name != "sqlite":
             return None
         try:
@@ -111,7 +111,9 @@ class VersionReader:
                 connection.close()
 
     def end(self) -> None:
-        """Give the connection back, and keep none that a thread opens later: a hanging database may still hold one up."""
+        """Return the connection, and keep no later connection of a thread, because a hanging database could still
+        block one.
+        """
         self._has_ended = True
         self.close()
 
@@ -133,7 +135,9 @@ class VersionReader:
 def group_reports_by_subject(
     latest: Mapping[ReportingUnit, StoredReport], org_id: str | None
 ) -> tuple[Mapping[str, tuple[StoredReport, ...]], frozenset[str]]:
-    """The reports about each role and agent of an organization, or of all, newest first; and whose newest tier is raised."""
+    """Group the reports by role and agent of an organization, newest first, and name those whose newest tier is
+    raised.
+    """
     reports_per_subject: dict[str, list[StoredReport]] = {}
     for report in sorted(latest.values(), key=lambda each: (-each.at, -each.number)):
         if org_id in (None, report.org_id):
@@ -154,7 +158,7 @@ def map_by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredRe
 
 
 def list_agent_states(stored: AgentsByOrganization, org_id: str) -> Mapping[str, AgentState]:
-    """How agents stand in an organization: as stored for it, and no better than stored for all of them."""
+    """The agents of an organization: as stored for it, and never better than stored for all organizations."""
     agents_by_id = {agent_id: agent for (org, agent_id), agent in stored.items() if org == ALL_ORGANIZATIONS}
     for (org, agent_id), agent in stored.items():
         if org == org_id and org != ALL_ORGANIZATIONS:
@@ -184,7 +188,7 @@ def list_results(
 
 
 class _Held:
-    """A view, and what is made of it for each organization: replaced whole, so that reading it waits for nobody."""
+    """A view, and its part for each organization. It is replaced as a whole, so readers never wait."""
 
     def __init__(
         self,
@@ -209,7 +213,7 @@ class _Held:
         self._of_org: dict[str, StateView] = {}
 
     def of(self, org_id: str | None) -> StateView:
-        """The view of an organization; of none, that of all."""
+        """The view of an organization; None means all organizations."""
         if org_id is None:
             return self.view
         view = self._of_org.get(org_id)
@@ -262,7 +266,7 @@ class Views:
         return held.of(org_id) if held.view.version >= 0 else self.read(org_id)
 
     def is_current(self) -> bool:
-        """Whether the last view is known to be the state now. Waits for nobody: what cannot be said at once is not known."""
+        """Whether the last view is known to be current. It never waits; if unsure, the answer is False."""
         if not self._refreshing.acquire(blocking=False):
             return False
         try:
@@ -383,7 +387,7 @@ def _is_used_up(row: Any) -> bool:
 
 
 def _list_changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
-    """In an order that does not depend on the engine: views of the same state are equal."""
+    """List changed rows in an order that is the same for all engines, so that views of the same state are equal."""
     return connection.execute(
         select(table).where(table.c.version > since).order_by(table.c.version, *table.primary_key)
     ).all()
@@ -406,7 +410,7 @@ def _replace_rows(
     rows: Iterable[Any],
     belongs: Callable[[Any], bool],
 ) -> dict[str, tuple[T, ...]]:
-    """What belongs here by subject, in the order of their ids: patched and read anew are the same."""
+    """The rows of each subject, ordered by id, so that a patched view equals one that is read again."""
     changed: dict[str, dict[str, T | None]] = {}
     for row in rows:
         record = decode_record(kind, row) if belongs(row) else None

@@ -41,7 +41,7 @@ _CODES = {"done": "", "failed": codes.TOOL_FAILED, "unavailable": codes.TOOL_UNA
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """The wanted use of a tool: action, input, subject and circumstances."""
+    """A requested use of a tool: action, input, subject and circumstances."""
 
     org: str
     request: AccessRequest
@@ -129,18 +129,18 @@ class Planned:
 
     org: str
     request: AccessRequest
-    """With the input."""
+    """The context with the input."""
     tool_id: str
     tool: Tool | None
     tool_input: bytes
     is_sole_action: bool
     adapter: Adapter | None
-    """What calls the tool. None if nothing does."""
+    """The adapter that calls the tool. None if nothing serves it."""
     timeout: float | None
     actor: str = ""
-    """The credential of whoever calls, for the audit."""
+    """The credential of the caller, for the audit."""
     about: Mapping[str, str] | None = None
-    """What else the audit has of the call."""
+    """Further audit data of the call."""
 
     def step(self, outcome: StepOutcome, code: str = "", text: str = "", **details: Any) -> Step:
         """A step for this call."""
@@ -252,7 +252,7 @@ def _mask_reply(reply: Reply, credentials: Mapping[str, str]) -> Reply:
 
 
 def _build_refusal_step(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
-    """The step of a decision that does not allow the call, with what is missing and who has it."""
+    """The step of a decision that does not allow the call, with the missing permissions and who has them."""
     decision = ruling.decision
     if parts.store is not None:
         with contextlib.suppress(StoreError):  # the refusal stands without it
@@ -285,7 +285,7 @@ def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
 async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
     """Take the lock of an exclusive tool, if only the lock is missing. Raises `Conflict` (`TOOL_LOCKED`).
 
-    Without a store nobody can hold a lock, and the decision says so.
+    Without a store there are no locks, and the decision reports that.
     """
     tool = planned.tool
     if tool is None or tool.concurrency != "exclusive" or parts.exclusive is None:
@@ -328,9 +328,9 @@ async def _run_for(
 ) -> Reply | None:
     """The reply of a call, or None after a timeout. Raises `PermitRefused`.
 
-    The call is added to `tasks`, because it may still run after a timeout. A call that cannot be canceled is left
-    behind, so that the caller continues. A call without a timeout, of which nobody has to know when it ends, needs no
-    task of its own.
+    The call is added to `tasks`, because it can still run after a timeout. A call that cannot be canceled is
+    abandoned, so the caller continues. A call without a timeout whose end need not be observed runs without its own
+    task.
     """
     if seconds is None and tasks is None:
         try:

@@ -44,7 +44,7 @@ SHOWN = 5
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """A task that no tool could do, with what the caller, a superior or the top needs to know."""
+    """A task that no tool could do, with the data that the caller, a superior or the top needs."""
 
     org_id: str
     subject: str
@@ -54,7 +54,7 @@ class Gap(msgspec.Struct, frozen=True):
     code: str
     text: str
     steps: tuple[Step, ...]
-    """What was tried."""
+    """The attempted steps."""
     who_can: tuple[str, ...]
     """The first few roles and agents that may use the tool."""
 
@@ -247,7 +247,9 @@ async def _ask(
 
 
 def _ask_as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessRequest:
-    """What the subject asked for, asked by a superior in the same run: what was passed on to the subject does not bind it."""
+    """The request of the subject, made by a superior in the same run. Limits passed on to the subject do not bind
+    the superior.
+    """
     context = msgspec.structs.replace(
         request.context, pace=None, input=None, depth=0, children=0, concurrent=0
     )
@@ -313,7 +315,7 @@ def _get_top(view: OrgView, chain: tuple[Edge, ...]) -> str:
 
 
 async def _answer_of(callback: Callable[..., Any], *arguments: Any) -> Any:
-    """The answer of a callback of the host, sync or async. A sync callback runs in a thread and may block."""
+    """Call a callback of the host, sync or async. A sync callback runs in a thread and may block."""
     if inspect.iscoroutinefunction(callback):
         return await callback(*arguments)
     answer = await asyncio.to_thread(callback, *arguments)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 Credentials = Callable[[str], str | None]
-"""A function from the name of a credential to its value, or None."""
+"""A function that returns the value of a credential, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,10 @@ class _Held:
 class Exclusive:
     """The locks of exclusive tools during calls. Its methods wait for the store.
 
-    A call takes the lock if the caller does not hold it. The holder of a lock may call the tool several times at once,
-    and the lock is released when the last of these calls has ended. An abandoned call keeps the lock until it ends or
-    the lock expires. What could not be released because the store failed is released before the next lock is taken.
+    A call takes the lock if the caller does not hold it. The holder of a lock can call the tool several times at
+    once, and the lock is released when the last of these calls has ended. An abandoned call keeps the lock until it
+    ends or the lock expires. What could not be released because the store failed is released before the next lock is
+    taken.
     """
 
     def __init__(self, store: Store) -> None:
@@ -141,13 +142,13 @@ class Parts:
     credentials: Credentials | None
     handover: Handover
     is_state_held: bool = False
-    """Whether the state is in memory, kept up to date by somebody else, so that deciding waits for nobody."""
+    """Whether the state is in memory and kept current by another thread, so that decisions never wait."""
     overlaps: bool = False
     """Whether a call that changes nothing runs while the row of its decision is written, and how a call ended is written
     behind its answer. Nothing is answered before the row of the decision is on the disk, in either case.
     """
     unrecorded: Callable[[str], None] | None = None
-    """Told of an end that could not be written behind an answer."""
+    """Called for an end that could not be recorded after an answer."""
 
     @property
     def kernel(self) -> Kernel:
@@ -164,10 +165,11 @@ class Parts:
         return None if definition is None else definition.record
 
     def find_path_in(self, org: str, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
-        """The path to ask about: never one the caller states beside the input, because the tool does not read that.
+        """The path for the decision. A path that the caller states outside of the input is ignored, because no tool
+        reads it.
 
-        A function runs here and now, so links are resolved from the current folder: where a path leads elsewhere, that
-        is the path. Arguments that the catalog declares for paths are decided about anyway.
+        A function runs in this process, so links are resolved from the current folder, and the decision uses their
+        target. Arguments that the catalog declares as paths are always checked.
         """
         provider, tool = self.providers.get(tool_id), self.tool(org, tool_id)
         named = None if provider is None else provider.path_from
@@ -190,7 +192,7 @@ def _list_texts(value: Any) -> list[str]:
 
 
 def _find_other_target(path: str, root: str | None) -> str | None:
-    """Where a path leads, if not to what it says from the root that decisions compare with."""
+    """The target of a path, if it differs from the path relative to the root that decisions use."""
     try:
         end = os.path.realpath(path)
         base = os.path.realpath(root) if root is not None else ""

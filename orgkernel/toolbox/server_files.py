@@ -1,8 +1,8 @@
 """The MCP servers of `mcp.json` files with their variables filled in, for a gateway that connects to them.
 
-A file names variables, and only whoever starts the gateway says which ones it gets: nothing is taken from the
-environment because a file asks for it. A variable is filled in where a secret belongs, in the environment of a process
-and in headers, and never in a command or a URL, which others can see.
+A file names variables, and the operator who starts the gateway decides which ones are filled in: a file alone cannot
+read the environment. A variable is filled in where a secret belongs, in the environment of a process and in headers,
+and never in a command or a URL, which others can see.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class DeclaredServer(msgspec.Struct, frozen=True):
     error: str = ""
     """Why it cannot be used."""
     secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """What it was given that no answer may repeat, by the name of the variable, or of the header."""
+    """Values that no answer may repeat, keyed by the name of the variable or of the header."""
 
 
 def read_server_files(paths: Sequence[str], variables: Mapping[str, str]) -> dict[str, DeclaredServer]:
-    """All servers of some files by name. Raises `UsageError` for another file, and for a name that is used twice."""
+    """All servers of some files, by name. Raises `UsageError` for an invalid file, and for a duplicate name."""
     servers_by_name: dict[str, DeclaredServer] = {}
     for path in paths:
         for field, value, marks in read_declarations(path):
@@ -70,7 +70,7 @@ def _read_declared_server(place: str, value: Any, variables: Mapping[str, str]) 
 
 
 class _Filled:
-    """Fills in variables, and remembers which ones, and the first one that is missing."""
+    """Fills in variables, and remembers the used ones and the first missing one."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
@@ -78,7 +78,7 @@ class _Filled:
         self.problem = ""
 
     def texts(self, table: Mapping[str, str]) -> dict[str, str]:
-        """The values of a table."""
+        """The filled-in values of a table."""
         return {name: self._text(name, text) for name, text in table.items()}
 
     def _text(self, name: str, text: str) -> str:

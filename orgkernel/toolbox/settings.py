@@ -1,15 +1,11 @@
-"""What serves the tools, as `orgkernel.toml` says it: a table `[toolbox.TOOL]` for each.
+"""The providers of tools in `orgkernel.toml`: a table `[toolbox.TOOL]` for each.
 
-[toolbox.search_engine]
-python = "my_tools.web:search"
+[toolbox.search_engine] python = "my_tools.web:search"
 
-[toolbox.post_api]
-http = "https://…"
-routes = { post = "POST /posts", read = "GET /posts/{id}" }
-credential_headers = { authorization = ["post_api", "Bearer "] }
+[toolbox.post_api] http = "https://…" routes = { post = "POST /posts", read = "GET /posts/{id}" } credential_headers
+= { authorization = ["post_api", "Bearer "] }
 
-[toolbox.tracker]
-mcp = ["tracker-server", "--stdio"]
+[toolbox.tracker] mcp = ["tracker-server", "--stdio"]
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ _FIRST = {"python": "function", "http": "url", "mcp": "server"}
 
 
 def read_providers(toolbox: Mapping[str, Any]) -> dict[str, Provider]:
-    """What serves each tool, from the settings of a project (`Project.toolbox`); raises `BadToolbox`.
+    """The provider of each tool from the settings of a project (`Project.toolbox`). Raises `BadToolbox`.
 
     Functions are imported by this.
 

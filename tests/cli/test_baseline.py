@@ -213,7 +213,7 @@ def test_a_baseline_behind_a_link_stays_behind_it(old: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--baseline", FILE, "--write-baseline", FILE), "cannot be combined with --write-baseline"),
+        (("--baseline", FILE, "--write-baseline", FILE), "cannot be combined with `--write-baseline`"),
         (("--shipped", "--baseline", FILE), "cannot be combined with a baseline"),
         (("--shipped", "--write-baseline", FILE), "cannot be combined with a baseline"),
     ],

@@ -90,13 +90,13 @@ def test_no_summary_of_a_subcommand_is_cut(path: str, group: click.Group, contex
         ("signal", "did you mean `orgkernel host signals`?"),
         ("task pln", "did you mean `plan`?"),
         ("scope", "it is part of `orgkernel claim` or `orgkernel ownership`"),
-        ("scope claim", "it is `orgkernel claim add` now"),
-        ("scope audit", "it is `orgkernel ownership audit` now"),
-        ("contract check", "it is `orgkernel task check` now"),
+        ("scope claim", "it is now `orgkernel claim add`"),
+        ("scope audit", "it is now `orgkernel ownership audit`"),
+        ("contract check", "it is now `orgkernel task check`"),
         ("contract --help", "it is part of `orgkernel task`"),
-        ("org activate", "it is `orgkernel host activate` now"),
-        ("org watch", "it is `orgkernel crew watch` now"),
-        ("batch plan", "it is `orgkernel task plan` now"),
+        ("org activate", "it is now `orgkernel host activate`"),
+        ("org watch", "it is now `orgkernel crew watch`"),
+        ("batch plan", "it is now `orgkernel task plan`"),
         ("dispatch-check co xo", "it is part of `orgkernel task dispatch check`"),
         ("gateway serve", "leave `serve` out: `orgkernel gateway` serves"),
         (
@@ -135,7 +135,7 @@ def test_an_option_before_a_subcommand_is_refused(tmp_path: Path, words: str) ->
     """It would have no effect there."""
     done = run_here(*words.split(), cwd=tmp_path)
     assert done.returncode == 2
-    assert "` is before `" in done.stderr
+    assert "` comes before `" in done.stderr
     assert "write options after it: `orgkernel" in done.stderr
 
 

@@ -148,7 +148,7 @@ def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
         )
     if keys:
         admins = sum("admin" in key.scopes for key in keys)
-        yield "ok", f"{format_count(len(keys), 'valid API key')}, {admins} of them with the scope `admin`", ""
+        yield "ok", f"{format_count(len(keys), 'valid API key')}, {admins} with all scopes", ""
     else:
         yield (
             "ok",

@@ -21,7 +21,7 @@ from orgkernel.state.use_counts import CountedCall, build_add_statement, sum_up
 
 _COLUMNS = tuple(column.name for column in audit.columns)
 _MOST_ROWS = 64
-"""In one statement: with 13 values each, what every SQLite takes."""
+"""Rows per statement: with 13 values each, the maximum that every SQLite accepts."""
 
 
 class RowInserts:

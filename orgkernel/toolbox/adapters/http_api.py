@@ -26,7 +26,7 @@ WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 NOT_NOW = (429, 503)
 _FIELD = re.compile(r"\{(\w+)\}")
 SHOWN = 500
-"""Maximum number of characters of an error text."""
+"""Maximum length of an error message."""
 
 
 class HttpAdapter(Adapter):
@@ -112,7 +112,7 @@ def _encode_segment(arguments: dict[str, Any], name: str) -> str:
 
 
 def _flatten(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as a query. Values other than texts, numbers and lists of them are written as JSON."""
+    """Convert arguments to a query. Values other than strings, numbers and lists of them are written as JSON."""
     return {
         name: value if isinstance(value, str | int | float | list) and _is_plain(value) else json.dumps(value)
         for name, value in arguments.items()

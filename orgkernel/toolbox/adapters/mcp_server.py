@@ -1,7 +1,7 @@
 """Calls a tool of an MCP server with the official SDK: over HTTP, or by starting the server as a process.
 
 Each call has its own connection. Over HTTP, this is how the protocol works since 2026-07-28. A server process starts
-and ends with the call, so that the calls of two agents share nothing.
+and ends with the call, so the calls of two agents share nothing.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ class McpAdapter(Adapter):
 async def connect(
     stack: AsyncExitStack, provider: McpServer, credentials: Mapping[str, str], ending: Ending
 ) -> Client | Reply:
-    """A connection to a server, or why there is none. The stack ends it. The ending says why a process ended."""
+    """Connect to a server, or return the error. The stack closes the connection. The ending tells why a process
+    ended.
+    """
     from mcp import Client
 
     if isinstance(provider.server, str):
@@ -135,7 +137,7 @@ async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, A
 
 
 def _require_size(reply: Reply, limit: int) -> Reply:
-    """A reply, or an error if it is too long. The output of a process is measured after the SDK has read it."""
+    """A reply, or an error if it is too large. The output of a process is measured after the SDK has read it."""
     reply_json = json.dumps([reply.output, reply.error], ensure_ascii=False)
     if len(reply_json) <= limit // 4 or len(reply_json.encode("utf-8", "surrogatepass")) <= limit:
         return reply

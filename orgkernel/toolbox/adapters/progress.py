@@ -1,4 +1,4 @@
-"""Passes the progress of a call on to a receiver that may be slower than the server that reports it."""
+"""Passes the progress of a call to a receiver that can be slower than the server."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _KINDS: Final[tuple[tuple[type, tuple[ListKind, ...]], ...]] = (
     (ResourceListChangedNotification, ("resources", "resource_templates")),
 )
 _GUARD: Final = ServerGuard()
-"""Of all servers of this process."""
+"""The guard of all servers of this process."""
 
 
 class UpstreamConnection:
@@ -65,11 +65,11 @@ class UpstreamConnection:
         self.breakage = Breakage()
         self.has_started = False
         self._tool_client: HttpToolClient | None = None
-        """What sends plain calls of tools. None if they go through the client of the SDK too."""
+        """Sends plain tool calls. None if they also use the client of the SDK."""
         loop = asyncio.get_running_loop()
         self.started_at = loop.time()
         self.ready: asyncio.Future[None] = loop.create_future()
-        """Done when the start is over, well or not. If not, the end has come, and it says why."""
+        """Done when the start has succeeded or failed. After a failure, the ending has the reason."""
         self._is_retired = False
         self._provider = provider
         self._limits = limits
@@ -94,7 +94,7 @@ class UpstreamConnection:
     async def call_plain(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """The result of a call that needs no session. None if it needs one, and nothing was sent.
 
-        Raises `MCPError`, and `ValidationError` for a result of a wrong form.
+        Raises `MCPError`, and `ValidationError` for a result of an unexpected form.
         """
         client = self._tool_client
         if client is None or not client.takes(name):

@@ -1,7 +1,7 @@
 """Upstream servers of the gateway: each has one connection that all callers share.
 
-A connection is made when it is first needed, and again when it is needed after it ended. If it ends quickly again and
-again, callers are refused for a while, and told how long. Nothing that a server says or does raises anything but
+A connection is made when it is first needed, and again when it is needed after it ended. If it keeps ending quickly,
+calls are refused for a while, and the error says how long. Nothing that a server says or does raises anything but
 `UpstreamError`, and no call is repeated that the server may have begun.
 """
 
@@ -42,15 +42,15 @@ __all__ = ["Upstream", "UpstreamError", "UpstreamLimits", "UpstreamReply", "Upst
 _Found = TypeVar("_Found")
 _LONGEST_TEXT: Final = 500
 _NOT_RUN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH})
-"""Codes with which a server says that it did not begin. `INVALID_REQUEST` is also what a refused question becomes."""
+"""Error codes of servers that did not begin a call. A refused request is also answered with `INVALID_REQUEST`."""
 
 
 class _Raw:
-    """Stands for the type of a result of which nothing is renamed or left out. The SDK has checked its shape before."""
+    """Stands for a result type without renaming or dropping fields. The SDK has already checked its shape."""
 
     @classmethod
     def model_validate(cls, raw: dict[str, Any], *, by_name: bool) -> dict[str, Any]:
-        """What the server sent."""
+        """The result that the server sent."""
         assert not by_name
         return raw
 
@@ -71,8 +71,8 @@ class Upstream:
         on_change: Callable[[str], None] | None = None,
         starts: asyncio.Semaphore | None = None,
     ) -> None:
-        """`secrets` are masked in all answers. `on_change` is called with the name when a list is no longer right. Who holds
-        `starts` may start: servers that stand together share one.
+        """`secrets` are masked in all answers. `on_change` is called with the name when a list is no longer valid.
+        `starts` limits concurrent starts: servers of one gateway share it.
         """
         limits = limits or UpstreamLimits()
         self.name = name
@@ -94,7 +94,7 @@ class Upstream:
 
     @property
     def status(self) -> UpstreamStatus:
-        """What it is doing now."""
+        """The current status."""
         if self._is_closed:
             return UpstreamStatus("closed", self._reason)
         if self._connection is not None:
@@ -131,7 +131,7 @@ class Upstream:
         return await self._ask(self._build_sender(GetPromptRequest(params=params)))
 
     async def read_resource(self, uri: str) -> dict[str, Any]:
-        """What a resource holds. Raises `UpstreamError`."""
+        """Read the content of a resource. Raises `UpstreamError`."""
         params = ReadResourceRequestParams(uri=uri)
         return await self._ask(self._build_sender(ReadResourceRequest(params=params)))
 
@@ -146,8 +146,8 @@ class Upstream:
     ) -> UpstreamReply:
         """Call a tool. Cancelling this cancels the call at the server, and no other one. A start has its own time.
 
-        `listed` is the list of tools that the caller has looked at. If the server may have another one now, because it was
-        started again or told of a change, nothing is called, and the reply is `changed`.
+        `listed` is the list of tools that the caller has checked. If the server could have another one now, because
+        it was started again or told of a change, nothing is called, and the reply is `changed`.
         """
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
         progress = None if on_progress is None else ProgressQueue(self._mask_progress(on_progress))
@@ -165,7 +165,7 @@ class Upstream:
         await asyncio.gather(*(each.aclose() for each in tuple(self._open)))
 
     async def _ensure_connected(self) -> UpstreamConnection:
-        """The connection, started if there is none. Raises `UpstreamError`."""
+        """The connection, started if necessary. Raises `UpstreamError`."""
         if self._is_closed:
             raise UpstreamError("it was closed")
         connection = self._connection
@@ -200,7 +200,7 @@ class Upstream:
         self._note_end(connection)
 
     def _note_end(self, connection: UpstreamConnection) -> None:
-        """Decide when it may be started again."""
+        """Decide when the server can be started again."""
         if self._connection is not connection:
             return
         self._connection = None
@@ -222,7 +222,7 @@ class Upstream:
     async def _ask(
         self, use: Callable[[UpstreamConnection], Awaitable[_Found]], listed: Definitions | None = None
     ) -> _Found:
-        """What a use of the connection returns, while it has the tools that are `listed`. Raises `UpstreamError`."""
+        """Run a use of the connection, if the server still has the `listed` tools. Raises `UpstreamError`."""
         is_again = False
         while True:
             connection = await self._ensure_connected()
@@ -251,7 +251,7 @@ class Upstream:
     def _build_sender(
         self, request: Request[Any, Any], seconds: float | None = None, progress: ProgressQueue | None = None
     ) -> Callable[[UpstreamConnection], Awaitable[dict[str, Any]]]:
-        """A use of a connection: to send a request."""
+        """Build a use of the connection that sends a request."""
         limit = self._limits.call_seconds if seconds is None else seconds
         put = None if progress is None else progress.put
 
@@ -311,7 +311,7 @@ class Upstream:
             raise UpstreamError(error.error, error.kind) from None
 
     def _read(self, kind: ListKind) -> asyncio.Task[Definitions]:
-        """The one reading of a list for all who wait for it."""
+        """Read a list once for all callers that wait for it."""
         task = self._reading.get(kind)
         if task is None or task.done():
             task = asyncio.get_running_loop().create_task(self._ask(self._build_reader(kind)))
@@ -344,7 +344,7 @@ class Upstream:
             raise UpstreamError(message, "protocol", is_uncertain=True) from None
 
     def _clean(self, text: str) -> str:
-        """Text of a server without secrets, on one line, without invisible characters, cut."""
+        """A string from the server: without secrets and invisible characters, on one line, cut."""
         return fold_to_one_line(self._mask(text)[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)
 
     def _mask_progress(self, receiver: OnProgress) -> OnProgress:

@@ -37,7 +37,7 @@ class BrokenOff(Exception):
 
 
 class AnswerReader(Protocol):
-    """What takes an answer as it arrives. What it raises ends the request."""
+    """Receives an answer as it arrives. An exception ends the request."""
 
     def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
         """The head has arrived. Names are in lower case."""
@@ -53,9 +53,7 @@ class ConnectionPool:
     """Connections for requests to one URL. Used from one event loop."""
 
     def __init__(self, url: str, headers: Mapping[str, str], tls: SSLContext, connect_seconds: float) -> None:
-        """`headers` are sent with every request. Raises `ValueError` for one that cannot be sent, or is not for others to
-        say.
-        """
+        """`headers` are sent with every request. Raises `ValueError` for an invalid or reserved header."""
         parsed = URL(url)
         self._host = parsed.raw_host.decode("ascii")
         self._tls = tls if parsed.scheme == "https" else None
@@ -75,7 +73,7 @@ class ConnectionPool:
         self._is_closed = False
 
     async def post(self, headers: bytes, body: bytes, answer: AnswerReader) -> None:
-        """Send a request, and wait until its answer is taken. Whoever is canceled hangs up.
+        """Send a request, and wait until its answer is received. Cancellation closes the connection.
 
         `headers` is what `encode_headers` makes. Raises `NotReached`, `BrokenOff`, and what `answer` raises.
         """
@@ -131,7 +129,7 @@ class ConnectionPool:
 
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:
-    """Headers as they are sent. Raises `ValueError` for one that cannot be sent."""
+    """Encode headers. Raises `ValueError` for a header that cannot be sent."""
     lines = [f"{name}: {value}\r\n".encode("ascii") for name, value in headers.items()]
     for line in lines:
         if not _HEADER.fullmatch(line):
@@ -160,7 +158,7 @@ class _Connection(asyncio.Protocol):
         return self._is_kept and self._answer is None and not self._transport.is_closing()
 
     async def ask(self, request: bytes, answer: AnswerReader) -> None:
-        """Send a request, and wait until its answer is taken. Raises `BrokenOff`, and what the answer raises."""
+        """Send a request, and wait until its answer is received. Raises `BrokenOff`, and the errors of the answer."""
         self._answer, self._done = answer, asyncio.get_running_loop().create_future()
         self._headers, self._head_size = {}, 0
         self._has_head = self._has_enough = False
@@ -173,12 +171,12 @@ class _Connection(asyncio.Protocol):
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It is open."""
+        """Note that the connection is open."""
         self._transport = cast("asyncio.Transport", transport)
         self._open.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """It is over. Where the head does not say how long the body is, this is how it ends."""
+        """Note that the connection is closed. If the head does not give the length of the body, this ends the body."""
         self._open.discard(self)
         self._is_kept = False
         is_measured = b"content-length" in self._headers or b"transfer-encoding" in self._headers
@@ -205,15 +203,15 @@ class _Connection(asyncio.Protocol):
             self._finish()
 
     def on_message_begin(self) -> None:
-        """For the parser. An answer to nothing would be taken for the next one."""
+        """Called by the parser. An answer without a request is refused, because it would be taken for the next one."""
         self._is_kept = self._is_kept and self._answer is not None
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """For the parser."""
+        """Called by the parser."""
         self._headers[name.lower()] = value
 
     def on_headers_complete(self) -> None:
-        """For the parser. A head that only informs is followed by the real one."""
+        """Called by the parser. An informational head is followed by the final one."""
         status = self._parser.get_status_code()
         if status >= 200 and self._answer is not None:
             self._has_head = True
@@ -223,7 +221,7 @@ class _Connection(asyncio.Protocol):
                 self._fail(error)
 
     def on_body(self, part: bytes) -> None:
-        """For the parser."""
+        """Called by the parser."""
         if self._answer is not None and not self._has_enough:
             try:
                 self._has_enough = self._answer.take(part)
@@ -231,7 +229,7 @@ class _Connection(asyncio.Protocol):
                 self._fail(error)
 
     def on_message_complete(self) -> None:
-        """For the parser."""
+        """Called by the parser."""
         if self._has_head:
             self._is_kept = self._is_kept and self._parser.should_keep_alive()
             self._complete()
@@ -250,7 +248,7 @@ class _Connection(asyncio.Protocol):
             self._finish()
 
     def _fail(self, error: Exception) -> None:
-        """End the request, and what it was sent on."""
+        """End the request, and close its connection."""
         self._is_kept = False
         self._finish(error)
 
