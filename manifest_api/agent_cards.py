@@ -1,7 +1,7 @@
 """Agent cards (A2A) of this server: the address of the agents, who may read the cards, and the key that signs them.
 
 Settings, in `[a2a]` of orgkernel.toml: `url`, the address of the agents; `public_url`, the address of this server;
-`binding`, the protocol there; `public`, whether everybody may see the short cards; `sign_key`, a file with the key
+`binding`, the protocol there; `public`, whether the short cards need no credential; `sign_key`, a file with the key
 that signs them. Addresses in answers come from the settings alone, never from a request.
 """
 

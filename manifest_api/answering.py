@@ -26,7 +26,7 @@ SNAPSHOT = "Orgkernel-Snapshot"
 STALE = "Orgkernel-Stale"
 # All callers with the scope `read` get the same answers. Answers that differ between callers are not cached.
 _ASKER = "read"
-# A store that changes faster than an answer can be made must not keep anybody waiting.
+# A store that changes faster than an answer can be made must not keep callers waiting.
 _TRIES = 5
 _VERSION = "orgkernel.version"
 _KEPT_METHODS = ("GET", "HEAD")

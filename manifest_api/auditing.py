@@ -74,7 +74,7 @@ class Auditor:
                     row = await resolved(decided.ticket)
                 return decided.answer(row)
             except Conflict:
-                # Somebody else used the grant up: what is true now is another answer.
+                # Another caller used the grant up, so the answer is different now.
                 await self._store_access.refresh()
                 store = self._store_access.held()
                 decided = decide(self._kernel, store, decided.org, decided.asked, decided.actor)

@@ -87,7 +87,7 @@ class Vocabulary:
         if meaning.owner is None:
             return True
         owner = resource.properties.get(meaning.owner)
-        # Who is searched for is nobody in particular, and owns nothing.
+        # A searched subject is unknown, so it owns nothing.
         if not isinstance(owner, str) or not isinstance(subject, AuthzenEntity):
             return False
         return self.subject(AuthzenEntity(subject.type, owner)) == self.subject(subject)

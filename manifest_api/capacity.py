@@ -1,7 +1,7 @@
 """The capacity of a store: the free space of its disk, and the budget for its size (docs/how-to/serve.md).
 
 A store that is nearly full is announced by `/readyz` and the log before anything is refused. When the budget is used
-up, callers without a key get no answers that must be audited, so that nobody without a key can fill the disk.
+up, callers without a key get no answers that must be audited, so callers without a key cannot fill the disk.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class HttpGateway:
             caller = self._caller_of(request)
             body = await take_body(receive, most=MOST_OF_A_CALL) if read_head(scope).has_body else b""
             if body is None:
-                return  # the client is gone: nobody to answer
+                return  # the client has disconnected
             if self._reads_plain_calls:
                 async with ForClient(receive) as client:
                     quick_answer = await self._answer_plain(scope, caller, body)

@@ -1,7 +1,7 @@
 """The metrics of a server, in the formats of Prometheus and OpenMetrics (docs/how-to/observe.md).
 
 What is counted for every request is counted in plain numbers, because the counters of the library lock and would cost
-more than a decision; they are turned into metrics when somebody asks. All label values come from this program, never
+more than a decision; they become metrics when a scrape reads them. All label values come from this program, never
 from a request: templates of paths, statuses, codes and outcomes.
 """
 

@@ -136,7 +136,9 @@ def build_openapi() -> dict[str, Any]:
             for name, description in _OF_EVERY_ROUTE.values()
         },
     }
-    plain: dict[str, Any] = msgspec.json.decode(encode(document))  # lists for tuples, as everybody reads it
+    plain: dict[str, Any] = msgspec.json.decode(
+        encode(document)
+    )  # lists instead of tuples, as in decoded JSON
     return plain
 
 

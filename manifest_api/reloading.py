@@ -2,7 +2,7 @@
 
 A failure never stops the server and is never hidden: until a reload succeeds, answers are marked as stale, and the
 reload is tried again. The same holds for a reload that takes longer than its limit, for example because a file system
-does not answer. It goes on in its own thread, for which nobody waits at the end of the server.
+does not answer. It continues in its own thread, and the end of the server does not wait for it.
 
 All kinds of edits are noticed: files written in place, files renamed over others, folders moved in. The operating
 system does not report some changes, so these are compared twice a second: a watched folder that is replaced, a file

@@ -122,7 +122,7 @@ def build_config(app: ASGIApp, connections: Connections | None = None) -> uvicor
         app,
         http=partial(LimitedProtocol, connections=places),  # type: ignore[arg-type]
         backlog=_BACKLOG,
-        # Whoever asks is told by the connection alone: see guards/loopback.py.
+        # The caller's address is that of the connection alone: see guards/loopback.py.
         proxy_headers=False,
         server_header=False,
         ws="none",
@@ -191,7 +191,7 @@ class _Server(uvicorn.Server):
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self._feed.close()  # who follows the reports would be waited for
         await super().shutdown(sockets)
-        if self.force_exit:  # a second Ctrl-C: uvicorn waits for nobody, nor for the watcher to end
+        if self.force_exit:  # a second Ctrl-C: uvicorn stops waiting, even for the watcher
             await self.lifespan.shutdown()
 
     @contextmanager

@@ -164,7 +164,7 @@ class StoreAccess:
         """Wait until everything is written, and close the store."""
         for threads in (self._reader, self._workers):
             threads.shutdown(cancel_futures=True)
-        # No thread runs until somebody asks again; a read that was never begun will not be.
+        # No thread runs until the next question; a read that was not begun never will be.
         self._reader, self._workers = _create_threads()
         self._next_read = None
         with self._opening:
@@ -310,6 +310,6 @@ async def _is_done(future: Future[T], seconds: float) -> bool:
     waited = asyncio.wrap_future(future)
     waited.add_done_callback(
         lambda each: each.cancelled() or each.exception()
-    )  # whoever asks `future` is told
+    )  # the error reaches the caller through `future`
     await asyncio.wait([waited], timeout=seconds)
     return future.done()

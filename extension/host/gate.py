@@ -57,7 +57,7 @@ def judge(
         return _refuse_foreign_tool(active, role, tool, known, there, hand_over)
     grant = role.tools.get(known.tool)
     actions = grant.actions if grant is not None else {}
-    # An action that nobody declares writes for all that is known.
+    # An undeclared action could write, so it is treated as writing.
     writes = grant is not None and (action in grant.scoped or (bool(grant.scoped) and action not in actions))
     if writes:
         return _find_file_scope_violation(active, role, tool, known, arguments)

@@ -76,7 +76,7 @@ def _write_all(writer: _Writer) -> None:
             writer.busy = False
             writer.changed.notify_all()
             if not writer.waiting and not writer.changed.wait_for(lambda: writer.waiting, _IDLE):
-                # INVARIANT: whoever adds a report while this is held sees that no thread runs.
+                # INVARIANT: a caller that adds a report while this is held sees that no thread runs.
                 writer.running = False
                 return
             folder, report = writer.waiting.popleft()

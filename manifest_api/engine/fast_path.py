@@ -32,7 +32,7 @@ def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Sai
         try:
             body = await take_body(receive) if read_head(scope).has_body else b""
             if body is None:
-                return  # the client is gone: nobody to answer
+                return  # the client has disconnected
             evaluation = await answer(scope, body)
         except RequestRefused as error:
             response = build_refusal_response(error)

@@ -39,7 +39,7 @@ class ForClient:
             self._watch.cancel()
         if not self.is_gone or kind is not asyncio.CancelledError:
             return False
-        return self._work.uncancel() == 0  # otherwise, somebody else has canceled it too
+        return self._work.uncancel() == 0  # otherwise, other code has canceled it too
 
     def _begin(self) -> None:
         self._watch = asyncio.create_task(self._until_gone())

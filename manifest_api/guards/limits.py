@@ -81,7 +81,7 @@ class BodyLimits(HttpMiddleware):
             await build_refusal_response(error)(scope, receive, send)
             return
         if taken is None:
-            return  # the client is gone: nobody to answer
+            return  # the client has disconnected
         await self._app(scope, replay(taken, receive), send)
 
 

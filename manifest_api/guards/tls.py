@@ -216,7 +216,9 @@ class SecuredListener:
                 lambda: self._make(handshake), accepted, ssl=self._tls.context,
                 ssl_handshake_timeout=HEAD_SECONDS, ssl_shutdown_timeout=_CLOSING_SECONDS,
             )  # fmt: skip
-        except OSError as error:  # what ssl raises is one, too; whoever fails it cannot fill the log
+        except (
+            OSError
+        ) as error:  # includes SSL errors; logged for debugging only, so that clients cannot fill the log
             logger.debug("a handshake failed: %s", error)
 
     def _end(self, handshake: Handshake, accepted: socket.socket, _: asyncio.Task[None]) -> None:

@@ -184,7 +184,7 @@ class TokenVerifier:
                 raise UnfitToken("its subject cannot be written to the audit")
         scopes = _read_scopes(claims.get("scope", ""))
         if agent is not None:
-            # Whoever runs an agent must not be able to make keys for others.
+            # The operator of an agent must not be able to create keys for others.
             scopes -= {"admin"}
         return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]), person)
 

@@ -20,6 +20,9 @@ def describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     is_unknown = isinstance(error, click.NoSuchOption)
     message = error.message if is_unknown else error.format_message()
     message = _QUOTED.sub(r"`\1`", message).rstrip(".")
+    message = message.replace("valid integer range", "valid integer").replace(
+        "valid float range", "valid number"
+    )
     if message[1:2].islower():  # an acronym or the name of an argument stays as it is
         message = message[0].lower() + message[1:]
     if isinstance(error, click.NoSuchOption) and error.possibilities:

@@ -53,7 +53,7 @@ Tell = Callable[[str, str, tuple[Why, ...]], None]
 
 
 class ScenarioOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of the scenario, for whoever checks it."""
+    """The result of the scenario, for tests."""
 
     findings: tuple[str, ...]
     new_skills: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The servers of the demo: a page on which posts are published, for whoever has the token, and an MCP server."""
+"""The servers of the demo: an HTTP service that publishes posts for callers with the token, and an MCP server."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Folder:
     def heads(self) -> Iterator[tuple[str, Head | None, bool]]:
         """Each writer, its head, and whether a slot is damaged; None for an untrusted head."""
         for name in self._names():
-            for _ in range(3):  # somebody may be writing it
+            for _ in range(3):  # another process could be writing it
                 head, damaged = self._read_head(os.path.join(self.path, name))
                 if not damaged:
                     break

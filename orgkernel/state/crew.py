@@ -282,7 +282,7 @@ def _commission(
         new = tuple(skill for skill in dict.fromkeys(draft.skills) if skill not in held[agent_id])
         if added:
             stored[agent_id] = draft.lifecycle
-            # Rank and trust stay those of the roster until somebody records others.
+            # Rank and trust are those of the roster until others are recorded.
             state = AgentState(agent_id, lifecycle=draft.lifecycle, org_id=org_id)
             rows[agents].append(encode_row(state))
         if born:

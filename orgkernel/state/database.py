@@ -180,7 +180,7 @@ def _translate_errors(location: StoreLocation) -> Iterator[None]:
 
 def _open_read_only(location: StoreLocation, busy_seconds: float) -> Engine:
     """An engine that leaves the file and its folder as they are."""
-    # Without a journal nobody has the store open, and SQLite would make one to read it.
+    # Without a journal, no process has the store open, and SQLite would create one to read it.
     is_alone = not os.path.exists(f"{location.path}-wal")
     url = f"file:{url_quote(location.path)}?mode=ro{'&immutable=1' * is_alone}"
 

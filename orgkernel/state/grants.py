@@ -2,7 +2,7 @@
 
 Both are issued to a subject until a time or for good. They are revoked by a date and never deleted; decisions ignore
 what expired or was revoked. Each use of a grant is written down with the audit row of the decision that used it, in the
-same transaction; a grant that may be used `uses_left` times goes to whoever commits first.
+same transaction; a grant with `uses_left` goes to the change that commits first.
 """
 
 from __future__ import annotations

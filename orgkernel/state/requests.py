@@ -63,7 +63,7 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
     """Whether the requester may ask once more; raises `TooManyRequests`."""
     now, connection = transaction.now, transaction.connection
     mine = and_(requests.c.requester == request.requester, requests.c.org_id == request.org_id)
-    # A clock that was set back must not lock anybody out: what lies in the future is not recent.
+    # A clock that was set back must not lock requesters out, so requests in the future are not recent.
     soon = now + limits.cooldown
     waits = (mine, requests.c.status == "pending", requests.c.created_at <= soon)
     pending = connection.scalar(select(func.count()).where(*waits)) or 0
@@ -88,7 +88,7 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
     recent = connection.execute(
         select(requests.c.created_at).where(
             mine,
-            requests.c.status != "approved",  # whoever was given it once may need it again
+            requests.c.status != "approved",  # an approved request can be made again
             requests.c.resources == encode_row(request)["resources"],
             requests.c.action.is_not_distinct_from(request.action),
             requests.c.input_digest.is_not_distinct_from(request.input_digest),

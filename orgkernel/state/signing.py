@@ -87,7 +87,7 @@ class SigningKey:
 
     def sign(self, value: dict[str, Any]) -> bytes:
         """Sign a value as one line of JSON. Raises `BadStore` if there is no key."""
-        # A process that has signed goes on if somebody removes the key: its rows can be proven once the key is back.
+        # A process that has signed continues if the key is removed: its rows can be proven once the key is restored.
         key = next(iter(self.read()), self._lines[0][0] if self._lines else None)
         if key is None:
             raise BadStore(

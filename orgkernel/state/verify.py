@@ -2,7 +2,7 @@
 
 Each chain is followed from its first row, or from the deleted segment before it, to its last row, and compared with
 the signed checkpoints outside of the table. The audit is whole only if every row is proven by a checkpoint: a row
-without proof is a finding too. It cannot detect a change by somebody who can write the store and read the key
+without proof is a finding too. It cannot detect a change by an attacker who can write the store and read the key
 (docs/how-to/store.md).
 """
 

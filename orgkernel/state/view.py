@@ -170,7 +170,7 @@ def list_agent_states(stored: AgentsByOrganization, org_id: str) -> Mapping[str,
 def _limit_state(own: AgentState, shared: AgentState) -> AgentState:
     lifecycle = max(own.lifecycle, shared.lifecycle, key=_STRICTER.index)
     if own.rank is not None or (shared.rank is None and shared.trust is None):
-        # Whoever puts it to work again has to do so for all organizations, if that is where it was stopped.
+        # If it was stopped for all organizations, it must be put to work again for all of them.
         org_id = own.org_id if lifecycle == own.lifecycle else ALL_ORGANIZATIONS
         return msgspec.structs.replace(own, lifecycle=lifecycle, org_id=org_id)
     trust = shared.trust if own.trust is None else own.trust
@@ -308,7 +308,7 @@ def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
     # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
     granted = _list_changed(connection, grants, since)
     given = _replace_rows(last.grants, "grant_id", Grant, granted, _is_given)
-    # But whoever misses it wants to know that it ran out.
+    # But a caller that misses it needs to know that it was used up.
     expired = _replace_rows(last.expired, "grant_id", Grant, granted, _is_used_up)
     capped = _replace_rows(
         last.restrictions,

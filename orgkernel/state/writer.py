@@ -94,7 +94,7 @@ class Ticket:
     def _call_back(self) -> None:
         while self._callbacks:
             try:
-                callback = self._callbacks.pop()  # whoever gets it calls it: twice is impossible
+                callback = self._callbacks.pop()  # `pop` returns it to one thread only, so it is called once
             except IndexError:
                 return
             with contextlib.suppress(Exception):  # theirs; the writer has others to answer

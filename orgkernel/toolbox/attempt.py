@@ -174,7 +174,7 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
         if lock is not None:
             good = await asyncio.shield(_give_back(parts, lock, [*threads, *tasks]))
     if not good:
-        # Somebody else may have had the tool meanwhile: whoever reads the result has to know.
+        # Another holder could have had the tool in the meantime, so the result must report that.
         step = msgspec.structs.replace(step, metadata={**step.metadata, "lock": codes.LOCK_LOST})
     return step, reply
 
@@ -258,7 +258,7 @@ def _build_refusal_step(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
         with contextlib.suppress(StoreError):  # the refusal stands without it
             note_found_expired(parts.store)
     explanation = parts.kernel.why(planned.org, planned.request)
-    # A lock would be taken once somebody approved; until then that it is not held is no news.
+    # The lock is taken after the approval, so a missing lock is not reported before.
     asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
     code = "ASK_APPROVAL" if asks else decision.code
     reasons = [reason for reason in explanation.reasons if not asks or reason.code == code]
@@ -314,7 +314,7 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
         try:
             return await in_time(in_store_thread(leave, lock))
         except StoreBusy:
-            return False  # nobody can say; the thread goes on and gives it back
+            return False  # unknown after a timeout; the thread continues and releases the lock
     still[0].add_done_callback(lambda _: threading.Thread(target=leave, args=(lock,), daemon=True).start())
     return True
 

@@ -27,7 +27,7 @@ from orgkernel.toolbox.attempt import WHOLE, Attempt, ToolRequest, attempt
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import Step, ToolOutcome, ToolResult
 
-# The caller is wrong, or is nobody who works here: another tool would not change that.
+# The request is invalid or the caller is unknown: another tool would not change that.
 FINAL = frozenset({
     "UNKNOWN_PRINCIPAL", "AGENT_INACTIVE", "TOOL_UNKNOWN", "RESOURCE_UNKNOWN", "ACTION_UNKNOWN", "INPUT_INVALID",
     "EVALUATION_ERROR", codes.ACTION_NEEDED, codes.PERMIT_REFUSED,
@@ -64,7 +64,7 @@ class Gap(msgspec.Struct, frozen=True):
         first = steps[0]
         action = first.action or tool_request.action or "use"
         able: tuple[str, ...] = ()
-        with contextlib.suppress(StoreError):  # then nobody knows who can
+        with contextlib.suppress(StoreError):  # then the list stays empty
             rows = parts.kernel.who_can(
                 tool_request.org, action, f"tool:{tool_request.tool_id}", kinds=("role", "agent")
             )

@@ -71,7 +71,7 @@ class UpstreamTools:
         unrecorded: Callable[[str], None] | None = None,
     ) -> None:
         """`is_state_held` and `unrecorded` have the meaning that they have in `Parts`."""
-        # A store in a file has to stay that file: nobody would see rows in one that was removed.
+        # A store file must not be replaced: rows in a removed file would be lost.
         self._file = "" if store is None else store.location.path
         self._identity = _get_identity(self._file)
         exclusive = None if store is None else Exclusive(store)

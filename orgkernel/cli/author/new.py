@@ -72,7 +72,7 @@ def command(
         _create_organization(new_id, template, new_id)
     else:
         part = what[0] if what and what[0] in _PARTS else "role"
-        raise click.UsageError(f"write `orgkernel new DIR` or `orgkernel new {part} ID`")
+        raise click.UsageError(f"`orgkernel new` needs DIR, or an ID as in `orgkernel new {part} ID`")
 
 
 def _create_organization(folder: str, template: str, new_id: str | None) -> None:

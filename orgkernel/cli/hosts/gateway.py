@@ -263,7 +263,7 @@ async def _list_all(
             tools = await each.tools()
             names = [str(tool.get("name")) for tool in tools]
             twice = {name for name, times in Counter(names).items() if times > 1}
-            for name in sorted(twice):  # which of them a call would reach, nobody knows
+            for name in sorted(twice):  # a call could reach either of them
                 _say(f"server {quote(each.name)} lists tool {quote(name)} twice, so it cannot be accepted")
             listed[each.name] = {
                 name: tool for name, tool in zip(names, tools, strict=True) if name not in twice

@@ -72,7 +72,7 @@ def create(
     if admin and scopes:
         raise click.UsageError("an `--admin` key allows everything; leave `--scope` out")
     if not admin and not (name and scopes):
-        raise click.UsageError("pass a name and the scopes of the key, or `--admin`")
+        raise click.UsageError("a key needs NAME and `--scope`, or `--admin`")
     until = parse_until(expires)
     with open_operation_alone(**where, create=True) as context:
         key, secret = create_key(

@@ -88,7 +88,7 @@ def rotate_card_key(path: str, now: float, until: float) -> CardSigner:
     kept = [FormerKey(signer.public_key, until), *former][:_MOST_BEFORE]
     content = create_key()
     try:
-        # First the list: a key that is published too early harms nobody, one that is not published verifies nothing.
+        # First the list: publishing a key too early is harmless, but an unpublished key cannot verify signatures.
         _replace(_beside(path), msgspec.json.encode(kept) + b"\n")
         _replace(path, content)
     except OSError as error:

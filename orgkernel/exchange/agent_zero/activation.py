@@ -180,7 +180,7 @@ def _plan_groups(
         brought = folder != f"agents/{role.role_id}" and tree.exists(f"agents/{role.role_id}")
         yield _Group(folder, {f"{folder}/{name}": text.encode() for name, text in files.items()}, brought)
     chosen = settings.as_json() | {"bundle": bundle_name.removeprefix(f"{FOLDER}/")}
-    # A host compares role files with the bundle. Those of somebody else say nothing about this organization.
+    # A host compares role files with the bundle. Foreign role files do not describe this organization.
     given = chosen | ({"kept_roles": kept_roles} if kept_roles else {})
     yield _Group(ACTIVE, {ACTIVE: _encode_json({**bundle.document, SETTINGS_KEY: given})}, always=True)
 

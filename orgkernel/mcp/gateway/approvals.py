@@ -2,7 +2,7 @@
 
 A request is for this call alone: its action, the digest of its arguments and the documents as they are, once. Who
 answers a form is who sits at the host. Only a process that was started with `--approver` takes that for an approval;
-everybody else approves with a credential of their own, and the form only waits for it.
+all other approvers use their own credential, and the form only waits for it.
 """
 
 from __future__ import annotations

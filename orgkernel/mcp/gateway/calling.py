@@ -56,7 +56,7 @@ async def _decide_and_call(
     on_progress: OnProgress | None,
 ) -> dict[str, Any]:
     server, name = target.server, target.name
-    # A tool that nobody declared is decided about too, so that the answer and the audit say so.
+    # An undeclared tool is also decided about, so that the answer and the audit record it.
     binding = (
         target.bindings[0] if target.bindings else ToolBinding(build_tool_id(server.name, name), ("use",))
     )
@@ -80,7 +80,7 @@ async def _decide_and_call(
         approval = await ask_approval(caller, request, form_asker)
         waiting = approval.text
         if approval.is_given:
-            server.refresh()  # it may have taken somebody an hour
+            server.refresh()  # answering the form could have taken an hour
             step, result = await tools.call(caller.org_id, call)
     if result is not None:
         return dict(result)

@@ -81,7 +81,7 @@ class McpGateway:
     async def _get_offers(self, view: OrgView, server: ReviewedServer) -> tuple[Offered, ...]:
         declared = map_server_tools(view, server.name)
         if not declared:
-            return ()  # nobody may use it, so it is not started
+            return ()  # no role may use it, so it is not started
         try:
             definitions = await server.definitions()
         except UpstreamError as error:

@@ -135,7 +135,9 @@ def _propose_opening(
     subject, action = next(iter(refused.asked))
     request = AccessRequest(f"role:{role}", action, f"tool:{tool_id}")
     explanation = kernel.why(org_id, request)
-    if explanation.decision.outcome != "deny":  # what the role may do, whoever fills it may still be refused
+    if (
+        explanation.decision.outcome != "deny"
+    ):  # the role may do it, but an agent that fills it can still be refused
         request = AccessRequest(subject, action, f"tool:{tool_id}")
         explanation = kernel.why(org_id, request)
     if explanation.decision.outcome != "deny":

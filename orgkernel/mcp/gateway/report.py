@@ -85,7 +85,7 @@ def build_report(
             kernel, org_id, use, [each for each in view.roles if terms.role in (None, each)], terms.often
         ),
     ]
-    # Whoever is refused could write a proposal to open something. It is in no diff that nobody asked for.
+    # A refused caller could provoke a proposal that allows more, so such proposals are in the diff only on request.
     proposals = [
         each
         if terms.asks or each.by_hand or each.kind in NARROWING

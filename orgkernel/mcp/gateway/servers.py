@@ -144,7 +144,7 @@ class ReviewedServer:
                 if name in by_name:
                     twice.add(name)
                 by_name[name] = each
-        for name in twice:  # which of them a call would reach, nobody knows
+        for name in twice:  # a call could reach either of them
             del by_name[name]
             self._tell(f"server {quote(self.name)} lists tool {quote(name)} twice, so it is not shown")
         if not self._pins.knows(self.name) and not self._pins.require_review:

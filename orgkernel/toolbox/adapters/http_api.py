@@ -84,7 +84,7 @@ class HttpAdapter(Adapter):
         if not arguments:
             body = {}
         async with (
-            # The time is limited by whoever calls; the library would give up on its own after five seconds.
+            # The caller limits the time; the library's own limit would be five seconds.
             self._http.AsyncClient(
                 verify=build_tls_context(), timeout=None, follow_redirects=False
             ) as client,

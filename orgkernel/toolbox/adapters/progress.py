@@ -40,4 +40,4 @@ class ProgressQueue:
             try:
                 await self._receiver(*self._waiting.popleft())
             except Exception:
-                self._waiting.clear()  # whoever wants no progress gets none
+                self._waiting.clear()  # a receiver that raises gets no more progress

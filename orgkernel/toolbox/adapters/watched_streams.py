@@ -2,7 +2,7 @@
 ended.
 
 The SDK starts a task for each notification and each request of a server. Here, a server that floods its client is
-read more slowly, so that it only delays itself. Notifications that nobody needs, or that are malformed, do not get
+read more slowly, so that it only delays itself. Unused or malformed notifications do not get
 through at all.
 """
 

@@ -98,7 +98,7 @@ class ConnectionPool:
         """The connection that was used last, if the server has not closed it."""
         loop = asyncio.get_running_loop()
         if self._idle and loop.time() - self._idle[-1].idle_since > _GRACE_SECONDS:
-            # A request on a connection that is closed already would be lost without anybody knowing whether it arrived.
+            # A request on a closed connection would be lost, and it would be unknown whether it arrived.
             await asyncio.sleep(0)  # reads what came
             await asyncio.sleep(0)  # and ends what it ended
         while self._idle and (
@@ -188,7 +188,7 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Read what came."""
         if self._answer is None:
-            self.abort()  # it says what nobody asked for, and the next answer would be read from the middle
+            self.abort()  # data without a request: the next answer would be read from the middle
             return
         try:
             self._parser.feed_data(data)
@@ -199,7 +199,7 @@ class _Connection(asyncio.Protocol):
             if self._head_size > _MOST_OF_A_HEAD:
                 self._fail(BrokenOff(f"the head of its answer is longer than {_MOST_OF_A_HEAD} bytes"))
         if self._has_enough and self._answer is not None:
-            self._is_kept = False  # the rest is for nobody
+            self._is_kept = False  # the rest is not read
             self._finish()
 
     def on_message_begin(self) -> None:
@@ -258,7 +258,7 @@ class _Connection(asyncio.Protocol):
             return
         self._answer = None
         if self._done.done():
-            return  # whoever asked is gone
+            return  # the request was canceled
         if error is None:
             self._done.set_result(None)
         else:
