@@ -82,7 +82,7 @@ class Answers:
         request waits for it.
         """
         answer = await self.find(ask, org, quick=quick)
-        headers = self._headers(answer)
+        headers = self._build_headers(answer)
         if answer.next is not None:
             headers["Link"] = f'<{_build_next_link(request, answer.next)}>; rel="next"'
         return self.respond_with(request, answer.body, "application/json", headers, answer.answer_version)
@@ -107,7 +107,7 @@ class Answers:
     ) -> Response:
         """The response to a POST. It is never cached."""
         answer = await self.find(ask, org, quick=quick)
-        return Response(answer.body, 200, self._headers(answer), "application/json")
+        return Response(answer.body, 200, self._build_headers(answer), "application/json")
 
     async def find(
         self, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
@@ -138,7 +138,7 @@ class Answers:
         """The header that marks an answer as stale."""
         return {STALE: "true"} if stale or self.reading_failed else {}
 
-    def _headers(self, answer: Answer) -> dict[str, str]:
+    def _build_headers(self, answer: Answer) -> dict[str, str]:
         return {SNAPSHOT: answer.snapshot, **self.stale(answer.stale)}
 
     # -- what was answered before -----------------------------------------------------------------------------------

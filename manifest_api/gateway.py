@@ -83,7 +83,7 @@ class HttpGateway:
         scope[ROUTE] = PATH
         request = Request({**scope, "app": self._app})
         try:
-            caller = self._caller_of(request)
+            caller = self._identify_caller(request)
             body = await take_body(receive, most=MOST_OF_A_CALL) if read_head(scope).has_body else b""
             if body is None:
                 return  # the client has disconnected
@@ -129,7 +129,7 @@ class HttpGateway:
             self._tools = store, _Tools(permits, store, is_state_held=True, unrecorded=_log_unrecorded)
         return self._tools[1]
 
-    def _caller_of(self, request: Request) -> HttpCaller:
+    def _identify_caller(self, request: Request) -> HttpCaller:
         """Identify the caller. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
         refuse_unknown_parameters(request, ("org",))

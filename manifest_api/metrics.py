@@ -189,12 +189,12 @@ class ServerState(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """The values now."""
-        yield from self._organizations()
+        yield from self._collect_organizations()
         yield from self._store()
-        yield from self._kept()
+        yield from self._collect_caches()
         yield from self._load()
 
-    def _organizations(self) -> Iterator[Metric]:
+    def _collect_organizations(self) -> Iterator[Metric]:
         state = self._answers.kernel.state
         standings = Counter(each.standing for each in build_standings(state))
         yield _build_labeled_metric(
@@ -245,7 +245,7 @@ class ServerState(Collector):
             None if store is None else int(store.problem is not None),
         )
 
-    def _kept(self) -> Iterator[Metric]:
+    def _collect_caches(self) -> Iterator[Metric]:
         caches = self._caches()
         for name, about, values in (
             ("orgkernel_cache_hits", "Answers from a cache.", {each: caches[each].hits for each in caches}),

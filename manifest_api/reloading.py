@@ -111,7 +111,7 @@ class Reloader:
             if running.done():
                 await self._finish(running)
             elif not self._stop.is_set():
-                self._overrun(running, first=not overran)
+                self._note_overrun(running, first=not overran)
 
     async def _finish(self, running: asyncio.Future[Reload]) -> None:
         self._running = None
@@ -128,7 +128,7 @@ class Reloader:
         if self._note is not None:
             await self._note(state, report)
 
-    def _overrun(self, running: asyncio.Future[Reload], *, first: bool) -> None:
+    def _note_overrun(self, running: asyncio.Future[Reload], *, first: bool) -> None:
         self._answers.reading_problem = "overrun"
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         if not first:

@@ -137,7 +137,9 @@ class Telemetry:
                     if family.type == "counter"
                     else self._meter.create_observable_gauge
                 )
-                make(family.name, [self._reader(registry, family.name)], description=family.documentation)
+                make(
+                    family.name, [self._build_reader(registry, family.name)], description=family.documentation
+                )
 
     def close(self) -> None:
         """Send remaining data. It does not wait long for a collector that does not answer."""
@@ -149,7 +151,7 @@ class Telemetry:
         for thread in closing:
             thread.join(max(0.0, end - time.monotonic()))
 
-    def _reader(
+    def _build_reader(
         self, registry: CollectorRegistry, name: str
     ) -> Callable[[CallbackOptions], Iterable[Observation]]:
         from opentelemetry.metrics import Observation

@@ -90,7 +90,7 @@ class Rates:
 
     def take(self, name: str, now: float) -> float:
         """Take a token. Returns 0, or the seconds until there is one."""
-        left = self._left(name, now)
+        left = self._count_left(name, now)
         if left < 1:
             return (1 - left) / self._per_second
         self._keep(name, left - 1, now)
@@ -98,10 +98,10 @@ class Rates:
 
     def wait(self, name: str, now: float) -> float:
         """Seconds until there is a token. Takes none."""
-        left = self._left(name, now)
+        left = self._count_left(name, now)
         return 0.0 if left >= 1 else (1 - left) / self._per_second
 
-    def _left(self, name: str, now: float) -> float:
+    def _count_left(self, name: str, now: float) -> float:
         left, then = self._buckets.get(name, (self._burst, now))
         return min(self._burst, left + max(0.0, now - then) * self._per_second)
 

@@ -42,9 +42,9 @@ class ForClient:
         return self._work.uncancel() == 0  # otherwise, other code has canceled it too
 
     def _begin(self) -> None:
-        self._watch = asyncio.create_task(self._until_gone())
+        self._watch = asyncio.create_task(self._wait_until_gone())
 
-    async def _until_gone(self) -> None:
+    async def _wait_until_gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self.is_gone = True

@@ -151,7 +151,7 @@ class TokenVerifier:
                 raise UnfitToken("its algorithm is not allowed")
             claims = self._jwt.decode(
                 token,
-                self._key(header.get("kid")),
+                self._require_key_of(header.get("kid")),
                 algorithms=list(self._settings.algorithms),
                 audience=self._settings.audience,
                 issuer=self._settings.issuer,
@@ -166,15 +166,15 @@ class TokenVerifier:
             raise UnfitToken(f"{type(error).__name__}: {error}") from None
         except (ValueError, TypeError, KeyError) as error:
             raise UnfitToken(f"it is malformed: {error}") from None
-        return self._caller(claims)
+        return self._build_caller(claims)
 
-    def _key(self, key_id: Any) -> Any:
+    def _require_key_of(self, key_id: Any) -> Any:
         key = self._find_key(self._keys.current(), key_id)
         if key is None:
             raise _UnknownKey("no key of the issuer has its key id")
         return key
 
-    def _caller(self, claims: Mapping[str, Any]) -> Caller:
+    def _build_caller(self, claims: Mapping[str, Any]) -> Caller:
         self._require_time(claims)
         subject = claims["sub"]
         agent = claims.get(self._settings.agent_claim)

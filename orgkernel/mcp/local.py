@@ -50,13 +50,13 @@ class LocalAsker(Asker):
 
     async def ask(self, question: Callable[[Kernel], T]) -> T:
         """Ask the documents as they are now."""
-        return await asyncio.to_thread(lambda: question(self._current()))
+        return await asyncio.to_thread(lambda: question(self._get_current()))
 
     async def decide(self, request: AccessRequest) -> Answered:
         """Decide, and write it down if there is a store."""
 
         def work() -> Answered:
-            kernel, store = self._current(), self._open()
+            kernel, store = self._get_current(), self._open()
             if store is None:
                 return decide(kernel, None, self.org_id, request, self._actor).answer()
             return decide_and_wait(kernel, store, self.org_id, request, self._actor)
@@ -67,7 +67,7 @@ class LocalAsker(Asker):
         """Make a change. The first one makes the store."""
 
         def work() -> T:
-            kernel, store = self._current(), self._open(create=True)
+            kernel, store = self._get_current(), self._open(create=True)
             assert store is not None
             return operation(Context(kernel, store, self._actor))
 
@@ -92,7 +92,7 @@ class LocalAsker(Asker):
                 self._store = open_store(self._location, create=create)
             return self._store
 
-    def _current(self) -> Kernel:
+    def _get_current(self) -> Kernel:
         """The kernel, with the documents read again if they have changed. Broken ones leave the last good version."""
         now = time.monotonic()
         if now - self._looked_at >= self.look_seconds:

@@ -92,7 +92,7 @@ class Folder:
 
     def has_heads(self) -> bool:
         """Whether there is any checkpoint, trusted or not."""
-        return bool(self._names())
+        return bool(self._list_names())
 
     def is_held(self, writer: str) -> bool:
         """Whether a running process could be writing the head of a writer."""
@@ -111,7 +111,7 @@ class Folder:
 
     def heads(self) -> Iterator[tuple[str, Head | None, bool]]:
         """Each writer, its head, and whether a slot is damaged; None for an untrusted head."""
-        for name in self._names():
+        for name in self._list_names():
             for _ in range(3):  # another process could be writing it
                 head, damaged = self._read_head(os.path.join(self.path, name))
                 if not damaged:
@@ -140,7 +140,7 @@ class Folder:
         return leased
 
     def _lease_old(self, is_continued: Callable[[Head], bool]) -> HeadFile | None:
-        for name in self._names() if fcntl else ():
+        for name in self._list_names() if fcntl else ():
             with contextlib.suppress(OSError):
                 file = os.open(os.path.join(self.path, name), os.O_RDWR)
                 try:
@@ -186,7 +186,7 @@ class Folder:
             self.roster.sign_again(Enrollment)
             self.segments.sign_again(Segment)
             self.accepted.sign_again(AcceptedFinding)
-            for name in self._names() if fcntl else ():
+            for name in self._list_names() if fcntl else ():
                 with contextlib.suppress(BlockingIOError):
                     file = os.open(os.path.join(self.path, name), os.O_RDWR)
                     try:
@@ -253,7 +253,7 @@ class Folder:
         newest = max(good, key=lambda head: sum(link.sequence for link in head.heads.values()), default=None)
         return newest, not heads or None in heads
 
-    def _names(self) -> list[str]:
+    def _list_names(self) -> list[str]:
         try:
             return sorted(name for name in os.listdir(self.path) if _HEAD.fullmatch(name))
         except OSError:

@@ -165,11 +165,11 @@ class ContractRows:
     def find(self, record_id: str, kind: str | None = None) -> ContractRecord | None:
         """The contract with an id."""
         query = _select_for(self._org_id).where(contract_records.c.record_id == record_id)
-        return self._first(query if kind is None else query.where(contract_records.c.kind == kind))
+        return self._find_first(query if kind is None else query.where(contract_records.c.kind == kind))
 
     def get_end(self, session: str) -> ContractRecord | None:
         """The one result of a session."""
-        return self._first(_select_for(self._org_id).where(contract_records.c.ends == session))
+        return self._find_first(_select_for(self._org_id).where(contract_records.c.ends == session))
 
     def find_about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
         """The blockers of a session and, if there are any, the decisions that could answer them."""
@@ -182,9 +182,9 @@ class ContractRows:
     def last(self) -> ContractRecord | None:
         """The contract that was stored last."""
         query = select(contract_records).where(contract_records.c.org_id == self._org_id)
-        return self._first(query.order_by(contract_records.c.sequence.desc()))
+        return self._find_first(query.order_by(contract_records.c.sequence.desc()))
 
-    def _first(self, query: Select[Any]) -> ContractRecord | None:
+    def _find_first(self, query: Select[Any]) -> ContractRecord | None:
         row = self._connection.execute(query.limit(1)).first()
         return None if row is None else decode_record(ContractRecord, row)
 

@@ -139,11 +139,11 @@ class DispatchRows:
 
     def find_brief(self, brief: str) -> DispatchRecord | None:
         """The latest dispatch of a brief."""
-        return self._last(dispatches.c.brief == brief)
+        return self._find_last(dispatches.c.brief == brief)
 
     def find_session(self, session: str) -> DispatchRecord | None:
         """The latest dispatch into a session."""
-        return self._last(dispatches.c.session == session)
+        return self._find_last(dispatches.c.session == session)
 
     def is_running(self, record: DispatchRecord) -> bool:
         """Whether the work of a dispatch has not ended."""
@@ -178,7 +178,7 @@ class DispatchRows:
         ).scalar_one()
         return count
 
-    def _last(self, which: ColumnElement[bool]) -> DispatchRecord | None:
+    def _find_last(self, which: ColumnElement[bool]) -> DispatchRecord | None:
         query = select(dispatches).where(dispatches.c.org_id == self._org_id, which)
         row = self._transaction.connection.execute(
             query.order_by(dispatches.c.number.desc()).limit(1)

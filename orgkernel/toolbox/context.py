@@ -144,7 +144,7 @@ class ToolContext:
         may have changed something before it failed. Denials, failures and timeouts are results. Only
         `UnknownOrganization` and `NotServed` are raised.
         """
-        tool_request = self._asked(tool, input, action, timeout)
+        tool_request = self._build_tool_request(tool, input, action, timeout)
         return await invoke(
             self._parts, tool_request, instead=instead or {}, fallback=fallback, may_repeat=may_repeat
         )
@@ -163,12 +163,12 @@ class ToolContext:
         """Continue a result that was handed back, if the caller's own reasoning did not help. Raises `UsageError`."""
         if result.outcome != "handed_back":
             raise UsageError(f"the result is {result.outcome} and was not handed back")
-        tool_request = self._asked(result.tool, result.input, result.action, None)
+        tool_request = self._build_tool_request(result.tool, result.input, result.action, None)
         steps = list(result.steps)
         steps[-1] = msgspec.structs.replace(steps[-1], outcome="no_answer", code="NO_ANSWER")
         return await escalate(self._parts, tool_request, steps)
 
-    def _asked(
+    def _build_tool_request(
         self, tool: str, tool_input: Mapping[str, Any] | None, action: str, timeout: float | None
     ) -> ToolRequest:
         timeout = self._timeout if timeout is None else timeout

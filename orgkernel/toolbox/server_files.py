@@ -79,18 +79,18 @@ class _Filled:
 
     def texts(self, table: Mapping[str, str]) -> dict[str, str]:
         """The filled-in values of a table."""
-        return {name: self._text(name, text) for name, text in table.items()}
+        return {name: self._fill_text(name, text) for name, text in table.items()}
 
-    def _text(self, name: str, text: str) -> str:
+    def _fill_text(self, name: str, text: str) -> str:
         unknown = _OTHER.search(_VARIABLE.sub("", text))
         if unknown:
             self.problem = self.problem or f"it uses `{unknown[0]}`, which cannot be filled in"
-        filled = _VARIABLE.sub(self._value, text)
+        filled = _VARIABLE.sub(self._get_value, text)
         if filled == text and _SECRET_NAME.search(name):
             self.secrets[name] = _SCHEME.sub("", text, count=1)
         return filled
 
-    def _value(self, match: re.Match[str]) -> str:
+    def _get_value(self, match: re.Match[str]) -> str:
         name, otherwise = match[1], match[2]
         value = self._variables.get(name)
         if value is not None:

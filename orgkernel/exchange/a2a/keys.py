@@ -56,15 +56,15 @@ class CardKeys:
 
     def _refresh(self) -> None:
         """Read the files again if they have changed. Files that cannot be used change nothing."""
-        if self._identities() != self._seen:
+        if self._read_identities() != self._seen:
             with contextlib.suppress(UsageError):
                 self._signer, self._former = self._read()
 
     def _read(self) -> tuple[CardSigner, tuple[FormerKey, ...]]:
-        self._seen = self._identities()
+        self._seen = self._read_identities()
         return CardSigner(_read_private(self.path)), _read_former(_beside(self.path))
 
-    def _identities(self) -> tuple[FileIdentity | None, ...]:
+    def _read_identities(self) -> tuple[FileIdentity | None, ...]:
         return find_identity(self.path), find_identity(_beside(self.path))
 
 

@@ -96,7 +96,7 @@ class GuestTree:
 
     def read(self, path: str) -> bytes | None:
         """The content of a file; None if there is none, if it is not a regular file, or if it is larger than 64 MiB."""
-        with self._folder_of(path) as (folder, name):
+        with self._open_parent(path) as (folder, name):
             if folder is None:
                 return None
             try:
@@ -111,7 +111,7 @@ class GuestTree:
 
     def state(self, path: str) -> os.stat_result | None:
         """The status of a path itself, without following a link; None if it does not exist or cannot be reached."""
-        with self._folder_of(path) as (folder, name):
+        with self._open_parent(path) as (folder, name):
             if folder is None:
                 return None
             try:
@@ -140,14 +140,14 @@ class GuestTree:
     def names(self, path: str) -> list[str]:
         """The sorted names in a folder; none if it is not one."""
         try:
-            with self._folder(path) as folder:
+            with self._open_folder(path) as folder:
                 return [] if folder is None else sorted(os.listdir(folder))
         except OSError:
             return []
 
     def walk(self, path: str, depth: int) -> Iterator[str]:
         """All files and links below a folder, down to a depth. Links are not followed."""
-        with self._folder(path) as folder:
+        with self._open_folder(path) as folder:
             if folder is None:
                 return
             for where, folders, files, descriptor in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
@@ -162,7 +162,7 @@ class GuestTree:
         """Whether files can be made in a folder, or in the nearest one there is if it has to be made."""
         while path and not self.exists(path):
             path = path.rpartition("/")[0]
-        with self._folder(path) as folder:
+        with self._open_folder(path) as folder:
             if folder is None:
                 return False
             return os.access(
@@ -174,7 +174,7 @@ class GuestTree:
 
         A link of the name is replaced, never followed.
         """
-        with self._folder_of(path, make=True) as (folder, name):
+        with self._open_parent(path, make=True) as (folder, name):
             assert folder is not None
             _sweep(folder, name)
             beside = f".{name}.{secrets.token_hex(8)}.new"
@@ -193,13 +193,13 @@ class GuestTree:
 
     def rename(self, path: str, name: str) -> None:
         """Give a file another name in its folder."""
-        with self._folder_of(path) as (folder, old):
+        with self._open_parent(path) as (folder, old):
             if folder is not None:
                 os.replace(old, name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def remove(self, path: str) -> None:
         """Remove a file or a link if it exists, and temporary files of a killed run next to it."""
-        with self._folder_of(path) as (folder, name):
+        with self._open_parent(path) as (folder, name):
             if folder is not None:
                 _sweep(folder, name)
                 with contextlib.suppress(FileNotFoundError):
@@ -207,7 +207,7 @@ class GuestTree:
 
     def remove_folder(self, path: str) -> bool:
         """Remove a folder if it is empty. Whether it was removed."""
-        with self._folder_of(path) as (folder, name):
+        with self._open_parent(path) as (folder, name):
             try:
                 if folder is not None:
                     os.rmdir(name, dir_fd=folder)
@@ -228,14 +228,14 @@ class GuestTree:
             os.fchmod(new, stat.S_IMODE(state.st_mode) & 0o777)
 
     @contextlib.contextmanager
-    def _folder_of(self, path: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
+    def _open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
         """The descriptor of the folder that a path is in, and the name in it."""
         outer, _, name = path.rpartition("/")
-        with self._folder(outer, make=make, of=path) as folder:
+        with self._open_folder(outer, make=make, of=path) as folder:
             yield folder, name
 
     @contextlib.contextmanager
-    def _folder(self, path: str, *, make: bool = False, of: str = "") -> Iterator[int | None]:
+    def _open_folder(self, path: str, *, make: bool = False, of: str = "") -> Iterator[int | None]:
         """The descriptor of a folder; None if it is missing, or a link or a file is in its place."""
         if (of or path) and not self.is_below(of or path):
             raise OSError(errno.EINVAL, "the path leaves the folder", of or path)

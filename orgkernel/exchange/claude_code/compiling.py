@@ -146,15 +146,17 @@ class _Compiler:
         `above` are the roles that could have dispatched this one, in organizations where an agent may do no more
         than its dispatchers.
         """
-        row = choose_strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
+        row = choose_strictest(self._compile_tool(role, name, tool_id, "", above) for tool_id in tools)
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
             return row
         # The tools of a server are actions of one tool of ours.
-        actions = {action: self._tool(role, name, tools[0], action, above) for action in tool.actions}
+        actions = {action: self._compile_tool(role, name, tools[0], action, above) for action in tool.actions}
         return {**row, "actions": actions}
 
-    def _tool(self, role: str, name: str, tool_id: str, action: str, above: Sequence[str]) -> CompiledRow:
+    def _compile_tool(
+        self, role: str, name: str, tool_id: str, action: str, above: Sequence[str]
+    ) -> CompiledRow:
         self._name = f"{name}__{action}" if action else name
         tool = self.view.records.tools[tool_id].record
         request = AccessRequest(
@@ -171,14 +173,14 @@ class _Compiler:
     def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> CompiledRow:
         """An answer, and where it rests on a grant that ends, until when."""
         explanation = self._explain(request, state)
-        row = self._by_conditions(request, arguments, state, explanation)
+        row = self._compile_conditions(request, arguments, state, explanation)
         lasting = [each for each in map(self._grants.get, explanation.decision.grants) if each is not None]
         ends = [each.expires_at for each in lasting if each.expires_at is not None]
         if not ends or state is self._without_grants:
             return row
         return {**row, "until": min(ends), "after": self._answer(request, arguments, self._without_grants)}
 
-    def _by_conditions(
+    def _compile_conditions(
         self,
         request: AccessRequest,
         arguments: tuple[str, ...],
@@ -192,26 +194,29 @@ class _Compiler:
             each for row in rows for each in row.conditions if not (ends and each.startswith("until:"))
         }
         if not conditions:
-            return self._plain(request, explanation)
+            return self._compile_plain(request, explanation)
         role = request.subject.partition(":")[2]
         globs = self.view.records.posts[role].profile.file_scope
         if {row.code for row in rows} == {WRITE_OUT_OF_FILE_SCOPE.name} and conditions == {
             f"path:{glob}" for glob in globs
         }:
-            return self._by_scope(request, arguments, state, explanation, globs)
-        row = self._plain(request, explanation)
+            return self._compile_scope(request, arguments, state, explanation, globs)
+        row = self._compile_plain(request, explanation)
         if row["outcome"] == "allow":
             what = listing(sorted(conditions))
-            row = {"outcome": "ask", "text": f"{self._asked(request, 'ask')}\n  because it depends on {what}"}
+            row = {
+                "outcome": "ask",
+                "text": f"{self._describe_question(request, 'ask')}\n  because it depends on {what}",
+            }
         if arguments and all(each.startswith("path:") for each in conditions):
-            return {**row, **self._by_parts(request, arguments, state, sorted(conditions))}
+            return {**row, **self._compile_parts(request, arguments, state, sorted(conditions))}
         if all(each.startswith("command:") for each in conditions) and self._can_state(request):
-            return {**row, **self._by_beginnings(request, state, sorted(conditions))}
+            return {**row, **self._compile_beginnings(request, state, sorted(conditions))}
         for each in conditions:
             self._unknown.setdefault(each, {})[request.resource.partition(":")[2]] = None
         return row
 
-    def _by_parts(
+    def _compile_parts(
         self, request: AccessRequest, arguments: tuple[str, ...], state: StateView, conditions: Sequence[str]
     ) -> CompiledRow:
         """The answers for paths that are in one glob alone, and for those that touch none."""
@@ -223,13 +228,13 @@ class _Compiler:
             if is_inside(path, glob, self._root) and not any(
                 may_touch(path, each, self._root) for each in others
             ):
-                parts[glob] = _generalize_row(self._at_path(request, path, state), path, globs)
+                parts[glob] = _generalize_row(self._compile_path(request, path, state), path, globs)
         clear = {
-            name: _generalize_row(self._at_path(request, path, state), path, globs)
+            name: _generalize_row(self._compile_path(request, path, state), path, globs)
             for name, path in CLEAR.items()
-            if not any(may_touch(path, glob, self._root) for glob in self._comparable(globs, path))
+            if not any(may_touch(path, glob, self._root) for glob in self._list_comparable_globs(globs, path))
         }
-        row = {"arguments": list(arguments), **self._written_root(), "globs": globs, "parts": parts, **clear}
+        row = {"arguments": list(arguments), **self._render_root(), "globs": globs, "parts": parts, **clear}
         if self._own >= set(globs):
             row["own"] = True
             if row.get("elsewhere", {}).get("outcome") == "deny":
@@ -240,7 +245,7 @@ class _Compiler:
         """Whether a question can be asked for an input that contains only a command."""
         return self.view.records.tools[request.resource.partition(":")[2]].record.input_schema is None
 
-    def _by_beginnings(
+    def _compile_beginnings(
         self, request: AccessRequest, state: StateView, conditions: Sequence[str]
     ) -> CompiledRow:
         """The answers for commands with each known beginning, and for all other commands. If several beginnings
@@ -255,7 +260,7 @@ class _Compiler:
         def answer(command: str) -> CompiledRow:
             stated = msgspec.structs.replace(request.context, input={argument: command})
             command_request = msgspec.structs.replace(request, context=stated)
-            return self._plain(command_request, self._explain(command_request, state))
+            return self._compile_plain(command_request, self._explain(command_request, state))
 
         return {
             "arguments": list(list_command_arguments(self._name, tool)),
@@ -266,7 +271,7 @@ class _Compiler:
             "clear": answer(_PLAIN_COMMAND),
         }
 
-    def _comparable(self, globs: Iterable[str], path: str) -> Iterable[str]:
+    def _list_comparable_globs(self, globs: Iterable[str], path: str) -> Iterable[str]:
         """The globs that give an equally distant path the same answer. Without a root, absolute paths cannot be
         compared with relative ones, and the answer takes that into account.
 
@@ -277,7 +282,7 @@ class _Compiler:
             return (each for each in globs if each.startswith("/"))
         return globs
 
-    def _by_scope(
+    def _compile_scope(
         self,
         request: AccessRequest,
         arguments: tuple[str, ...],
@@ -286,8 +291,8 @@ class _Compiler:
         globs: Sequence[str],
     ) -> CompiledRow:
         root = self._root
-        row = self._plain(request, explanation)
-        outside = self._at_path(request, PLACEHOLDER, state)
+        row = self._compile_plain(request, explanation)
+        outside = self._compile_path(request, PLACEHOLDER, state)
         examples = (_build_example_path(glob) for glob in globs)
         inside = next((each for each in examples if any(is_inside(each, glob, root) for glob in globs)), None)
         if inside is None or not arguments:
@@ -295,37 +300,37 @@ class _Compiler:
         return {
             **row,
             "arguments": list(arguments),
-            **self._written_root(),
+            **self._render_root(),
             "globs": list(globs),
-            "inside": self._at_path(request, inside, state),
+            "inside": self._compile_path(request, inside, state),
             "outside": row if outside["outcome"] == "allow" else outside,
         }
 
-    def _written_root(self) -> CompiledRow:
+    def _render_root(self) -> CompiledRow:
         """The root of relative paths, if it is not the project."""
         return {"root": self._root} if self._root is not None and self._root.startswith("/") else {}
 
-    def _at_path(self, request: AccessRequest, path: str, state: StateView) -> CompiledRow:
+    def _compile_path(self, request: AccessRequest, path: str, state: StateView) -> CompiledRow:
         at = msgspec.structs.replace(request, resource=f"{request.resource}:{path}")
-        return self._plain(at, self._explain(at, state))
+        return self._compile_plain(at, self._explain(at, state))
 
     def _explain(self, request: AccessRequest, state: StateView) -> AccessExplanation:
         return explain_access(self.view, request, state, remedies=not self._is_long)
 
-    def _plain(self, request: AccessRequest, explanation: AccessExplanation) -> CompiledRow:
+    def _compile_plain(self, request: AccessRequest, explanation: AccessExplanation) -> CompiledRow:
         outcome = explanation.decision.outcome
         if outcome == "allow":
             return {"outcome": "allow"}
-        text = self._tell(self._asked(request), explanation).rstrip("\n")
-        grantors = self._grantors(request.resource.split(":")[1])
+        text = self._tell(self._describe_question(request), explanation).rstrip("\n")
+        grantors = self._list_grantors(request.resource.split(":")[1])
         who = f"\n  who can grant: {grantors}" if request.resource.startswith("tool:") else ""
         return {"outcome": "ask" if outcome == "conditional" else outcome, "text": text + who}
 
-    def _asked(self, request: AccessRequest, outcome: str = "") -> str:
+    def _describe_question(self, request: AccessRequest, outcome: str = "") -> str:
         text = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
         return f"{outcome}: {text}" if outcome else text
 
-    def _grantors(self, tool_id: str) -> str:
+    def _list_grantors(self, tool_id: str) -> str:
         roles = [f"role:{each}" for each in self.view.list_sources_to(EdgeKind.MAY_GRANT, tool_id)]
         return ", ".join([*roles, "an operator"])
 

@@ -72,14 +72,16 @@ class LocalCaller(LocalAsker, GatewayCaller):
     async def approve(self, request_id: str) -> None:
         """Approve it once."""
         await self.operate(
-            lambda context: permissions.approve(self._answering(context), request_id, "once", _BY_FORM)
+            lambda context: permissions.approve(self._answer_forms(context), request_id, "once", _BY_FORM)
         )
 
     async def deny(self, request_id: str) -> None:
         """Deny it."""
-        await self.operate(lambda context: permissions.deny(self._answering(context), request_id, _BY_FORM))
+        await self.operate(
+            lambda context: permissions.deny(self._answer_forms(context), request_id, _BY_FORM)
+        )
 
-    def _answering(self, context: Context) -> Context:
+    def _answer_forms(self, context: Context) -> Context:
         return msgspec.structs.replace(context, actor=build_actor(self.approver))
 
     async def tools(self) -> UpstreamTools:

@@ -101,15 +101,15 @@ class _Drafting:
         Proposals for a role with an error are left out, and then tried again, one for each role at a time.
         """
         kept, late = wanted, list[int]()
-        while errors := self._errors(proposals, kept):
+        while errors := self._list_errors(proposals, kept):
             blamed = self._blame(proposals, kept, errors)
             if not blamed:
-                return self._halved(proposals, [], wanted)
+                return self._search_halves(proposals, [], wanted)
             kept, late = [each for each in kept if each not in blamed], sorted([*late, *blamed])
         while late:
             turn = [*{proposals[each].role: each for each in reversed(late)}.values()]
             late = [each for each in late if each not in turn]
-            while errors := self._errors(proposals, [*kept, *turn]):
+            while errors := self._list_errors(proposals, [*kept, *turn]):
                 blamed = self._blame(proposals, turn, errors) or dict.fromkeys(turn, errors[0])
                 self.refused.update(
                     {each: _describe_error(diagnostic) for each, diagnostic in blamed.items()}
@@ -118,18 +118,20 @@ class _Drafting:
             kept = sorted([*kept, *turn])
         return kept
 
-    def _halved(self, proposals: Sequence[UseProposal], kept: list[int], more: list[int]) -> list[int]:
+    def _search_halves(self, proposals: Sequence[UseProposal], kept: list[int], more: list[int]) -> list[int]:
         """The same for errors that concern no edited role: all proposals, or else the valid ones of each half."""
-        errors = self._errors(proposals, [*kept, *more])
+        errors = self._list_errors(proposals, [*kept, *more])
         if not errors:
             return [*kept, *more]
         if len(more) == 1:
             self.refused[more[0]] = _describe_error(errors[0])
             return kept
         middle = len(more) // 2
-        return self._halved(proposals, self._halved(proposals, kept, more[:middle]), more[middle:])
+        return self._search_halves(
+            proposals, self._search_halves(proposals, kept, more[:middle]), more[middle:]
+        )
 
-    def _errors(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> list[Diagnostic]:
+    def _list_errors(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> list[Diagnostic]:
         changed = self.edited(proposals, numbers).changed()
         return [each for each in self.find_new_findings(changed) if each.severity is Severity.ERROR]
 
@@ -181,8 +183,8 @@ class _Drafting:
         if others:
             raise CannotEdit(f"the profile belongs to {listing(others)} too")
         if proposal.kind in NARROWING:
-            for part in self._parts(post, proposal):
-                texts.new[part.path] = self._limited(texts.read(part), proposal)
+            for part in self._list_parts(post, proposal):
+                texts.new[part.path] = self._narrow(texts.read(part), proposal)
             return
         assert proposal.level is not None
         part = _get_own_document(post.document.part(("capabilities", "tools")))
@@ -190,14 +192,14 @@ class _Drafting:
         self._add_policy(texts, proposal)
         texts.new[part.path] = source
 
-    def _limited(self, source: SourceText, proposal: UseProposal) -> SourceText:
+    def _narrow(self, source: SourceText, proposal: UseProposal) -> SourceText:
         """Make an edit of a content once, even if several drafts contain it."""
         key = source.path, source.text, proposal.role, proposal.tool
         if key not in self._edits:
             self._edits[key] = limit_tool(source, proposal.role, proposal.tool, proposal.level)
         return self._edits[key]
 
-    def _parts(self, post: RolePost, proposal: UseProposal) -> list[SourceDocument]:
+    def _list_parts(self, post: RolePost, proposal: UseProposal) -> list[SourceDocument]:
         """The documents that give the tool to the role. Raises `CannotEdit`."""
         files = {edge.place.file for edge in self._view.find_equipping_edges(proposal.role, proposal.tool)}
         return [_get_own_document(part) for part in post.document.parts if part.name in files]

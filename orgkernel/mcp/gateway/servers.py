@@ -113,7 +113,7 @@ class ReviewedServer:
             except UpstreamError as error:
                 return UpstreamReply(None, error.error, "unavailable")
             if name not in live.accepted:
-                return UpstreamReply(None, self._missing(live, name), "unavailable")
+                return UpstreamReply(None, self._explain_missing(live, name), "unavailable")
             reply = await self.upstream.call(
                 name, arguments, seconds=seconds, on_progress=on_progress, listed=live.listed
             )
@@ -121,7 +121,7 @@ class ReviewedServer:
                 return reply
         return UpstreamReply(None, "it changes its tools again and again", "unavailable")
 
-    def _missing(self, live: _Live, name: str) -> str:
+    def _explain_missing(self, live: _Live, name: str) -> str:
         withheld = live.withheld.get(name)
         return (
             f"the server has no tool {quote(name)} now" if withheld is None else withheld.sentence(self.name)

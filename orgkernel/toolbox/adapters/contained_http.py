@@ -94,13 +94,13 @@ class ContainedTransport(AsyncBaseTransport):
         try:
             response = await self._transport.handle_async_request(request)
         except (ConnectError, ConnectTimeout, PoolTimeout) as error:
-            return self._failed(request, f"it cannot be reached: {_describe(error)}", "unreachable")
+            return self._build_failure(request, f"it cannot be reached: {_describe(error)}", "unreachable")
         except HTTPError as error:
-            return self._failed(request, f"its connection broke: {_describe(error)}", "broken")
+            return self._build_failure(request, f"its connection broke: {_describe(error)}", "broken")
         if awaits_answer and response.status_code >= 400:
             if response.status_code == 404 and "mcp-session-id" in request.headers:
                 await response.aclose()
-                return self._failed(request, "it no longer knows the session", "forgotten")
+                return self._build_failure(request, "it no longer knows the session", "forgotten")
             if not response.headers.get("content-type", "").lower().startswith("application/json"):
                 await response.aclose()
                 code = METHOD_NOT_FOUND if response.status_code == 404 else INTERNAL_ERROR
@@ -109,7 +109,7 @@ class ContainedTransport(AsyncBaseTransport):
         response.stream = _ContainedStream(response.stream)
         return response
 
-    def _failed(self, request: Request, message: str, kind: BreakageKind) -> Response:
+    def _build_failure(self, request: Request, message: str, kind: BreakageKind) -> Response:
         return _answer(request, INTERNAL_ERROR, message, self._breakage.data(kind))
 
     async def aclose(self) -> None:

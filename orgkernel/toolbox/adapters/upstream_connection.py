@@ -138,7 +138,7 @@ class UpstreamConnection:
         try:
             async with AsyncExitStack() as stack:
                 async with self._starts, asyncio.timeout(self._limits.start_seconds):
-                    transport = await self._transport(stack)
+                    transport = await self._open_transport(stack)
                     client = Client(
                         watch_transport(transport, self._limits, self.ending),
                         cache=None,
@@ -191,7 +191,7 @@ class UpstreamConnection:
         description = error.message if isinstance(error, MCPError) else describe_error(error)
         return description if self.has_started else f"it could not be started: {description}"
 
-    async def _transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
+    async def _open_transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         provider = self._provider
         limit = self._limits.max_bytes
         if isinstance(provider.server, str):

@@ -177,7 +177,7 @@ class Upstream:
         if not connection.ready.done():
             await asyncio.shield(connection.ready)
         if connection.ending.has_come:
-            raise UpstreamError(self._clean(connection.ending.reason))
+            raise UpstreamError(self._clean_text(connection.ending.reason))
         return connection
 
     def _start(self) -> UpstreamConnection:
@@ -204,7 +204,7 @@ class Upstream:
         if self._connection is not connection:
             return
         self._connection = None
-        self._reason = self._clean(connection.ending.reason)
+        self._reason = self._clean_text(connection.ending.reason)
         now = asyncio.get_running_loop().time()
         lasted = now - connection.started_at
         is_quick = not connection.has_started or lasted < self._limits.quick_seconds
@@ -238,7 +238,7 @@ class Upstream:
                 breakage = connection.breakage.kind_of(cause)
                 if breakage is None:
                     raise self._explain_failure(connection, cause) from None
-                message = self._clean(str(cause))
+                message = self._clean_text(str(cause))
                 self._retire(connection, message)
                 # A server that does not know the session has not begun with the call.
                 if breakage != "forgotten" or is_again:
@@ -293,10 +293,10 @@ class Upstream:
         if isinstance(error, ValidationError):
             return UpstreamError("its answer has an unexpected form", "protocol", is_uncertain=True)
         if not isinstance(error, MCPError):
-            return UpstreamError(self._clean(f"{type(error).__name__}: {error}"), is_uncertain=True)
+            return UpstreamError(self._clean_text(f"{type(error).__name__}: {error}"), is_uncertain=True)
         if connection.ending.has_come and error.code == CONNECTION_CLOSED:
-            return UpstreamError(self._clean(connection.ending.reason), is_uncertain=True)
-        message = f"{self._clean(error.message)} ({error.code})"
+            return UpstreamError(self._clean_text(connection.ending.reason), is_uncertain=True)
+        message = f"{self._clean_text(error.message)} ({error.code})"
         return UpstreamError(message, "failed", is_uncertain=error.code not in _NOT_RUN)
 
     async def _list(self, kind: ListKind) -> Definitions:
@@ -343,7 +343,7 @@ class Upstream:
             message = "its answer is nested too deeply to be searched for secrets"
             raise UpstreamError(message, "protocol", is_uncertain=True) from None
 
-    def _clean(self, text: str) -> str:
+    def _clean_text(self, text: str) -> str:
         """A string from the server: without secrets and invisible characters, on one line, cut."""
         return fold_to_one_line(self._mask(text)[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)
 
