@@ -1,5 +1,6 @@
-"""The access log: one line for each request, including refused requests. It contains the length of a query, not its
-content.
+"""The access log: one line for each request, including refused requests.
+
+It contains the length of a query, not its content.
 """
 
 from __future__ import annotations

@@ -52,8 +52,9 @@ async def find_offer(
     decision: AccessDecision,
     caller: Caller,
 ) -> AccessRequestOffer | None:
-    """The offer for a caller with the scope `request` that asks for itself or as an operator. None if no grant would
-    help.
+    """The offer for a caller with the scope `request` that asks for itself or as an operator.
+
+    None if no grant would help.
 
     Raises `StoreError`.
     """

@@ -44,8 +44,9 @@ class Auditor:
         return self._store_access.held() is not None
 
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
-        """Decide, and submit the audit row. Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a
-        caller without a key asks too much.
+        """Decide, and submit the audit row.
+
+        Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a caller without a key asks too much.
         """
         store = self._store_access.held()
         if store is not None and not caller.is_known:

@@ -108,8 +108,9 @@ def build_open_question(access: AskedAccess, circumstances: Mapping[str, Any]) -
 
 
 def fill_question(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuestion:
-    """A complete question: missing parts come from the top level. Raises `RequestRefused` if a part is missing there
-    too.
+    """A complete question: missing parts come from the top level.
+
+    Raises `RequestRefused` if a part is missing there too.
 
     A part replaces the one at the top level as a whole. Only a missing `type`, `id` or `name` is taken from there.
     """

@@ -212,8 +212,9 @@ class EvaluationAnswer(msgspec.Struct, frozen=True):
 
 
 class EvaluationsAnswer(msgspec.Struct, frozen=True):
-    """The answers in the order of the questions. If the semantic stops early, the last answer is the one that stopped
-    it.
+    """The answers in the order of the questions.
+
+    If the semantic stops early, the last answer is the one that stopped it.
     """
 
     evaluations: tuple[EvaluationAnswer, ...]

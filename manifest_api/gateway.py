@@ -114,8 +114,9 @@ class HttpGateway:
         await self._store_access.refresh()
 
     def tools(self) -> UpstreamTools:
-        """The object that decides about calls and makes them. Raises `StoreError`, and `Refused` if there is no
-        store.
+        """The object that decides about calls and makes them.
+
+        Raises `StoreError`, and `Refused` if there is no store.
         """
         store = self._store_access.held()
         if store is None:

@@ -87,8 +87,9 @@ def find_asker(request: Request, org: str | None) -> HttpAsker:
 
 
 def find_member(request: Request, org: str | None) -> tuple[Caller, str, str]:
-    """The caller, the organization, and its member that the key belongs to. Raises `RequestRefused`, and
-    `UnknownOrganization` and `NotServed` for a named organization.
+    """The caller, the organization, and its member that the key belongs to.
+
+    Raises `RequestRefused`, and `UnknownOrganization` and `NotServed` for a named organization.
     """
     caller = require_scope(request, "read")
     if not caller.is_known:

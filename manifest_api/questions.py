@@ -163,8 +163,9 @@ AgentQuery = Annotated[AgentQuestion, Depends(read_agent_question)]
 def start_of_page(
     cursor: str | None, stamp: str, count: int, name: str = "cursor", *, refusal: ProblemCode = BAD_CURSOR
 ) -> int:
-    """The start of a page in a list of `count` items, from a cursor `STAMP-START`. A stamp names one version of one
-    list.
+    """The start of a page in a list of `count` items, from a cursor `STAMP-START`.
+
+    A stamp names one version of one list.
     """
     if not cursor:
         return 0

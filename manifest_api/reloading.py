@@ -51,8 +51,9 @@ class Reloader:
         seconds: float = RELOAD_SECONDS,
         observers: Sequence[Callable[[str, float], None]] = (),
     ) -> None:
-        """`note` is called with every load before the next one. A reload is limited to `seconds`. Each observer is
-        called with the result of every reload, `ok`, `failed` or `overrun`, and its duration.
+        """`note` is called with every load before the next one. A reload is limited to `seconds`.
+
+        Each observer is called with the result of every reload, `ok`, `failed` or `overrun`, and its duration.
         """
         self._seconds = seconds
         self._observers = tuple(observers)

@@ -109,8 +109,9 @@ class ResponseCache(Generic[K, V]):
         return kept
 
     def put(self, state: object, key: K, kept: V) -> None:
-        """Cache a response, and drop those of other states. A response larger than a quarter of the cache is not
-        cached.
+        """Cache a response, and drop those of other states.
+
+        A response larger than a quarter of the cache is not cached.
         """
         if state is not self._state:
             self._state, self._bytes = state, 0

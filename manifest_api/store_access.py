@@ -135,8 +135,9 @@ class StoreAccess:
         return EMPTY_STATE if store is None else store.get_last_view(org_id)
 
     def read_past(self, org_id: str, at: float) -> StateView:
-        """The state as it was at a time. Raises `StoreError` and `Refused`. It reads the store, so do not call it on
-        the event loop.
+        """The state as it was at a time. Raises `StoreError` and `Refused`.
+
+        It reads the store, so do not call it on the event loop.
         """
         store = self.held()
         return EMPTY_STATE if store is None else store.read_past(org_id, at)

@@ -170,8 +170,9 @@ def _read_limits(work: _Work) -> dict[str, Any]:
 
 
 def build_role_texts(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.RoleTexts:
-    """The strings that describe a role. In large organizations, each role has shorter ones, because comparing them
-    takes time.
+    """The strings that describe a role.
+
+    In large organizations, each role has shorter ones, because comparing them takes time.
     """
     longest = max(_LONGEST_WEIGHED // len(bundle.roles), 200)
     capabilities = _read_mapping(role.profile.get("capabilities"))
@@ -487,8 +488,9 @@ def _find_taker(work: _Work, roles: Mapping[str, Any], domain: str, broader: Seq
 
 
 def _build_tools(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Build all tools that a role lists or that the bundle's words know. A tool that no role lists is refused to all
-    roles.
+    """Build all tools that a role lists or that the bundle's words know.
+
+    A tool that no role lists is refused to all roles.
     """
     known: Mapping[str, bundles.BundleTool] = work.words.tools if work.words is not None else {}
     ids = {work.host_name(tool): tool for role in roles.values() for tool in role["tools"]}

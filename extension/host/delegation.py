@@ -146,8 +146,9 @@ def _continue(bundle: bundles.Bundle, caller: bundles.BundleRole, existing: Exis
 
 
 def _choose_profile(existing: Existing | None, role_id: str) -> str:
-    """Choose the profile to call a role with. A continued subordinate keeps its profile, and some hosts reject
-    another one.
+    """Choose the profile to call a role with.
+
+    A continued subordinate keeps its profile, and some hosts reject another one.
     """
     return role_id if existing is None or existing.profile == role_id else ""
 
@@ -353,9 +354,9 @@ def list_superior_roles(active: Active, agent: Any) -> list[bundles.BundleRole]:
 
 
 def find_role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles.BundleRole, str] | None:
-    """Find the role of a subordinate without a role profile: the nearest that its superior may dispatch, else the
-    superior's. None if its superior has no role, and for the main agent.
+    """Find the role of a subordinate without a role profile.
 
+    It is the nearest role that its superior may dispatch, else the role of its superior.
     None if its superior has no role, and for the main agent.
     """
     above = next(iter(_list_superiors(agent)), None)
@@ -430,8 +431,9 @@ def _find_existing(agent: Any, arguments: Mapping[str, Any]) -> Existing | None:
 
 
 def _is_usual(subordinate: Any) -> bool:
-    """Whether a call that names no chat continues this one. A subordinate that was started together with others is
-    continued only by name.
+    """Whether a call that names no chat continues this subordinate.
+
+    A subordinate that was started together with others is continued only by name.
     """
     ask = getattr(subordinate.context, "get_output_data", None)
     return not callable(ask) or ask("subordinate_slot") in (None, "default")

@@ -160,8 +160,9 @@ def read_total_effect(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[H
 
 
 def read_host_effect(folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
-    """Read the effect in all chats until their last turn. Returns None if there is no file, and a problem if it
-    cannot be read.
+    """Read the effect in all chats until their last turn.
+
+    Returns None if there is no file, and a problem if it cannot be read.
     """
     try:
         return _read(folder), ""
@@ -211,8 +212,9 @@ def _read(folder: str) -> HostEffect | None:
 
 
 def _write(folder: str, effect: HostEffect) -> None:
-    """Replace the file in one step. The lock makes the temporary name safe; a file left by a killed writer is
-    replaced.
+    """Replace the file in one step.
+
+    The lock makes the temporary name safe; a file left by a killed writer is replaced.
     """
     beside = os.path.join(folder, places.EFFECT_TEMPORARY)
     with contextlib.suppress(FileNotFoundError):

@@ -85,10 +85,9 @@ def answer_unknown(
     here: Collection[str],
     hand_over: HandOver,
 ) -> str:
-    """The refusal for a tool that this host does not have. `here` are the tools that it has. Without this refusal,
-    the host would answer with all its tools.
+    """The refusal for a tool that this host does not have. `here` are the tools that it has.
 
-    Otherwise the host answers, with every tool that it has.
+    Without this refusal, the host would answer with all its tools.
     """
     own = [each for each in _list_host_tools(active, role, here) if each != "response"]
     others = [each for each in here if each not in active.bundle.tools and may_use(active, role, each)]
@@ -125,8 +124,9 @@ def _find_file_scope_violation(
     known: bundles.BundleTool,
     arguments: Mapping[str, Any],
 ) -> str | None:
-    """The reason why a call writes outside the file scope of a role. None if all its paths and their link targets
-    are inside.
+    """The reason why a call writes outside the file scope of a role.
+
+    None if all its paths and their link targets are inside.
     """
     bound = refusals.say_file_scope(role.role_name, _quote_names(role.file_scope))
     if not known.path_arguments:

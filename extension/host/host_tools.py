@@ -27,8 +27,9 @@ def is_unknown(agent: Any, name: str) -> bool:
 
 
 def is_missing(agent: Any, name: str) -> bool:
-    """Whether the host has no tool of this name. The check is the host's own. If it fails, the tool is not treated
-    as missing.
+    """Whether the host has no tool of this name. The check is the host's own.
+
+    If it fails, the tool is not treated as missing.
     """
     try:
         if _get_servers().get_tool(agent, name):

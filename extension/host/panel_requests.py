@@ -57,8 +57,9 @@ def pin(request: object, find: Find) -> dict[str, Any]:
 
 
 def switch(request: object, find: Find) -> dict[str, Any]:
-    """Switch the organization of the host off or on, `{on: true|false}`. With `context`, the switch is logged in
-    that chat.
+    """Switch the organization of the host off or on, `{on: true|false}`.
+
+    With `context`, the switch is logged in that chat.
     """
     chat, problem = _find_chat(request, find)
     if problem:

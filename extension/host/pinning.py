@@ -71,8 +71,9 @@ def find_pinned_role(active: Active, agent: Any) -> bundles.BundleRole | None:
 
 
 def obey(active: Active, agent: Any, message: str) -> str | None:
-    """Execute a message that begins with `/role`, and confirm it. Returns the rest of the message, which is the
-    task.
+    """Execute a message that begins with `/role`, and confirm it.
+
+    Returns the rest of the message, which is the task.
 
     None if the message only asks which role is pinned. A message to a subordinate is obeyed if it interrupts,
     because only users do that; others are written by its superior.

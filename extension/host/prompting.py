@@ -196,8 +196,9 @@ def _trim(
     *,
     whole: bool = True,
 ) -> dict[str, Trimmed]:
-    """Pair each entry with its trimmed form. The host's files are read again, once per message, if they do not
-    explain the entries.
+    """Pair each entry with its trimmed form.
+
+    The host's files are read again, once per message, if they do not explain the entries.
     """
     place = (active.bundle.checksum, *_place(agent))
     question = (*_build_cache_key(active, role), *place)

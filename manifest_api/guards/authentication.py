@@ -222,8 +222,10 @@ def build_authenticator(
     needs_key: bool = False,
     is_public: Callable[[str, str], bool] | None = None,
 ) -> Authenticator:
-    """The authenticator with its limits. `rate` is in requests per second. `needs_key` is true if loopback also
-    needs a credential. `is_public` tells which requests need no credential; by default none.
+    """The authenticator with its limits. `rate` is in requests per second.
+
+    `needs_key` is true if loopback also needs a credential. `is_public` tells which requests need no credential; by
+    default none.
     """
     burst = max(1.0, rate * _BURST_SECONDS)
     failures = Rates(_FAILURES_PER_SECOND, _FAILURES)

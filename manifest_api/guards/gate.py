@@ -61,8 +61,9 @@ class Gate:
         observers: Sequence[Observer] = (),
         long_bodies: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        """`find_kept` finds the cached response to the same request. `long_bodies` maps paths to the most bytes of their
-        bodies, where that is more than usual.
+        """`find_kept` finds the cached response to the same request.
+
+        `long_bodies` maps paths to the most bytes of their bodies, where that is more than usual.
         """
         self._long_bodies = long_bodies
         self._observers = tuple(observers)

@@ -13,9 +13,9 @@ _AFTER_SECONDS = 0.05
 
 
 class ForClient:
-    """Work that is canceled when its client disconnects. `receive` must have delivered the whole body before.
+    """Work that is canceled when its client disconnects, and then ends quietly.
 
-    `receive` has given the whole body before.
+    `receive` must have delivered the whole body before.
     """
 
     def __init__(self, receive: Receive) -> None:

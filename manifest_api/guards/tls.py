@@ -105,8 +105,9 @@ def _read(path: str, what: str) -> str:
 
 
 def _require_private(path: str) -> None:
-    """Raise `UsageError` if users outside the owner and the group can read the key. Packages and orchestrators use a
-    group.
+    """Raise `UsageError` if users outside the owner and the group can read the key.
+
+    Packages and orchestrators use a group.
     """
     if not hasattr(os, "getuid"):
         return

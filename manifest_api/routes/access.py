@@ -177,8 +177,9 @@ async def post_what_can(request: Request, answers: AnswersOfApp, org: Org) -> Re
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
-    """Read a question whose organization is in the path. An organization in the context is ignored, and the answer
-    lists it.
+    """Read a question whose organization is in the path.
+
+    An organization in the context is ignored, and the answer lists it.
     """
     access = understand(subject, action, resource, context)
     ignored = (*access.ignored, "org") if "org" in context else access.ignored

@@ -106,8 +106,9 @@ async def post_rank(request: Request, org: Org, agent: AgentPath) -> Response:
     **declare_change(AgentState, LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
 async def post_lifecycle(request: Request, org: OrgOrAll, agent: AgentPath) -> Response:
-    """Suspend, reactivate or decommission an agent, at `/v1/orgs/*` in all organizations. The credential of an agent cannot do
-    this for itself.
+    """Suspend, reactivate or decommission an agent, at `/v1/orgs/*` in all organizations.
+
+    The credential of an agent cannot do this for itself.
     """
     return await write(
         request, "rank", LifecycleChange, '{"lifecycle": "suspended"}',
@@ -122,8 +123,9 @@ async def post_lifecycle(request: Request, org: OrgOrAll, agent: AgentPath) -> R
     ),
 )
 async def post_result(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Record the score of an agent in a test. The agent's own credential is refused. The declared threshold decides
-    whether it passed.
+    """Record the score of an agent in a test. The agent's own credential is refused.
+
+    The declared threshold decides whether it passed.
     """
     return await write(
         request, "rank", ResultBody, '{"qualification": "ID", "score": 0.93}',

@@ -108,8 +108,9 @@ async def get_audit(
 
 @router.get("/v1/audit/verification", responses=declare_store_responses(AuditVerification, 409))
 async def get_verification(request: Request) -> Response:
-    """Verify that no row is missing, moved or changed. Only one verification runs at a time, because it reads every
-    row.
+    """Verify that no row is missing, moved or changed.
+
+    Only one verification runs at a time, because it reads every row.
     """
     verifying: Lock = request.app.state.verifying
 

@@ -54,6 +54,7 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
 )
 async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Divide the subtasks of a plan into as few batches as possible, and list which may start now and which wait.
+
     Nothing is stored. The organization's batch size limits the plan.
     """
     require_scope(request, "read")

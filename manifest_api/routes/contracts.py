@@ -156,8 +156,9 @@ class NextBrief(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.get("/v1/orgs/{org}/contracts/{brief}/next", responses=declare_store_responses(NextBrief, 404, 409))
 async def get_next_brief(request: Request, org: Org, brief: BriefId) -> Response:
-    """Draft the next brief of a mission: a brief below a stored one. Nothing is stored, and every draft has a new
-    id.
+    """Draft the next brief of a mission: a brief below a stored one.
+
+    Nothing is stored, and every draft has a new id.
     """
 
     def draft(context: Context) -> NextBrief:

@@ -198,8 +198,9 @@ async def get_restriction(request: Request, org: OrgOrAll, restriction: Restrict
     ),
 )
 async def post_restriction(request: Request, org: OrgOrAll) -> Response:
-    """Limit a subject to a level, in an organization or with `*` in all of them. The credential of an agent or a person
-    needs a right over the subject.
+    """Limit a subject to a level, in an organization or with `*` in all of them.
+
+    The credential of an agent or a person needs a right over the subject.
     """
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
 

@@ -90,8 +90,9 @@ async def get_locks(
     ),
 )
 async def post_lock(request: Request, org: Org) -> Response:
-    """Take the lock of an exclusive tool. The holder needs the permission, and the decision is audited like a use of
-    the tool.
+    """Take the lock of an exclusive tool.
+
+    The holder needs the permission, and the decision is audited like a use of the tool.
 
     The token increases with every lock of the tool. If its holder takes the lock again, the old token is no longer
     valid.

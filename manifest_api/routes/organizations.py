@@ -93,8 +93,9 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
     openapi_extra=declare_body(TaskQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Find the role that takes a task of a domain or an intent, or a task in plain words, with the reasons. The answer is
-    `not_applicable` if no role does.
+    """Find the role that takes a task of a domain or an intent, or a task in plain words, with the reasons.
+
+    The answer is `not_applicable` if no role does.
     """
     require_scope(request, "read")
     question = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')

@@ -89,8 +89,9 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post("/v1/orgs/{org}/salute", **declare_change(ReportReceipt, SaluteReport, _EXAMPLE))
 async def post_report(request: Request, org: Org) -> Response:
-    """Submit a report. Submitting it again changes nothing. A report that names another organization is refused. The
-    credential of an agent can report for the roles of that agent only.
+    """Submit a report. Submitting it again changes nothing. A report that names another organization is refused.
+
+    The credential of an agent can report for the roles of that agent only.
     """
     caller = require_scope(request, "report")
     body: dict[str, Any] = await read_body(

@@ -73,8 +73,9 @@ as_of_option = click.option(
 def open_with_state(
     paths: tuple[str, ...], org: str, store: str | None, *, as_of: str | None = None, no_cache: bool = False
 ) -> Kernel:
-    """Open the kernel for the paths, with the current stored state or an earlier one. A question never creates a
-    store.
+    """Open the kernel for the paths, with the current stored state or an earlier one.
+
+    A question never creates a store.
     """
     kernel = open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(locate_current_store(store)))
     at = parse_since(as_of)

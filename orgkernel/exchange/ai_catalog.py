@@ -1,5 +1,6 @@
-"""AI Catalog (experimental): one index of all cards of an organization. The format has no version 1 yet and still
-changes.
+"""AI Catalog (experimental): one index of all cards of an organization.
+
+The format has no version 1 yet and still changes.
 
 `specVersion` is the version of the format that is written here. Entries have the media type of A2A cards.
 """
@@ -62,6 +63,7 @@ def build_entries(
     short: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """An entry for each card of an organization. `locate` returns the `url` or the `data` of the card of a role.
+
     The empty role means the card of the organization.
     """
     for role_id in ("", *view.roles):

@@ -70,8 +70,9 @@ class ImportPlan:
 
 
 def plan_import(export: Export, folder: str, format: str, source: str) -> ImportPlan:
-    """Plan the changes of an import in a folder. Raises `UsageError` if the folder cannot be read or contains
-    another import.
+    """Plan the changes of an import in a folder.
+
+    Raises `UsageError` if the folder cannot be read or contains another import.
     """
     if not os.path.lexists(folder):
         return ImportPlan(dict(export.files), frozenset(), (), ())

@@ -1,5 +1,7 @@
-"""The arguments and the answers of the tools. Their JSON Schemas are generated from these types without docstrings,
-because every agent reads every word of an argument schema in every turn.
+"""The arguments and the answers of the tools.
+
+Their JSON Schemas are generated from these types without docstrings, because every agent reads every word of an
+argument schema in every turn.
 """
 
 from __future__ import annotations

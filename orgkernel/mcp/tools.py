@@ -1,5 +1,6 @@
-"""The tools with which an agent asks about itself and its organization. Each asks the kernel or one operation, and
-renders.
+"""The tools with which an agent asks about itself and its organization.
+
+Each asks the kernel or one operation, and renders.
 
 A question has the name of its command and of its `Kernel` method. The subject is the caller, so no argument names
 it.

@@ -1,5 +1,6 @@
-"""The sentences of an answer. Strings of an organization are data: they cannot end a line, draw a link or hide a
-character.
+"""The sentences of an answer.
+
+Strings of an organization are data: they cannot end a line, draw a link or hide a character.
 """
 
 from __future__ import annotations

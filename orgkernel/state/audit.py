@@ -53,8 +53,9 @@ class AuditLog:
         return name
 
     def submit(self, entry: AuditEntry, uses: Sequence[str] = (), *, is_urgent: bool = True) -> Ticket:
-        """Like `write`, for callers that wait on their own. Raises `StoreBusy` if too many wait. Rows that are not
-        urgent are written a little later, together with other rows.
+        """Like `write`, for callers that wait on their own. Raises `StoreBusy` if too many wait.
+
+        Rows that are not urgent are written a little later, together with other rows.
         """
         if not uses:
             return self._context.writer.submit(entry, may_wait=False, is_urgent=is_urgent)
@@ -95,8 +96,9 @@ class AuditStats(msgspec.Struct, frozen=True):
 def read_rows(
     context: StoreContext, wanted: AuditFilter, limit: int | None = None, after: str | None = None
 ) -> Iterator[AuditRow]:
-    """Rows, newest first. `after` is the name of the last row of the previous page. Raises `UnknownRecord` if it does
-    not exist.
+    """Rows, newest first. `after` is the name of the last row of the previous page.
+
+    Raises `UnknownRecord` if it does not exist.
     """
     query = _filter_rows(select(audit), wanted).order_by(*_NEWEST_FIRST)
     with context.reading() as connection:

@@ -181,8 +181,9 @@ class Chains:
         """Why a checkpoint could not be written although the rows are; None while all is well."""
 
     def resume(self, connection: Connection) -> dict[Stream, Link]:
-        """Find the ends of our chains in the table. A writer whose chains were cut is not continued, because it is
-        evidence.
+        """Find the ends of our chains in the table.
+
+        A writer whose chains were cut is not continued, because it is evidence.
         """
 
         def is_whole(head: Head) -> bool:

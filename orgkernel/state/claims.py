@@ -67,8 +67,9 @@ class Claims:
         actor: str = "",
         reason: str = "",
     ) -> FileClaim:
-        """Claim paths and globs, all or none. Raises `Conflict` (`CLAIM_CONFLICT`) with the holder of an overlapping
-        claim.
+        """Claim paths and globs, all or none.
+
+        Raises `Conflict` (`CLAIM_CONFLICT`) with the holder of an overlapping claim.
         """
         require_id("the organization", org_id)
         _require_holder(holder, session, planner)

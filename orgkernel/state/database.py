@@ -208,8 +208,9 @@ def _set_pragmas(connection: Any, _: object) -> None:
 
 
 def _write_ahead(cursor: Any) -> None:
-    """Switch to write-ahead logging. SQLite does not wait for another process that does the same, and reports
-    `locked`.
+    """Switch to write-ahead logging.
+
+    SQLite does not wait for another process that does the same, and reports `locked`.
     """
     for _ in range(_CALLERS):
         try:

@@ -54,8 +54,9 @@ def restore(
     clock: Callable[[], float],
     tokens: Tokens,
 ) -> Restored:
-    """Replace a store by a backup. Raises `BadStore`, `StoreBusy` if another process has the store open, and
-    `StoreError`.
+    """Replace a store by a backup.
+
+    Raises `BadStore`, `StoreBusy` if another process has the store open, and `StoreError`.
     """
     if not location.path:
         raise BadStore(

@@ -253,8 +253,9 @@ def raise_skill(
     actor: str,
     note: str = "",
 ) -> SkillRecord | None:
-    """Raise a skill by one level, up to `highest`, because a test was passed. None if it is not held, is suspended, or
-    is there already.
+    """Raise a skill by one level, up to `highest`, because a test was passed.
+
+    None if it is not held, is suspended, or is there already.
     """
     held = find_skill(transaction, org_id, agent_id, terms.skill)
     if held is None or held.suspended:

@@ -146,8 +146,9 @@ class Writer:
         may_wait: bool = True,
         is_urgent: bool = True,
     ) -> Ticket:
-        """Submit a row, a call of a tool or a change. If the queue is full, the caller waits, or `StoreBusy` is
-        raised.
+        """Submit a row, a call of a tool or a change.
+
+        If the queue is full, the caller waits, or `StoreBusy` is raised.
         """
         if self._thread is None:
             self._start()
@@ -333,8 +334,9 @@ class Writer:
         return self._chains.append(*ready, links, rows), None
 
     def _begin(self, connection: Connection) -> tuple[dict[Stream, Link], list[AuditValues]]:
-        """Find the ends of the chains. Rows after the last checkpoint, which the next one signs, are noted in the
-        audit.
+        """Find the ends of the chains.
+
+        Rows after the last checkpoint, which the next one signs, are noted in the audit.
         """
         if self._links:
             return dict(self._links), []

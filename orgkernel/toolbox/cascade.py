@@ -247,8 +247,9 @@ async def _ask(
 
 
 def _ask_as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessRequest:
-    """The request of the subject, made by a superior in the same run. Limits passed on to the subject do not bind
-    the superior.
+    """The request of the subject, made by a superior in the same run.
+
+    Limits passed on to the subject do not bind the superior.
     """
     context = msgspec.structs.replace(
         request.context, pace=None, input=None, depth=0, children=0, concurrent=0

@@ -94,8 +94,9 @@ class ToolContext:
         return self._parts.kernel.handle(self._org, handling_request)
 
     def has_tool(self, tool: str, action: str = "") -> bool:
-        """Whether the subject may use a tool now, with this action or with any. Actions that need an approval are
-        not included.
+        """Whether the subject may use a tool now, with this action or with any.
+
+        Actions that need an approval are not included.
         """
         available_tool = self._find(tool)
         return available_tool is not None and (

@@ -165,8 +165,9 @@ class Parts:
         return None if definition is None else definition.record
 
     def find_path_in(self, org: str, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
-        """The path for the decision. A path that the caller states outside of the input is ignored, because no tool
-        reads it.
+        """The path for the decision.
+
+        A path that the caller states outside of the input is ignored, because no tool reads it.
 
         A function runs in this process, so links are resolved from the current folder, and the decision uses their
         target. Arguments that the catalog declares as paths are always checked.

@@ -16,8 +16,9 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class PythonFunction:
-    """A function, sync or async, called with the input as keyword arguments. A sync function runs in a thread of its
-    own.
+    """A function, sync or async, called with the input as keyword arguments.
+
+    A sync function runs in a thread of its own.
     """
 
     function: Function | Mapping[str, Function]

@@ -20,8 +20,9 @@ _VARIABLE = "${"
 
 
 def read_servers(path: str) -> dict[str, McpServer | str]:
-    """The servers that a file declares, or the reason why a server cannot be asked. Raises `UsageError` for any
-    other file.
+    """The servers that a file declares, or the reason why a server cannot be asked.
+
+    Raises `UsageError` for any other file.
     """
     servers_by_name: dict[str, McpServer | str] = {}
     for _, servers, _ in read_declarations(path):
@@ -30,8 +31,9 @@ def read_servers(path: str) -> dict[str, McpServer | str]:
 
 
 def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
-    """The fields of a file that declare servers, with their values and source positions. Raises `UsageError` for any
-    other file.
+    """The fields of a file that declare servers, with their values and source positions.
+
+    Raises `UsageError` for any other file.
     """
     if not is_file(path):
         raise UsageError(f"there is no file {quote(path)}", "name a file with `mcpServers` or `servers`")
@@ -52,8 +54,9 @@ def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
 
 
 def _build_server(value: Any) -> McpServer | str:
-    """The address or command of a server. Variables are never filled in, because they could send a secret to the
-    file's author.
+    """The address or command of a server.
+
+    Variables are never filled in, because they could send a secret to the file's author.
     """
     if not isinstance(value, dict):
         return "it is not a mapping"

@@ -261,8 +261,9 @@ def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLin
 
 
 def _build_line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
-    """Build the reader of lines for excerpts. It reads only requested files that have not changed since they were
-    loaded.
+    """Build the reader of lines for excerpts.
+
+    It reads only requested files that have not changed since they were loaded.
 
     Files outside the project that a link or a setting points to are never printed.
     """

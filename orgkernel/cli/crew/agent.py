@@ -158,8 +158,9 @@ def _parse_named_digest(text: str) -> tuple[str, str]:
 @cache_option
 @format_option("text", "json")
 def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
-    """List the agents of the rosters and of the store, with their current state. Differences between the two are
-    printed on stderr.
+    """List the agents of the rosters and of the store, with their current state.
+
+    Differences between the two are printed on stderr.
     """
     kernel = find_declared(paths, no_cache=no_cache)
     agents = list_declared_agents(kernel)

@@ -110,8 +110,9 @@ def _note(compiled: CompiledHook) -> None:
 
 
 def _collect_documents(kernel: Kernel, project: str) -> dict[str, Any]:
-    """Digests of the documents that were read. Paths in the project are relative, because the project could be
-    moved.
+    """Digests of the documents that were read.
+
+    Paths in the project are relative, because the project could be moved.
     """
     top = os.path.realpath(project)
     paths = sorted({os.path.realpath(each.path) for each in kernel.state.latest.tree.documents})

@@ -32,8 +32,9 @@ def find_declared_subject(snapshot: OrgSnapshot, role: str | None, agent: str | 
 def serve_on_stdio(
     kernel: Kernel, open_asker: Callable[[], A], serve: Callable[[A], Coroutine[Any, Any, None]]
 ) -> None:
-    """Serve a subject until its input ends or the user interrupts, then close its store. Raises the errors of
-    `open_asker`.
+    """Serve a subject until its input ends or the user interrupts, then close its store.
+
+    Raises the errors of `open_asker`.
     """
     save(kernel)
     gc.enable()  # unlike other commands, these keep running

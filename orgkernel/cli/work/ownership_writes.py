@@ -95,8 +95,9 @@ def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
 def _note_for_next_time(
     worker: AuditedWorker, others: list[AuditedWorker], sacred: SacredFiles, kernel: Kernel | None, root: str
 ) -> None:
-    """Record the writes that the hook script may allow without starting orgkernel. If this fails, the script asks
-    again.
+    """Record the writes that the hook script may allow without starting orgkernel.
+
+    If this fails, the script asks again.
     """
     if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.unreadable()):
         return

@@ -37,8 +37,9 @@ def command(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Divide the subtasks in FILE into as few batches as possible, and say which may start now. `-` reads standard
-    input.
+    """Divide the subtasks in FILE into as few batches as possible, and say which may start now.
+
+    `-` reads standard input.
 
     Narrow subtasks with disjoint files share a batch. A broad subtask has its own batch. Terminal subtasks come
     last, each in its own batch.

@@ -139,8 +139,9 @@ def _build_card(
 
 
 def _build_skills(view: OrgView, role_id: str) -> Iterator[Card]:
-    """The skills of a card: the domains and intents that a role handles, and its skills. Equal ids mean equal
-    things.
+    """The skills of a card: the domains and intents that a role handles, and its skills.
+
+    Equal ids mean equal things.
     """
     records = view.records
     for domain_id in dict.fromkeys(edge.target for edge in view.list_domains(role_id)):

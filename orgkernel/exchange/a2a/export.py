@@ -45,8 +45,9 @@ def export_a2a(
     endpoint: Endpoint | None = None,
     sign: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Export:
-    """Export the cards of an organization. `endpoint` is the address of its agents; `sign` adds a signature to a
-    card.
+    """Export the cards of an organization.
+
+    `endpoint` is the address of its agents; `sign` adds a signature to a card.
     """
     where = build_placeholder(view.org_id) if endpoint is None else endpoint
     built = {CARD_FILE: build_organization_card(view, where)}

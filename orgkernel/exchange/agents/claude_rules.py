@@ -19,8 +19,9 @@ from orgkernel.loading.formats.claude_code.parts import EDITING, parse_tool_part
 def list_file_rules(
     view: OrgView, named: Mapping[str, str | None]
 ) -> Iterator[tuple[str, str, tuple[str, ...], Place]]:
-    """The policies that rules can express: id, effect, rules and place. `named` maps tools to their names in the
-    host.
+    """The policies that rules can express: id, effect, rules and place.
+
+    `named` maps tools to their names in the host.
 
     If an organization declares its root, it is unknown here whether that root is the host's project.
     """

@@ -44,8 +44,9 @@ class Body:
 
 
 def render_text_lines(text: str, place: Place | None, *, follows: bool = False) -> Iterator[Line]:
-    """The lines of a string as Markdown shows them. If the string is the content of a file, each line has its own
-    place.
+    """The lines of a string as Markdown shows them.
+
+    If the string is the content of a file, each line has its own place.
 
     Control characters, which files may not contain, are escaped.
     """

@@ -66,8 +66,9 @@ class CompiledHook(NamedTuple):
 def compile_hook(
     desk: OrganizationAccess, tell: ExplanationText, compiled_by: str, project: str | None = None
 ) -> CompiledHook:
-    """Compile the answers for an organization without errors. In its `project`, Claude Code also applies the rules
-    of its own settings.
+    """Compile the answers for an organization without errors.
+
+    In its `project`, Claude Code also applies the rules of its own settings.
     """
     view = desk.view
     names = {name: tools for name, tools in group_tools_by_host_name(view).items() if name not in DISPATCHING}
@@ -248,10 +249,9 @@ class _Compiler:
     def _compile_beginnings(
         self, request: AccessRequest, state: StateView, conditions: Sequence[str]
     ) -> CompiledRow:
-        """The answers for commands with each known beginning, and for all other commands. If several beginnings
-        match, the strictest answer applies, because restrictions of parts add up.
+        """The answers for commands with each known beginning, and for all other commands.
 
-        For one that may begin in several ways the strictest counts: what policies about parts take adds up.
+        If several beginnings match, the strictest answer applies, because restrictions of parts add up.
         """
         tool = self.view.records.tools[request.resource.partition(":")[2]].record
         argument = tool.command_arguments[0]
@@ -272,11 +272,10 @@ class _Compiler:
         }
 
     def _list_comparable_globs(self, globs: Iterable[str], path: str) -> Iterable[str]:
-        """The globs that give an equally distant path the same answer. Without a root, absolute paths cannot be
-        compared with relative ones, and the answer takes that into account.
+        """The globs that a path can be compared with.
 
-        Without a root, a path elsewhere cannot be compared with those that are relative: that is in the answer for
-        it.
+        Without a root, an absolute path cannot be compared with relative globs; the answer for it takes that into
+        account.
         """
         if self._root is None and path.startswith("/"):
             return (each for each in globs if each.startswith("/"))

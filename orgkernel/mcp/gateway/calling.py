@@ -31,8 +31,9 @@ async def call_tool(
     form_asker: FormAsker,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """The result of a call in MCP's form; a refusal is also a result. Raises `UnknownTool`, and the errors of
-    `form_asker`.
+    """The result of a call in MCP's form; a refusal is also a result.
+
+    Raises `UnknownTool`, and the errors of `form_asker`.
     """
     try:
         view = await caller.view()

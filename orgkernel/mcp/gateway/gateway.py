@@ -57,8 +57,9 @@ class McpGateway:
         return sorted((each for offers in offers_by_server for each in offers), key=lambda each: each.exposed)
 
     async def find(self, view: OrgView, exposed: str) -> CallTarget | None:
-        """Find the target of a name in front of a host. Raises `UpstreamError` if the server must be asked and does
-        not answer.
+        """Find the target of a name in front of a host.
+
+        Raises `UpstreamError` if the server must be asked and does not answer.
         """
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         if server is None:

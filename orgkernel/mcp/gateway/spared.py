@@ -71,8 +71,9 @@ def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) 
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the number of tokens of a string: a fourth of its bytes in UTF-8. The error for a single string can
-    be a fifth.
+    """Estimate the number of tokens of a string: a fourth of its bytes in UTF-8.
+
+    The error for a single string can be a fifth.
 
     >>> estimate_tokens("Reads a page.")
     4

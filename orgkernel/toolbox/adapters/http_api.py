@@ -30,8 +30,9 @@ SHOWN = 500
 
 
 class HttpAdapter(Adapter):
-    """Sends a request for each call. Redirects are not followed, because they could send a credential to another
-    server.
+    """Sends a request for each call.
+
+    Redirects are not followed, because they could send a credential to another server.
     """
 
     def __init__(self, tool_id: str, provider: HttpApi, redeem: Redeem) -> None:

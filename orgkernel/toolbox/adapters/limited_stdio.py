@@ -116,8 +116,9 @@ class _Writer:
         self._limit = limit
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Write a message as one line. A request waits for a server that does not read; an answer to the server does
-        not.
+        """Write a message as one line.
+
+        A request waits for a server that does not read; an answer to the server does not.
         """
         line = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
         try:
@@ -144,8 +145,9 @@ async def open_limited_stdio(
     ending: Ending,
     guard: ServerGuard | None = None,
 ) -> AsyncIterator[tuple[_Reader, _Writer]]:
-    """Open the streams of a new process. Raises `OSError` if it cannot be started. A `guard` ends it if this process
-    is killed.
+    """Open the streams of a new process. Raises `OSError` if it cannot be started.
+
+    A `guard` ends it if this process is killed.
     """
     loop = asyncio.get_running_loop()
     _, process = await loop.subprocess_exec(
@@ -215,8 +217,9 @@ def describe_exit(code: int | None) -> str:
 
 
 def parse_message(line: bytes) -> JSONRPCMessage:
-    """Parse a line as a message. Raises `ValueError`. Its keys decide its kind, which is faster than trying each
-    kind.
+    """Parse a line as a message. Raises `ValueError`.
+
+    Its keys decide its kind, which is faster than trying each kind.
     """
     value = from_json(line)
     if not isinstance(value, dict):

@@ -77,8 +77,9 @@ class McpAdapter(Adapter):
 async def connect(
     stack: AsyncExitStack, provider: McpServer, credentials: Mapping[str, str], ending: Ending
 ) -> Client | Reply:
-    """Connect to a server, or return the error. The stack closes the connection. The ending tells why a process
-    ended.
+    """Connect to a server, or return the error. The stack closes the connection.
+
+    The ending tells why a process ended.
     """
     from mcp import Client
 

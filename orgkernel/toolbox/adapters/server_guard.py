@@ -101,8 +101,9 @@ def _start() -> subprocess.Popen[bytes] | None:
 
 
 def read_start_time(process: int) -> str:
-    """The start time of a process, which distinguishes it from a later one with the same number. Empty if it does
-    not exist.
+    """The start time of a process, which distinguishes it from a later one with the same number.
+
+    Empty if it does not exist.
     """
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:

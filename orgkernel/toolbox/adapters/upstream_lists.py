@@ -34,8 +34,9 @@ class ReadList(msgspec.Struct, frozen=True):
 
 
 async def read_list(client: Client, kind: ListKind, limits: UpstreamLimits) -> ReadList:
-    """Read all pages of a list; empty if the server has no such list. Raises `UpstreamError`, and the errors of the
-    SDK.
+    """Read all pages of a list; empty if the server has no such list.
+
+    Raises `UpstreamError`, and the errors of the SDK.
     """
     has = client.server_capabilities
     if getattr(has, "resources" if kind == "resource_templates" else kind) is None:

@@ -72,6 +72,7 @@ class Upstream:
         starts: asyncio.Semaphore | None = None,
     ) -> None:
         """`secrets` are masked in all answers. `on_change` is called with the name when a list is no longer valid.
+
         `starts` limits concurrent starts: servers of one gateway share it.
         """
         limits = limits or UpstreamLimits()

@@ -57,8 +57,9 @@ class HttpToolClient:
         return bool(_PLAIN_NAME.match(name))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of a call. Raises `MCPError`, `NotReached`, `BrokenOff`, and `ValidationError` for a result of
-        an unexpected form.
+        """The result of a call.
+
+        Raises `MCPError`, `NotReached`, `BrokenOff`, and `ValidationError` for a result of an unexpected form.
         """
         number = next(self._ids)
         message = {
