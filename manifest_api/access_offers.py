@@ -58,7 +58,7 @@ async def find_offer(
 
     Raises `StoreError`.
     """
-    # The scope has to be named: a gateway with a key that opens everything asks often, and makes no requests.
+    # The scope must be explicit: a gateway with an admin key asks often and makes no requests.
     if decision.outcome not in ("deny", "ask") or "request" not in caller.scopes:
         return None
     if caller.actor.member not in ("", request.subject) or not _REQUESTER.fullmatch(request.subject):

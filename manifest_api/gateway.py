@@ -96,7 +96,7 @@ class HttpGateway:
                         await send({"type": "http.response.body", "body": quick_answer})
                         return
                 if client.is_gone:
-                    return  # what was begun must not be done again
+                    return  # a call that has begun must not be repeated
         except RequestRefused as error:
             response = build_refusal_response(error)
         except OrgkernelError as error:
@@ -147,7 +147,7 @@ class HttpGateway:
                 self.gateway, caller, call.name, call.arguments, form_asker=_answer_no_form
             )
         except UnknownTool:
-            return None  # nothing was decided; the SDK knows how to say it
+            return None  # nothing was decided; the SDK words the error
         return encode_result(call, result)
 
     async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:

@@ -75,7 +75,7 @@ def _describe_request() -> dict[str, str]:
     if scope is None:
         return {}
     request_id: bytes = scope.get(REQUEST_ID, b"")
-    # The caller is one that a guard has identified, but the subject of a token is a text of others.
+    # A guard has identified the caller, but the subject of a token is a foreign string.
     return {
         "request": clean(request_id[:_LONGEST_ID].decode("latin-1")),
         "caller": clean(get_caller_name(scope)),

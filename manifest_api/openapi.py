@@ -44,7 +44,7 @@ from manifest_api.routes.documented import PROBLEM, REFERENCE, SHAPES
 from orgkernel import __version__
 from orgkernel.manifest.v1 import build_definitions, encode
 
-# The most asked for come first: routes are looked for in this order.
+# The most used routers come first, because routes are matched in this order.
 ROUTERS: tuple[APIRouter, ...] = (
     authzen.router,
     organizations.router,
@@ -84,7 +84,7 @@ document decides.
 Errors are problem documents (RFC 9457) with a stable `code`. A caller on loopback may ask without a key. Changes, and
 requests that do not come from loopback, need `Authorization: Bearer KEY`.
 """
-# What the guards answer before a route is reached.
+# Answers of the guards, before a route is reached.
 _OF_EVERY_ROUTE = {
     "401": ("Unauthenticated", "The request needs a credential, or its credential is not valid."),
     "403": ("Refused", "The request does not come from loopback, or its credential does not have the scope."),

@@ -184,7 +184,7 @@ class Reloader:
             retry = self._answers.reading_failed and time.monotonic() >= self._retry_at
             if changes or now != self._seen or retry:
                 await self.reload()
-                # As they were before they were read: what changed meanwhile, and what is watched only now, is read again.
+                # The state from before the reload: files that changed in the meantime, and newly watched ones, are read again.
                 self._seen = now
             there = identify(path for path in watched if os.path.isdir(path))
             if there != begun or self._answers.kernel.watched != watched:

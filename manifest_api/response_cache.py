@@ -17,7 +17,7 @@ Headers = list[tuple[bytes, bytes]]
 MAX_BYTES = 64 * 1024 * 1024
 # Of the objects around a body: the key, the headers, their places in tables.
 _OVERHEAD = 2_000
-# 304 has no content, so it says nothing of the content's type, coding and length (RFC 9110 §15.4.5).
+# 304 has no content, so it has no headers for the content's type, coding and length (RFC 9110 §15.4.5).
 _OF_CONTENT = (b"content-type", b"content-encoding", b"content-length")
 
 

@@ -91,7 +91,7 @@ def serve(
     has_keys = tokens is not None or _has_keys(store)
     addresses = resolve_address(host, port, has_keys=has_keys, needs_key=needs_key)
     listener = _listen(addresses, host, port)
-    # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
+    # Loaded objects stay: collecting garbage among them would delay answers for longer than they take.
     gc.freeze()
     telemetry = open_telemetry(os.environ)
     app = create_app(
@@ -187,9 +187,9 @@ class _Server(uvicorn.Server):
         )  # fmt: skip
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Requests that are cut off now are no faults to print tracebacks for; ours go to our own logger.
+        # Requests that are cut off now need no tracebacks; orgkernel's messages use its own logger.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        self._feed.close()  # who follows the reports would be waited for
+        self._feed.close()  # otherwise the shutdown would wait for followers of the reports
         await super().shutdown(sockets)
         if self.force_exit:  # a second Ctrl-C: uvicorn stops waiting, even for the watcher
             await self.lifespan.shutdown()

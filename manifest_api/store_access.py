@@ -123,7 +123,7 @@ class StoreAccess:
         """The store with the state for this request. None if there is no store. Raises `StoreError`."""
         problem = self._problem
         if problem is not None:
-            # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.
+            # Every caller raises a copy, because a traceback grows with each raise. Only orgkernel errors can be copied safely.
             raise copy.copy(problem) if isinstance(problem, OrgkernelError) else problem
         if self._store is None and self._location is not None and not self._is_missing:
             return self.open()

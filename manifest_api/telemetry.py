@@ -194,7 +194,7 @@ class Traced:
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
-        # By default, the text of an exception would be written down, which may hold anything.
+        # By default, the message of an exception would be recorded, which could contain anything.
         with self._tracer.start_as_current_span(
             scope["method"], context=extract(headers), kind=SpanKind.SERVER, record_exception=False,
             set_status_on_exception=False,

@@ -64,7 +64,7 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain
         memory.roles[role.role_id] = RoleMemory(task_started=time.time())
     elif memory.new_task:
         if memory.role_id == role.role_id and memory.domain == domain and own.consecutive_failures:
-            own.turns_without_progress = 0  # a message from the user counts as progress
+            own.turns_without_progress = 0  # a message from the user is progress
             memory.new_task = False
         else:
             memory.roles[role.role_id] = RoleMemory(

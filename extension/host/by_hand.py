@@ -42,7 +42,7 @@ REMARK: Final = (
     "Roles, tools, delegation, plans and PACE apply as these files declare them. Files like these cannot declare policies, approvals, hours, ranks and qualifications, so these are not enforced. To compile all of an organization's documents: "
     "`orgkernel host activate`."
 )
-# What each file can say. All else is named as not enforced.
+# The known fields of each file. All other fields are reported as not enforced.
 _OF_ORGANIZATION: Final = frozenset(
     ("_schema", "_version", "org_id", "org_name", "description", "mission", "hierarchy", "communication_channels", "mode",
      "microcosm_config", "macrocosm_config", "domain_routing", "domains", "external", "departments", "layers",

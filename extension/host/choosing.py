@@ -86,8 +86,8 @@ def _find_belief_about_message(memory: AgentMemory, agent: Any) -> reading.Belie
         return None
     messages = reading.list_messages(agent)
     if not messages or messages[-1] != reading.get_content(agent):
-        return None  # something was said after the message, and the tracker may have read that
-    # An agent that is seen for the first time in the middle of its chat may hold a belief about an earlier message.
+        return None  # the tracker could have read a later message
+    # An agent that is first seen in the middle of its chat could have a belief about an earlier message.
     return belief if memory.message is not NOTHING_YET or len(messages) == 1 else None
 
 

@@ -48,7 +48,7 @@ def apply_pace(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
     """Decide the role's tier, write it where neighbors read it, and log every change."""
-    # A neighbor writes the escalation of a plan to the same attribute. It counts as the previous tier.
+    # A neighbor writes the escalation of a plan to the same attribute. It is used as the previous tier.
     outside = getattr(agent, "_org_pace_level", None) if memory.visible else None
     held = (outside,) if outside in tiers.TIERS[1:] and outside != own.tier else own.held
     decision = pace.decide_pace(

@@ -153,7 +153,7 @@ def _is_in_scope(path: str, scope: Collection[str], root: str | None) -> bool:
         return False
     ends = [path]
     if read.start:
-        # A link may lead elsewhere; what the root itself leads to is compared as the root.
+        # A link could lead elsewhere, so its target is compared; the target of the root itself is treated as the root.
         end, base = os.path.realpath(str(read)), os.path.realpath(root) if root else None
         below = base is not None and end.startswith(base + os.sep)
         ends.append(end[len(str(base)) + 1 :] if below else end)

@@ -224,7 +224,7 @@ def _compile(
             without.append(role_id)
         else:
             files[role_id] = OrganizationError(f"roles/{role_id}.json is missing")
-    from . import by_hand  # a quarter of what a first turn loads, and seldom needed
+    from . import by_hand  # a quarter of the imports of a first turn, and seldom needed
 
     bundle, remarks = by_hand.build_bundle(document, files, old or _find_bundle_with_words(folder, stamps))
     if without:

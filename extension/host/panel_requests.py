@@ -106,7 +106,7 @@ def _name(role_id: str | None) -> str:
 def _say(chat: Any, heading: str, content: str) -> None:
     agent = getattr(chat, "agent0", None)
     if agent is not None:
-        with contextlib.suppress(Exception):  # what was asked for is done
+        with contextlib.suppress(Exception):  # the request was executed
             saying.say(agent, heading, content=content)
 
 

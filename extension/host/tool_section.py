@@ -124,7 +124,7 @@ def _without(entry: str, lines: list[str], keyed_lines: list[_Line], cut: dict[i
     for first, last in cut.items():
         end = keyed_lines[last + 1].number if last + 1 < len(keyed_lines) else len(lines)
         stop = keyed_lines[last].number + 1
-        # What closes the block goes with it. What stands after the last blank line opens the next one.
+        # The end of the block is cut with it. Lines after the last blank line begin the next block.
         blank = [number for number in range(stop, end) if not lines[number].strip()]
         stop = end if last + 1 == len(keyed_lines) else (blank[-1] + 1 if blank else end)
         gone.update(range(keyed_lines[first].number, stop))

@@ -34,11 +34,11 @@ _SCHEME = b"bearer "
 _WAIT = "wait for the seconds in `Retry-After`"
 # An address that shows wrong credentials may go on after this many, at this many a second.
 _FAILURES, _FAILURES_PER_SECOND = 20, 0.2
-# Signatures that are verified for an address; tokens that were verified a moment ago do not count.
+# Signatures verified per address. Recently verified tokens are cached and not included.
 _VERIFICATIONS_PER_SECOND, _VERIFICATIONS_AT_ONCE = 200, 1_000
-# Credentials and addresses that are remembered; the one asked with longest ago is forgotten first.
+# Number of cached credentials and addresses. The least recently used one is dropped first.
 _MOST_BUCKETS = 4_096
-# Seconds for which a credential may ask at once what it may ask in a second.
+# Size of a burst, as seconds of the rate.
 _BURST_SECONDS = 2
 DEFAULT_RATE = 1_000.0
 """Requests per second for each credential, and for each address without one."""

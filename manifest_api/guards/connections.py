@@ -232,7 +232,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._connections.closed["stalled"] += 1
             self.transport.abort()
         elif self.transport.is_closing() or self.flow.read_paused:
-            return  # what was sent is not read yet: the client is not the slow one
+            return  # received data is not parsed yet, so the client is not slow
         elif self._phase in (_Phase.NEW, _Phase.HEAD) and now - self._since > HEAD_SECONDS:
             self._refuse(SLOW_HEAD, f"the head did not arrive within {HEAD_SECONDS:g} seconds")
         elif self._phase is _Phase.BODY and now - self._since > MESSAGE_SECONDS:

@@ -81,7 +81,7 @@ class Gate:
             return
         start = time.perf_counter()
         head = read_head(scope)
-        # It tells requests apart and opens nothing, so it need not be a secret.
+        # The id distinguishes requests and grants nothing, so it need not be secret.
         request_id = head.request_id or b"%016x" % getrandbits(64)
         scope[REQUEST_ID] = request_id
         set_current(scope)
@@ -127,13 +127,13 @@ class Gate:
             return build_store_problem(error)
         if refused is not None:
             return build_refusal_response(refused)
-        # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
-        # path and a query within the limits, or it would not have been answered the first time.
+        # The cache answers only requests without a body, because a body could be too large. Cached responses have a
+        # path and a query within the limits, because they were answered before.
         if not head.has_body:
             try:
                 kept = self._find_kept(scope, head)
             except StoreError:
-                kept = None  # the route says what is wrong
+                kept = None  # the route reports the error
             if kept is not None:
                 return kept
         too_long = refuse_too_long(scope, head, self._long_bodies.get(scope["path"], MAX_BODY))

@@ -55,7 +55,7 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str,
     return None
 
 
-@lru_cache(maxsize=64)  # the same few are asked with again and again
+@lru_cache(maxsize=64)  # the same few values recur
 def is_loopback(address: str) -> bool:
     """Whether a string is a loopback address, including IPv4 addresses in IPv6 form."""
     try:

@@ -22,7 +22,7 @@ _FORWARDING = frozenset({
     b"proxy-client-ip", b"wl-proxy-client-ip", b"x-host", b"x-coming-from", b"x-nginx-proxy",
 })  # fmt: skip
 """Headers that proxies and content networks add, besides all that begin with `X-Forwarded`."""
-# What a header can hold: the id is the text of the client, to be sent back as it came.
+# Characters of a header value: the client's id is returned unchanged.
 _REQUEST_ID = re.compile(rb"[\t -~\x80-\xff]{1,4096}")
 _FORWARDING_PREFIX = b"x-forwarded"
 

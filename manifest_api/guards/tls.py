@@ -211,7 +211,7 @@ class SecuredListener:
             await asyncio.sleep(0)  # however many are waiting, those that are here get their turn
 
     async def _shake_hands(self, handshake: Handshake, accepted: socket.socket) -> None:
-        handshake.is_begun = True  # from here on, the socket is the loop's
+        handshake.is_begun = True  # the event loop owns the socket now
         try:
             await self._loop.connect_accepted_socket(
                 lambda: self._make(handshake), accepted, ssl=self._tls.context,

@@ -136,7 +136,7 @@ async def _build_card_response(
     except (OrgkernelError, RequestRefused):
         if get_caller(request) is not VISITOR:
             raise
-        # A visitor does not learn what else there is, or why there is no card.
+        # A visitor does not learn about other cards, or why a card is missing.
         raise RequestRefused(NO_CARD, "there is no card here", "ask the operator of the server") from None
     headers = {SNAPSHOT: card_answer.snapshot, **answers.stale(card_answer.stale)}
     # A new key signs at once, so a signed card is not cached by the version of the documents.

@@ -121,7 +121,7 @@ async def get_verification(request: Request) -> Response:
             verification = verify(store)
         finally:
             verifying.release()
-        # Where the store is, clients need not know.
+        # Clients need not know the location of the store.
         public_fields = msgspec.json.decode(
             msgspec.json.encode(verification).replace(
                 _quote_path(store.folder.path), b"the folder of checkpoints"

@@ -301,7 +301,7 @@ def _page(
     stamp = f"{hashlib.sha256(question).hexdigest()[:16]}-{limit}"
     start = start_of_page(token, stamp, len(entities), "token", refusal=BAD_EVALUATION)
     end = start + limit
-    # A limit of 0 only counts: a client that follows tokens would never come to an end.
+    # A limit of 0 only counts results. It has no token, because a client that follows tokens would never finish.
     following = f"{stamp}-{end}" if limit > 0 and end < len(entities) else ""
     shown = entities[start:end]
     return shown, PageAnswer(following, len(shown), len(entities))

@@ -57,7 +57,7 @@ def main() -> None:
     """Entry point. Exit codes: 0 success, 1 findings or failed cases, 2 cannot run."""
     # A command allocates much and frees little before it ends: garbage collection would cost a tenth of its time.
     gc.disable()
-    # Nor is it worth looking for circles in what is left at the end.
+    # Collecting cycles at the end is not worth the time either.
     atexit.register(gc.freeze)
     try:
         _main()

@@ -59,7 +59,7 @@ class TextTable:
             least_beside
             + max((size for size, is_whole in zip(widths, whole, strict=True) if is_whole), default=0),
         )
-        # Every column has a half of the gaps beside it, and gives of the sum of both.
+        # Half of each adjacent gap belongs to a column, and a column shrinks together with these halves.
         beside = [(_GAP // 2) * ((number > 0) + (number < len(widths) - 1)) for number in range(len(widths))]
         sizes = [size + gaps for size, gaps in zip(widths, beside, strict=True)]
         broken = [number for number, is_whole in enumerate(whole) if not is_whole]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def find_request(paths: Sequence[str], project: Project, read_as: str | None = None) -> Request:
     """Build the request for the given paths, or else for the paths of the project."""
-    from orgkernel.project.requests import request_of  # slow to import for what only completes
+    from orgkernel.project.requests import request_of  # slow to import, which completion need not do
 
     return request_of(project, os.getcwd(), paths, read_as)
 

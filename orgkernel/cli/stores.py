@@ -45,7 +45,7 @@ by_option = click.option(
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
 look_options = with_options(add_path_options, store_option, cache_option)
 """The options of a command that reads the store and the documents."""
-# The options of a command that changes what is stored, and looks into the documents.
+# Options of a command that changes stored records and reads the documents.
 change_options = with_options(
     by_option, reason_option, add_path_options, store_option, cache_option, format_option("text", "json")
 )

@@ -14,7 +14,7 @@ from orgkernel.manifest.sections import sections_of
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
 
 _PLACES = "declared in"
-# The least width for the columns beside the places.
+# Minimum width of the columns next to the places.
 _LEAST_BESIDE = 50
 
 

@@ -23,7 +23,7 @@ def describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     message = message.replace("valid integer range", "valid integer").replace(
         "valid float range", "valid number"
     )
-    if message[1:2].islower():  # an acronym or the name of an argument stays as it is
+    if message[1:2].islower():  # an acronym or the name of an argument is unchanged
         message = message[0].lower() + message[1:]
     if isinstance(error, click.NoSuchOption) and error.possibilities:
         return message, f"did you mean {' or '.join(f'`{each}`' for each in error.possibilities)}?"

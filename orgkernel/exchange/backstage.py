@@ -28,7 +28,7 @@ SAYS = frozenset({"chain_of_command.reports_to"})
 _WHY = {"domains": "Backstage has no routing of work"}
 ID = "orgkernel/id"
 _VERSION = "backstage.io/v1alpha1"
-# Backstage requires one, and no document says how far something has come.
+# Backstage requires a lifecycle, which no document declares.
 _LIFECYCLE = "unknown"
 _NAME = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")

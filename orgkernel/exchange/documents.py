@@ -24,7 +24,7 @@ from orgkernel.loading.sources import SourceDocument, get_skill_name
 _SECTIONS = {"tool_catalog": ("tools", "tools.yaml"), "procedure_catalog": ("procedures", "procedures.yaml")}
 _MARKDOWN = ("cognitive_skill", "standing_order")
 _FOLDERS = {"role": "roles/", "department": "departments/"}
-# What every document has, and what names a document of ours in its own words.
+# Fields that every document has, and fields that name an orgkernel document.
 _ALWAYS = frozenset({"kind", "version", "suppressions"})
 
 

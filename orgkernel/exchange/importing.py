@@ -184,7 +184,7 @@ def _write(tree: GuestTree, plan: ImportPlan, state: _State) -> None:
     wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
     wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"
     stage_files(tree, wanted)
-    # What takes away comes first: a run that is stopped here leaves less, not more.
+    # Removals come first, so a run that is stopped here leaves fewer documents, not more.
     for path in plan.removed:
         tree.remove(path)
     settle(tree, wanted)

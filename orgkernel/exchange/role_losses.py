@@ -18,7 +18,7 @@ def _count_edges(kind: EdgeKind) -> FactCount:
     return lambda view: len(view.list_edges_of_kind(kind))
 
 
-# What the organization says instead of the roles, and what it says besides them.
+# Facts that the organization declares for roles, and further facts about the organization.
 _INSTEAD: Mapping[str, FactCount] = {
     "chain of command": lambda view: sum(view.get_superior(role) is not None for role in view.roles),
     "domains": _count_edges(EdgeKind.HANDLES),

@@ -102,8 +102,8 @@ def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, f
     for pattern in exporter.places:
         for path in _list_matching(tree, "", f"{pattern}{STAGED}".split("/")):
             if path.removesuffix(STAGED) not in wanted:
-                tree.remove(path)  # what a run that was killed left
-    # What takes away comes first: a run that is stopped here leaves less, not more.
+                tree.remove(path)  # left by a killed run
+    # Removals come first, so a run that is stopped here leaves fewer files with permissions, not more.
     for path in surplus:
         tree.remove(path)
         _remove_empty(tree, path)

@@ -23,7 +23,7 @@ MOST_BYTES = 64 * 1024
 _SUBJECT_WORDS = frozenset(
     {"subject", "agent", "as", "on_behalf_of", "via", "envelope", "org", "org_id", "requester"}
 )
-# What a run is, which only the host knows: it is settled by how the server was started.
+# Facts about a run that only the host knows. The options of the server set them.
 _OF_HOST = frozenset({"now", "utc_offset"})
 
 

@@ -129,7 +129,7 @@ def _build_permission(resource: str, rows: list[AccessRow]) -> shapes.ResourcePe
         level=rows[0].level,
         allowed=actions("allow"),
         ask=actions("ask"),
-        # A row that is denied is listed because a circumstance could open it.
+        # A denied row is listed because a circumstance could allow it.
         conditional=actions("conditional", "deny"),
         depends_on=_list_each(each for row in rows for each in row.conditions),
     )

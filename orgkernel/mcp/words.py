@@ -19,8 +19,8 @@ from orgkernel.errors import OrgkernelError
 _APPROVAL = "approval:"
 _SHOWN = 3
 """Maximum number of remedies, places and names in a text. The structured answer has more."""
-# What would end a code block, or begin HTML or the target of a link, where a host shows a JSON text as Markdown. None of it
-# occurs outside the strings of a JSON text.
+# Characters that end a code block, or begin HTML or a link target, if a host shows JSON as Markdown. They occur only
+# inside strings of JSON.
 _MARKUP = re.compile(r"`{2,}|(?<=\])\(|<(?=[A-Za-z/!?])")
 
 

@@ -181,7 +181,7 @@ def _filter_rows(query: Select[Any], wanted: AuditFilter) -> Select[Any]:
             query = query.where(audit.c[name] == value)
     if wanted.subject is not None:
         kind, _, name = wanted.subject.partition(":")
-        # All of a kind are one stretch of the index: `;` is what comes after `:`.
+        # All subjects of a kind are adjacent in the index: `;` comes after `:`.
         of_kind = (audit.c.subject >= f"{kind}:", audit.c.subject < f"{kind};")
         query = query.where(audit.c.subject == wanted.subject) if name else query.where(*of_kind)
     if wanted.since is not None:

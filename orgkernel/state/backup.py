@@ -70,7 +70,7 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
     beside = f"{target}.{os.getpid()}.new"
     try:
         with hold_lock(location):
-            # Checkpoints first: the rows then go at least as far as they say.
+            # Checkpoints are copied first, so the rows reach at least as far as the checkpoints.
             folder = Folder(location.checkpoints, tokens, clock)
             before = folder.read_trusted_heads()
             write_new(beside, b"")
@@ -102,7 +102,7 @@ def copy_database(path: str, target: str, options: str = "mode=rw", check: str =
                 f"the copy of {quote(path)} is damaged: {answer}",
                 "use another backup, or check the store itself with `orgkernel audit verify`",
             )
-        copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, without files next to it
         names = {name for (name,) in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not {"alembic_version", audit.name} <= names:
             raise BadStore(f"{quote(path)} is not a store or a backup of one", "name another file")

@@ -120,7 +120,7 @@ def _is_clean(texts: tuple[str, ...]) -> bool:
     text = "\n".join(texts)
     if len(text) > _LONGEST or not _is_plain(text):
         return False
-    # What might be a secret is often only a long name: then cleaning changes nothing, and need not be done again.
+    # A suspected secret is often only a long name: then cleaning changes nothing and is not repeated.
     return name_secrets(text) == text or all(clean_text(each, longest=_LONGEST) == each for each in texts)
 
 

@@ -243,7 +243,7 @@ def _require_live(transaction: Transaction, org_id: str, token: int, holder: str
 
 
 def _build_conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
-    # Of a mission and the work in it, the work is what holds the file.
+    # If a mission and a piece of its work both claim the file, the work is named.
     first = [each for each in conflicts if each.path == conflicts[0].path][-1]
     claim, others = first.claim, len({each.path for each in conflicts}) - 1
     parties = [f"session {quote(claim.session)}"] if claim.session else []

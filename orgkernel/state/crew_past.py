@@ -66,7 +66,7 @@ def _read_status(connection: Connection, org_id: str, at: float) -> Iterator[tup
         for kind in get_args(OrgStatusKind):
             if entry.activity == kind:
                 last[kind] = OrgStatus(org_id, kind, entry.record_id, entry.at, entry.actor, entry.reason)
-    # What holds since then is known even where its row of the audit was dropped.
+    # A status that has not changed since then is known even if its row of the audit was dropped.
     current = select(org_status).where(org_status.c.org_id == org_id, org_status.c.since <= at)
     last.update((row.kind, decode_record(OrgStatus, row)) for row in connection.execute(current))
     yield from sorted(last.items())

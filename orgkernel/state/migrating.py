@@ -29,7 +29,7 @@ VERSIONS: Sequence[str] = ("0001", "0002", "0003", "0004", "0005", "0006", "0007
 """All versions, oldest first. This list exists so that opening a store does not import Alembic."""
 NEWEST = VERSIONS[-1]
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")
-_LOCK = 0x6F72676B  # "orgk": any number that is ours
+_LOCK = 0x6F72676B  # "orgk": any number that only orgkernel uses
 _STAMP = table("alembic_version", named("version_num"))
 
 

@@ -30,7 +30,7 @@ def set_limits(engine: Engine, lock_seconds: float, answer_seconds: float | None
             )
 
         def _give_up(self) -> None:
-            # INVARIANT: whatever the server still says is never read as the answer to something else.
+            # INVARIANT: a late answer of the server is never read as the answer to another query.
             self.pgconn.finish()
             raise psycopg.OperationalError(f"the server has not answered for {seconds:g} seconds")
 
@@ -39,7 +39,7 @@ def set_limits(engine: Engine, lock_seconds: float, answer_seconds: float | None
 
     def prepare(connection: Any, _: object) -> None:
         try:
-            # A commit is on the disk, whatever the server's default; and who holds a lock for too long is not waited for.
+            # Commits are on the disk, whatever the server's default is, and waiting for a lock is limited.
             connection.execute("SET synchronous_commit TO on")
             connection.execute(f"SET lock_timeout TO {round(lock_seconds * 1000)}")
             connection.commit()

@@ -75,7 +75,7 @@ def restore(
             _close_old(path, location)
             copied = _copy_checkpoints(f"{backup}.audit", location.checkpoints)
             replaced = _keep_old(path, re.sub("[^0-9TZ]", "", at))
-            # INVARIANT: nothing is left beside the store when the copy gets its name, or SQLite would add it to the copy.
+            # INVARIANT: no SQLite file is next to the store when the copy gets its name, or SQLite would apply it to the copy.
             for suffix in SIDECARS:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(f"{path}{suffix}")

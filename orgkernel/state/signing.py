@@ -136,7 +136,7 @@ class SignedLines:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise NotRegular(self.path)
             size = os.fstat(file).st_size
-            # What was cut in the middle of a line stays a line of its own.
+            # An incomplete line stays a separate line.
             is_cut = size and os.pread(file, 1, size - 1) != b"\n"
             lines = b"".join(self._key.sign(msgspec.to_builtins(value)) + b"\n" for value in values)
             os.write(file, b"\n" + lines if is_cut else lines)

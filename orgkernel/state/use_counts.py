@@ -44,7 +44,7 @@ def sum_up(uses: Sequence[CountedCall]) -> list[dict[str, Any]]:
         count["failures"] += each.entry.activity == "failed"
         count["last_at"] = max(at, count["last_at"])
         count["seconds"] += took
-    # INVARIANT: in order, so that two processes that count the same tools never wait for each other in a circle.
+    # INVARIANT: in order, so that two processes that count the same tools never deadlock.
     return [
         {"agent_id": agent_id, "tool_id": tool_id, **counts[agent_id, tool_id]}
         for agent_id, tool_id in sorted(counts)

@@ -168,7 +168,7 @@ class _Chain:
         """The place where a misplaced row was written; None if unknown."""
         for other in self.broken[:_MOST]:
             if other is not row and self._is_digest(other.previous, other.sequence, row.body, other.digest):
-                return int(other.sequence)  # only what it says was moved
+                return int(other.sequence)  # only its claimed place differs
         near = (row.sequence - 1, row.sequence + 1)
         for sequence in (*(other.sequence for other in self.broken[:_MOST]), *near):
             if sequence != row.sequence and self._is_digest(row.previous, sequence, row.body, row.digest):
@@ -197,7 +197,7 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
     for folder in signing:
         _read_heads(folder, heads, findings)
     rows = _read_rows(context)
-    first = next(rows, None)  # what follows is of the same moment
+    first = next(rows, None)  # the rows that follow are read at the same moment
     segments: dict[tuple[str, Stream], list[Segment]] = {}
     for folder in signing:
         _read_segments(folder, segments, findings)

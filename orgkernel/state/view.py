@@ -85,7 +85,7 @@ class VersionReader:
             return self._ask()
         except Exception:
             self.close()
-            # Whatever is wrong is said in our words by the way that knows them, or it works again.
+            # The regular connection either works again or raises the error as an orgkernel error.
             with self._context.reading() as connection:
                 return int(connection.execute(select(state_version.c.version)).scalar_one())
 
@@ -120,7 +120,7 @@ class VersionReader:
     def _connect(self) -> Any:
         pooled = self._context.engine.raw_connection()
         connection: Any = pooled.driver_connection
-        pooled.detach()  # it is ours from here on
+        pooled.detach()  # this view owns it now
         try:
             if self._context.engine.dialect.name == "postgresql":
                 connection.autocommit = True
@@ -285,7 +285,7 @@ class Views:
 
 
 def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
-    # A store that was restored from a backup may be older than what we know.
+    # A restored store can be older than the cached view.
     known = held if version > held.view.version else _NOTHING
     last, locks, since = known.view, dict(known.locks), known.view.version
     for row in _list_changed(connection, tool_locks, since):
@@ -305,7 +305,7 @@ def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
     for agent_id, records in tested.items():
         results[agent_id] = tuple(_merge_rows(results.get(agent_id, ()), attrgetter("result_id"), records))
     skills = _patch_skills(known.skills, _list_changed(connection, skill_records, since))
-    # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
+    # Revoked or used-up records are dropped; a clock that is set back must not bring them back.
     granted = _list_changed(connection, grants, since)
     given = _replace_rows(last.grants, "grant_id", Grant, granted, _is_given)
     # But a caller that misses it needs to know that it was used up.

@@ -70,7 +70,7 @@ class Ticket:
             raise StoreBusy(NOT_IN_TIME, PERHAPS_WRITTEN)
         self._gate.release()
         if self._error is not None:
-            # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.
+            # Every caller raises a copy, because a traceback grows with each raise. Only orgkernel errors can be copied safely.
             raise copy.copy(self._error) if isinstance(self._error, OrgkernelError) else self._error
         return self._value
 
@@ -97,7 +97,9 @@ class Ticket:
                 callback = self._callbacks.pop()  # `pop` returns it to one thread only, so it is called once
             except IndexError:
                 return
-            with contextlib.suppress(Exception):  # theirs; the writer has others to answer
+            with contextlib.suppress(
+                Exception
+            ):  # an error of the callback must not keep others from their answers
                 callback(self)
 
 
@@ -255,7 +257,7 @@ class Writer:
             return None
         try:
             return encode_entry(entry)
-        except Exception as error:  # only this row's: what it holds cannot be written as JSON
+        except Exception as error:  # affects this row only: its content is not valid JSON
             return StoreError(f"an audit entry cannot be written: {type(error).__name__}: {error}")
 
     def _commit(

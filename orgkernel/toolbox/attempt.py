@@ -158,7 +158,7 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     good = True
     try:
         if lock is not None and parts.is_state_held and parts.store is not None:
-            await in_time(in_store_thread(parts.store.refresh))  # what is in memory is from before the lock
+            await in_time(in_store_thread(parts.store.refresh))  # the state in memory is older than the lock
         ruling = await _decide(parts, planned, permit=planned.adapter is not None)
         if ruling.decision.outcome != "allow":
             return await asyncio.to_thread(_build_refusal_step, parts, planned, ruling), None
@@ -255,7 +255,7 @@ def _build_refusal_step(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
     """The step of a decision that does not allow the call, with the missing permissions and who has them."""
     decision = ruling.decision
     if parts.store is not None:
-        with contextlib.suppress(StoreError):  # the refusal stands without it
+        with contextlib.suppress(StoreError):  # the refusal does not need it
             note_found_expired(parts.store)
     explanation = parts.kernel.why(planned.org, planned.request)
     # The lock is taken after the approval, so a missing lock is not reported before.
@@ -276,7 +276,9 @@ def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
     for obligation in decision.obligations:
         if parts.credentials is not None and obligation.startswith(_HANDED_OUT):
             name = obligation.removeprefix(_HANDED_OUT)
-            with contextlib.suppress(Exception):  # theirs; a credential that is not found is missing
+            with contextlib.suppress(
+                Exception
+            ):  # an error of the callback means that the credential is missing
                 if value := parts.credentials(name):
                     credential_values[name] = value
     return credential_values

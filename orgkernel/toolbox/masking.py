@@ -160,7 +160,7 @@ class _Masking:
                     write(masked, name, self.mask(getattr(value, name)))
         except RecursionError:
             raise
-        except Exception:  # theirs: an object that does not let itself be copied or read
+        except Exception:  # a foreign object that cannot be copied or read
             return self._remember(value, f"<{type(value).__name__}>")
         return masked
 

@@ -127,7 +127,7 @@ class Exclusive:
         except StoreError:
             self._unreleased.append(lock)
         except OrgkernelError:
-            pass  # lost meanwhile: it is not ours to give back
+            pass  # lost in the meantime, so there is nothing to release
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ def _find_other_target(path: str, root: str | None) -> str | None:
     except (OSError, ValueError):
         return ""
     if root is not None and end.startswith(base + os.sep):
-        # The root may be reached by a link; what lies below is compared with the root as it is stated.
+        # The root can be a link; paths below it are compared with the stated root.
         end = os.path.normpath(os.path.join(root, end[len(base) + 1 :]))
     read = read_path(path, root or os.getcwd())
     return None if read is not None and os.path.normpath(str(read)) == end else end

@@ -60,7 +60,7 @@ def _build_provider(tool: str, table: Any) -> Provider:
         provider: Provider = msgspec.convert(settings, prepared(made))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
-        # What follows `http = ` or `mcp = ` is a setting under the name of the kind.
+        # The value of `http = ` or `mcp = ` is a setting with the name of the kind.
         place = re.sub(rf"^{_FIRST[kind]}\b", kind, place.removeprefix("."))
         raise BadToolbox(f"{where}: {quote(place)}: {message}" if place else f"{where} {message}") from None
     return provider

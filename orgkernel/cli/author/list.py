@@ -93,7 +93,7 @@ def _list_ours(ours: Snapshot, project: Project) -> Iterator[ListedTree]:
     ]
     for document in listed:
         snapshot = loaded.get(document.name)
-        # Where several have one id, only one of them is loaded, and has findings about the others.
+        # If several have the same id, only one of them is loaded, with findings about the others.
         if snapshot is None or len(loaded) < len(listed):
             snapshot = _load_alone(document.path, project) or snapshot
         if snapshot is not None:
@@ -127,7 +127,7 @@ def _with_same_ids_noted(trees: Iterator[ListedTree]) -> Iterator[ListedTree]:
 
 
 def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Iterator[ListedTree]:
-    # Files of our organizations may look like those of others: the skills in `skills/` do.
+    # Files of orgkernel organizations can look like other formats: the skills in `skills/` do.
     known = {os.path.realpath(each.located.path) for each in ours.tree.files if not each.located.root.areas}
     here = os.getcwd()
     read = set(_read_from_here(folder, project, ours))

@@ -23,7 +23,7 @@ org_option = click.option(
     "--org", metavar="ORG", help="Organization of the agent.  [default: the only or the active one]"
 )
 agent_argument = click.argument("agent_id", metavar="AGENT")
-# What every command takes that changes an agent of one organization, and one that asks about it.
+# Options of commands that change an agent of one organization, and of commands that ask about it.
 agent_change_options = with_options(org_option, change_options)
 question_options = with_options(
     org_option, add_path_options, store_option, cache_option, format_option("text", "json")

@@ -90,7 +90,7 @@ def _run(
             "pass one of `--role`, `--agent` and `--http`",
         )
     require_sdk()
-    # These import the SDK, so they come after the sentence that says that it is missing.
+    # These import the SDK, so they come after the check that it is installed.
     from orgkernel.mcp.gateway.gateway import McpGateway
     from orgkernel.mcp.gateway.pins import Pins
 
@@ -177,7 +177,7 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstrea
 
 
 def _say(text: str) -> None:
-    # A full disk under the log, or a host that has closed its end, is no reason to stop answering.
+    # A full disk or a closed stderr must not stop the gateway.
     with suppress(OSError):
         click.echo(f"gateway: {printable(text)}", err=True)
 

@@ -39,7 +39,7 @@ def serve_on_stdio(
     save(kernel)
     gc.enable()  # unlike other commands, these keep running
     asker = open_asker()
-    # The messages go through the streams themselves: a wrapper that masks what looks like a secret would break them.
+    # Messages use the raw streams, because the wrapper that masks secrets would break them.
     if sys.__stdout__ is not None:
         sys.stdout = sys.__stdout__
     try:

@@ -95,7 +95,7 @@ def _audit_commit() -> list[OwnershipAudit]:
         raise UsageError(
             "ORGKERNEL_BRIEF names several briefs, so the committing worker is unknown", "name one brief"
         )
-    # The commit is that of the only worker; the others are those whose claims hold.
+    # The commit belongs to the only worker; the others are workers with current claims.
     commit = changed.commits[0]
     by = replace(commit, briefs=((own[0].brief.id or "").lower(),))
     return _list_refused_audits(replace(changed, commits=(by,)), [*own, *others])

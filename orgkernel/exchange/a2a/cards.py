@@ -133,7 +133,7 @@ def _build_card(
         "defaultOutputModes": _MODES,
         "skills": skills,
     }
-    # A registry tells by the version whether it knows a card: the same content has the same one.
+    # A registry compares versions to detect new cards, so equal content has an equal version.
     digest = hashlib.sha256(encode_canonical_card(card)).hexdigest()
     return {"name": name, "description": description, "version": f"1.0.0+{digest[:12]}", **card}
 

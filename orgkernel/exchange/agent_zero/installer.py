@@ -91,7 +91,7 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
             say(f"nothing is installed in {os.path.realpath(root)}")
             _unfilter_plans(tree, say, dry_run=dry_run)
             return
-        # First what the host calls, then what that imports.
+        # Files that the host calls are removed first, then the modules that they import.
         for path in sorted(owned.journal.files, key=lambda path: "/extensions/" not in path):
             _remove(tree, owned, path, say, dry_run=dry_run)
         _unfilter_plans(tree, say, dry_run=dry_run)
@@ -247,7 +247,7 @@ def _remove(tree: GuestTree, owned: OwnedFiles, path: str, say: Say, *, dry_run:
     """Remove an installed file, unless it is a document that was changed. Whether it is gone."""
     if not tree.exists(path):
         if not dry_run:
-            tree.remove(path)  # what a run that was killed left beside it
+            tree.remove(path)  # left by a killed run
         return True
     if _DOCUMENT.fullmatch(path) and not owned.is_ours(path):
         say(f"note: {path} was changed after installation and is kept")

@@ -82,7 +82,7 @@ class OwnedFiles:
             elif self._tree.exists(path):
                 changed.append(path)
             else:
-                self._tree.remove(path)  # what a run that was killed left beside it
+                self._tree.remove(path)  # left by a killed run
         return removed, changed
 
     def settle(self, contents: Mapping[str, bytes], kept: Iterable[str] = ()) -> None:

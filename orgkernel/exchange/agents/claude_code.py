@@ -35,7 +35,7 @@ HOST = "claude_code"
 _MCP = "mcp__"
 _DELEGATING = ("Agent", "Task")
 _MOST_TURNS = Doctrine().max_turns_without_progress
-# What the host's own tools open at least: one of ours that claims less does not give them.
+# Minimum level of the host's own tools. A declared tool with a lower level does not grant them.
 _OPENS: Mapping[str, ToolLevel] = {
     "Bash": "full", "PowerShell": "full", "SlashCommand": "full", "Edit": "write", "MultiEdit": "write",
     "NotebookEdit": "write", "Write": "write",
@@ -52,7 +52,7 @@ BUILT_IN = frozenset({*_OTHERS, *_OPENS, *_DELEGATING})
 def find_host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
     """The name of a tool in Claude Code: the declared one, else its id if Claude Code has a tool of that name."""
     if HOST in names:
-        # A star is more than a tool, and an argument is no bound where tools are listed.
+        # A star means more than one tool, and an argument does not limit a tool in a list.
         return names[HOST] if is_plain(names[HOST]) else None
     return tool_id if tool_id in BUILT_IN or tool_id.startswith(_MCP) else None
 

@@ -27,9 +27,9 @@ FOLDER = ".github/agents"
 PLACES = (f"{FOLDER}/*.agent.md",)
 HOST = "copilot"
 LONGEST_TEXT = 30_000
-# Tools there that are one tool here. `edit`, `search` and `web` hold more than one.
+# Copilot tools that equal one declared tool. `edit`, `search` and `web` contain several.
 _SAME = {"Bash": "execute", "TodoWrite": "todo"}
-# What a set, and whatever is in it, opens at most: one of ours that requires less does not give it.
+# Maximum level of a tool set and its tools. A declared tool with a lower level does not grant them.
 _OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": "write", "browser": "write"}
 
 

@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import printable
 Line = tuple[str, Place | None]
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
-# What some reader of YAML takes for something else than text.
+# Strings that some YAML reader would read as another type.
 _RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "none", "nan", "inf"})
 _KEPT_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*\Z")
 _BREAKS = re.compile(r"\r\n?|[\x85\u2028\u2029]")

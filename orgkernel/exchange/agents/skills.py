@@ -54,7 +54,7 @@ def export_skills(view: OrgView) -> Export:
     )  # fmt: skip
     lost = (
         *(Loss(what, why, count) for what, why, count in withheld if count),
-        # What is said of roles goes with them, and they are counted as a whole.
+        # Facts about roles are lost with the roles, which are counted as a whole.
         *find_losses(view, roles=False),
         Loss("files beside skills", "only the text of a skill is read; copy its other files"),
     )

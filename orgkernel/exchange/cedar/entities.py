@@ -127,7 +127,7 @@ def _build_data_tiers(records: OrgRecords) -> Iterator[Entity]:
         yield _build_entity("Data", name, attrs)
 
 
-# The sender that the directory does not know.
+# The sender that is not in the directory.
 UNKNOWN = "unknown"
 
 
@@ -196,7 +196,7 @@ def _list_memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iter
         yield "Group", f"credential:{credential}"
     highest = max((DATA_TIERS.index(each) for each in profile.data if each in DATA_TIERS), default=0)
     for number, tier in enumerate(DATA_TIERS):
-        # A tier includes the lower ones. The lowest tier gives nothing.
+        # A tier includes the lower ones. The lowest tier grants nothing.
         if highest and number <= highest:
             yield "Group", f"data:{tier}"
     for name in dict.fromkeys(profile.data):

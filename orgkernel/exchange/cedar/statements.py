@@ -15,7 +15,7 @@ from orgkernel.graph.records import Definition
 
 ALWAYS, NEVER = "true", "false"
 _TOLD = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
-# The condition for a `*` of each kind. A role stands for any agent that fills it.
+# The condition for a `*` of each kind. A role means any agent that fills it.
 _ANY = {
     "system": f"principal is {NAMESPACE}::System",
     "webhook": f"principal is {NAMESPACE}::Webhook",

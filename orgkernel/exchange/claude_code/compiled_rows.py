@@ -37,7 +37,7 @@ def choose_strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
     if any("parts" in each for each in rows) and any(
         _index_by_path(each) != _index_by_path(limiting[0]) for each in limiting
     ):
-        # Which of them opens least depends on the path: what holds without one holds for all.
+        # The strictest row depends on the path, so the answers without a path apply to all paths.
         rows = tuple(map(_without_paths, rows))
     return min(
         rows,

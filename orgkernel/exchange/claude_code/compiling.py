@@ -118,12 +118,12 @@ class _Compiler:
     ) -> None:
         self.view, self._tell, self._is_long = desk.view, tell, is_long
         self._own = own
-        # Reports, locks and agents change while the hook looks up what was compiled before.
+        # Reports, locks and agents are left out, because they change while the hook uses the compiled answers.
         state = desk.state
         self._state = StateView(
             version=state.version,
-            # What is good for one session, one input or a few uses cannot be told apart from a table, and the documents
-            # may be edited while the table stays: what is good for one version of them would go on opening.
+            # A table cannot represent grants for one session, one input or a number of uses. A grant for one version of
+            # the documents is left out too: the table stays while documents are edited, so it would keep allowing.
             grants={
                 subject: tuple(each for each in grants if each.uses_left is None and not _is_bound(each))
                 for subject, grants in state.grants.items()
@@ -151,7 +151,7 @@ class _Compiler:
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
             return row
-        # The tools of a server are actions of one tool of ours.
+        # The tools of a server are actions of one declared tool.
         actions = {action: self._compile_tool(role, name, tools[0], action, above) for action in tool.actions}
         return {**row, "actions": actions}
 
@@ -239,7 +239,9 @@ class _Compiler:
         if self._own >= set(globs):
             row["own"] = True
             if row.get("elsewhere", {}).get("outcome") == "deny":
-                del row["elsewhere"]  # that a path there cannot be compared is no more than not to know
+                del row[
+                    "elsewhere"
+                ]  # such a path cannot be compared, and the host applies the same rules itself
         return row
 
     def _can_state(self, request: AccessRequest) -> bool:

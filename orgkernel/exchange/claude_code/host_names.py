@@ -14,7 +14,7 @@ from orgkernel.project.hooks.claude_hook.deciding import COMMAND_ARGUMENTS, PATH
 
 HOST: Final = "claude_code"
 USE: Final = "use"
-# What a tool of the host does, where the tool of ours that has its name does several things.
+# The action of a host tool whose declared tool has several actions.
 _ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Bash": ("terminal", "run", "execute"),
     "Edit": ("patch", "edit"),

@@ -17,7 +17,7 @@ from orgkernel.graph.questions import OrgView
 OpaValue = dict[str, Any]
 CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 _SUBJECTS = {"Role": "role", "Agent": "agent", "Person": "person", "System": "system", "Webhook": "webhook"}
-# The groups of a `*` of each kind. A role stands for any agent that fills it.
+# The groups of a `*` of each kind. A role means any agent that fills it.
 _ANY = {
     "system": ["any:system"],
     "webhook": ["any:webhook"],

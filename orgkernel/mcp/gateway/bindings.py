@@ -111,7 +111,7 @@ def _bind_whole_tool(tool_id: str, tool: Tool, name: str) -> ToolBinding:
         return ToolBinding(tool_id, actions, tool.action_argument)
     if name in actions:
         return ToolBinding(tool_id, (name,))
-    # Several actions, and nothing says which one a call is: it needs the one that requires the most.
+    # If nothing tells which of several actions a call is, it needs the action with the highest requirement.
     return ToolBinding(tool_id, (_get_highest_action(tool),))
 
 

@@ -134,7 +134,7 @@ class Pins:
                     self._encoded[each] = _encode(each, self._servers[each])
                 replace_file(self.path, _encode_file({**self._encoded, server: encoded}))
                 self._encoded[server] = encoded
-                # What was written is not read again: with many servers, each first sight would read all of them.
+                # Written content is not read again: with many servers, each new server would read all of them.
                 self._servers = {**self._servers, server: known}
                 self._digests[server] = _map_digests(known)
                 self._stamp = _stamp_of(self.path)

@@ -99,7 +99,7 @@ def _propose_narrowing(
     required = tool.required_levels
     needed = max((LEVELS.index(required[each]) for each in used if each in required), default=None)
     if needed is None:
-        return None  # what was called is no action of it, so nothing says what the role needs
+        return None  # the call is not one of its actions, so the needed level is unknown
     lost = [each for each, of in required.items() if needed < LEVELS.index(of) <= LEVELS.index(level)]
     if not lost:
         return None

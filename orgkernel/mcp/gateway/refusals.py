@@ -35,7 +35,7 @@ async def build_refusal(
 async def write_refusal(caller: GatewayCaller, request: AccessRequest, waiting: str = "") -> str:
     """Why something is not allowed, and what to do."""
     explanation, grantors = await caller.ask(lambda kernel: explain_to(kernel, caller, request))
-    if explanation.decision.outcome == "allow":  # what was missing a moment ago is there now
+    if explanation.decision.outcome == "allow":  # the missing permission has been granted in the meantime
         return f"deny: {clean_sentence(write_question(request))}\nit is allowed now: call again"
     asking = "" if waiting else explain_how_to_ask(caller, request, ASKING)
     return write_decision(

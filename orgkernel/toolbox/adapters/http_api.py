@@ -22,7 +22,7 @@ from orgkernel.toolbox.providers import HttpApi
 
 METHODS = ("GET", "HEAD", "DELETE", "POST", "PUT", "PATCH")
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")
-# Answers that say: not now. Whatever was asked for has not been done.
+# Status codes for "not now": the request was not executed.
 NOT_NOW = (429, 503)
 _FIELD = re.compile(r"\{(\w+)\}")
 SHOWN = 500

@@ -156,4 +156,4 @@ async def _does_list(client: Client, name: str) -> bool:
                 return False
             listed = await client.list_tools(cursor=listed.next_cursor)
     except Exception:
-        return True  # not known; then what it said first stands
+        return True  # unknown; then the first reason is kept

@@ -91,7 +91,7 @@ def _start() -> subprocess.Popen[bytes] | None:
             stderr=subprocess.DEVNULL,
             bufsize=0,
             cwd="/",
-            start_new_session=True,  # what ends the group of this process must not end the guard with it
+            start_new_session=True,  # a signal to this process group must not end the guard
         )
     except OSError:
         return None

@@ -178,7 +178,7 @@ class UpstreamConnection:
                 max_bytes=limits.max_bytes, connect_seconds=limits.start_seconds,
             )  # fmt: skip
         except ValueError:
-            return None  # the SDK can send them, or says why not
+            return None  # the SDK sends them, or reports the error
         stack.push_async_callback(client.aclose)
         return client
 
@@ -234,7 +234,7 @@ class UpstreamConnection:
                 async for _ in subscription:
                     pass  # each event is also a notification
         except Exception:
-            pass  # then lists are asked for again after a while
+            pass  # then lists are read again after their lifetime
         finally:
             self.tells_of_changes = False
 

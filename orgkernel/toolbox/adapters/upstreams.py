@@ -241,7 +241,7 @@ class Upstream:
                     raise self._explain_failure(connection, cause) from None
                 message = self._clean_text(str(cause))
                 self._retire(connection, message)
-                # A server that does not know the session has not begun with the call.
+                # A server that rejects the session has not begun the call.
                 if breakage != "forgotten" or is_again:
                     raise UpstreamError(message, is_uncertain=breakage == "broken") from None
                 is_again = True
@@ -270,7 +270,7 @@ class Upstream:
                     except MCPError as error:
                         if error.code != HEADER_MISMATCH or not connection.is_modern:
                             raise
-                        # The server wants arguments in headers. The SDK knows which ones when it has read the list.
+                        # The server requires arguments in headers. The SDK learns which ones from the list.
                         await asyncio.shield(self._read("tools"))
                         answer = await session.send_request(request, _RAW, progress_callback=put)
             except TimeoutError:

@@ -99,8 +99,8 @@ class ConnectionPool:
         loop = asyncio.get_running_loop()
         if self._idle and loop.time() - self._idle[-1].idle_since > _GRACE_SECONDS:
             # A request on a closed connection would be lost, and it would be unknown whether it arrived.
-            await asyncio.sleep(0)  # reads what came
-            await asyncio.sleep(0)  # and ends what it ended
+            await asyncio.sleep(0)  # reads received data
+            await asyncio.sleep(0)  # and closes connections that it ended
         while self._idle and (
             not self._idle[0].is_free or loop.time() - self._idle[0].idle_since > _IDLE_SECONDS
         ):

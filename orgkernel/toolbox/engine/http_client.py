@@ -169,7 +169,7 @@ def require_result(call_result: dict[str, Any]) -> None:
     try:
         msgspec.convert(call_result, prepared(_Texts))
     except msgspec.ValidationError:
-        # What is more than texts, or wrong, is for the SDK, which takes twenty times as long.
+        # Other or invalid content is left to the SDK, which takes twenty times as long.
         methods.validate_server_result("tools/call", _ERA, call_result)
 
 
