@@ -32,7 +32,7 @@ _REQUESTER = re.compile("(agent|person|role|system|webhook):[!-~]+")
 
 
 class AccessRequestOffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A request for what was not permitted. It permits nothing: evaluate again after it was approved."""
+    """A request for a refused permission. It permits nothing: evaluate again after it was approved."""
 
     org_id: str
     """The organization of the request."""

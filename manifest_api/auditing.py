@@ -84,7 +84,7 @@ class Auditor:
     async def find_offer(
         self, decided: Decided, answered: Answered, caller: Caller
     ) -> AccessRequestOffer | None:
-        """The request for what was not permitted, where one could be made. Raises `StoreError`."""
+        """The request for a refused permission, if one can be made. Raises `StoreError`."""
         if decided.ticket is None:
             return None  # without a store there are no requests
         return await find_offer(

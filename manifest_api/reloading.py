@@ -36,7 +36,7 @@ _SETTLE_MS = 100
 _LOOK_MS = 500
 _RETRY_SECONDS = 5.0
 RELOAD_SECONDS = 60.0
-"""How long a reload may take before it counts as failed."""
+"""Seconds after which a reload is treated as failed."""
 PathIdentity = tuple[int, ...] | None
 _NOISE = frozenset({"node_modules", "__pycache__"})
 

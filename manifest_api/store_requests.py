@@ -131,7 +131,7 @@ def choose_listed_organization(request: Request, org: str) -> str | None:
 def require_known(kernel: Kernel | None, org: str) -> None:
     """Raise `UnknownOrganization` for an id that no document declares.
 
-    The operations call it `UNKNOWN_NAME`, because there it is a value beside others. Here it is in the path.
+    The operations call it `UNKNOWN_NAME`, because there it is one of several values. Here it is in the path.
     """
     if kernel is not None and org not in (ACTIVE, ALL_ORGANIZATIONS):
         org_of(kernel, org)

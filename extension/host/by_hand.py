@@ -97,7 +97,7 @@ def build_bundle(
 ) -> tuple[bundles.Bundle, tuple[str, ...]]:
     """The organization that the files declare, with remarks on content that has no effect.
 
-    `files` holds for each role its profile, or the error with which its file could not be read. Raises
+    `files` maps each role to its profile, or to the error of reading its file. Raises
     `NothingUsable`.
     """
     remarks = [REMARK]

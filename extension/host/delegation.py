@@ -1,4 +1,4 @@
-"""Delegation: whom a role may call as its subordinate, and what a subordinate may use.
+"""Delegation: the roles that a role may call as its subordinates, and the tools that a subordinate may use.
 
 The kernel decided both when the organization was compiled: the bundle contains the roles that each role may
 dispatch, the tools that it may use, and the limits of a run. `decide` and `find_chain_refusal` are functions of the

@@ -71,7 +71,7 @@ def plan_of(agent: Any) -> Mapping[str, Any]:
 
 
 def read_model(agent: Any) -> tuple[str, int | None]:
-    """The model's name and window in tokens. The rest of its configuration is not read, because it holds keys."""
+    """The model's name and window in tokens. The rest of its configuration is not read, because it contains keys."""
     model = getattr(getattr(agent, "config", None), "chat_model", None)
     if model is None:
         try:

@@ -35,7 +35,7 @@ def switch_off(folder: str = places.ORGANIZATIONS) -> str | None:
 
 
 def switch_on(folder: str = places.ORGANIZATIONS) -> str | None:
-    """Switch on what was switched off. The problem in words, or None if it is on now."""
+    """Switch the organization on again. Returns the problem, or None if it is on now."""
     active, off = os.path.join(folder, places.ACTIVE), os.path.join(folder, OFF)
     try:
         with hold_folder(_get_root(folder), _WAIT):

@@ -185,7 +185,7 @@ class SecuredListener:
         self._accepting = self._loop.create_task(self._accept())
 
     def close(self) -> None:
-        """Accept no more connections. Handshakes that are not done are given up."""
+        """Accept no more connections. Unfinished handshakes are aborted."""
         self._accepting.cancel()
         for handshake in tuple(self._handshakes):
             handshake.abort()

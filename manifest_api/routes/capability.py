@@ -46,7 +46,7 @@ class HandlingQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] = ""
     """The task in words, which triggers of skills are compared with."""
     failed: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_FAILED)] = ()
-    """What failed in this run: `reasoning`, or `TIER:NAME` such as `executable_skill:publish_post`."""
+    """Steps that failed in this run: `reasoning`, or `TIER:NAME` such as `executable_skill:publish_post`."""
 
 
 class HandlingAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -155,7 +155,7 @@ def open_operation_here(
 
 
 def is_there(store: str | None) -> bool:
-    """Whether the store exists. A store on a server counts as existing."""
+    """Whether the store exists. A store on a server is always treated as existing."""
     path = locate_current_store(store).path
     return not path or os.path.exists(path)
 

@@ -104,7 +104,7 @@ def _open_kernel_and_store(folder: str) -> Iterator[tuple[Kernel, Store]]:
 
 
 def _build_toolbox(kernel: Kernel, store: Store, service: PostService, insights: InsightsServer) -> Toolbox:
-    """What a host does: it says what serves each tool. Who may call it is not its business."""
+    """Build the toolbox as a host does: the host names the provider of each tool, and orgkernel decides who may call it."""
     bearer = {"authorization": ("linkedin", "Bearer ")}
     routes = {"list": "GET /posts", "publish": "POST /posts", "remove": "DELETE /posts/{id}"}
     return Toolbox(

@@ -20,7 +20,7 @@ TOKEN = "demo-token-of-the-page"
 
 
 class PostService:
-    """A running server, and what was published on it."""
+    """A running server, and the posts that were published on it."""
 
     def __init__(self) -> None:
         self.published: list[dict[str, Any]] = []

@@ -39,7 +39,7 @@ def stage_files(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
 
 
 def settle(tree: GuestTree, paths: Iterable[str]) -> None:
-    """Put what was staged in the place of its files, in this order. Raises OSError."""
+    """Replace the files by their staged contents, in this order. Raises OSError."""
     for path in paths:
         tree.rename(f"{path}{STAGED}", path.rpartition("/")[2])
 

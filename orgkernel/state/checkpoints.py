@@ -1,6 +1,6 @@
 """Proof of the audit outside of the table: signed checkpoints of the end of each chain.
 
-A folder holds the key (readable by its owner only), one head per writer, the roster of writers, the sealed segments,
+A folder contains the key (readable by its owner only), one head per writer, the roster of writers, the sealed segments,
 and the accepted findings. A head is overwritten after every commit and before the callers are answered, so that
 cutting off the end of a chain shows. It is not synchronized to the disk, so that after a power failure it may lag
 behind the table. Each head also says how long the roster was, so that the roster cannot lose its end either.

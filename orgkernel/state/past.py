@@ -76,7 +76,7 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
 
 
 def _require_history(connection: Connection, at: float) -> None:
-    """Raise `Refused` if a chain of the history begins after the time, because what was before was dropped."""
+    """Raise `Refused` if a chain of the history begins after the time, because earlier rows were dropped."""
     begins = (
         select(func.min(audit.c.sequence).label("first"), func.min(audit.c.at).label("at"))
         .where(audit.c.stream == "history")

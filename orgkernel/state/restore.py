@@ -148,7 +148,7 @@ def _fill(backup: str, beside: str, location: StoreLocation) -> str:
 def _close_old(path: str, location: StoreLocation) -> None:
     """Have SQLite write the log of the old store into its file. Raises `StoreBusy` if another process has it open.
 
-    This also detects programs that do not use orgkernel's lock. A damaged store stays as it is.
+    This also detects programs that do not use orgkernel's lock. A damaged store is unchanged.
     """
     if not os.path.exists(path):
         return

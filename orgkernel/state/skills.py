@@ -230,7 +230,7 @@ def exercise_skill(
     actor: str,
     note: str = "",
 ) -> SkillRecord:
-    """Record that a skill was practiced: what decayed until now is lost, and the time begins anew.
+    """Record that a skill was practiced: its decay until now becomes permanent, and the decay restarts.
 
     Raises `UnknownRecord`, and `Conflict` (`SKILL_SUSPENDED`) for a skill that is suspended.
     """

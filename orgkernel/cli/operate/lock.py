@@ -81,7 +81,7 @@ def acquire(
 @click.argument("holder", metavar="SUBJECT")
 @change_options
 def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
-    """Release a TOOL that SUBJECT holds, by the TOKEN of its lock."""
+    """Release a TOOL of SUBJECT, by the TOKEN of its lock."""
     with open_operation_here(**where) as context:
         lock = release_lock(context, org, tool_id, token, holder)
     echo_record(form, lock, f"{holder} released {tool_id}")

@@ -54,7 +54,7 @@ def answer_tool_call() -> None:
 
 
 def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
-    """Why the call is denied, and what cannot be told about it."""
+    """Find the reason for a denial, and the questions that cannot be decided."""
     root = os.environ.get("CLAUDE_PROJECT_DIR") or call.get("cwd")
     if not isinstance(root, str) or not os.path.isdir(root):
         raise UsageError("the project is unknown", "set CLAUDE_PROJECT_DIR")

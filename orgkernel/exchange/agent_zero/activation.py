@@ -200,7 +200,7 @@ def _choose(
 
 
 def _is_taken(tree: GuestTree, owned: OwnedFiles, group: _Group) -> bool:
-    """Whether a file of the group is foreign, its folder holds another file, or its folder is a link."""
+    """Whether a file of the group is foreign, its folder contains another file, or its folder is a link."""
     if group.name in group.contents:
         return not owned.is_free(group.name)
     if tree.exists(group.name) and not tree.is_folder(group.name):

@@ -163,7 +163,7 @@ _WHY = {
 
 
 def find_losses(records: OrgRecords) -> Iterator[Loss]:
-    """What this organization declares that is lost or expressed differently, then what is always lost."""
+    """List the facts that are lost or expressed differently, then those that every export loses."""
     yield from list_engine_losses(records, _WHY)
     yield from _ALWAYS
 

@@ -38,7 +38,7 @@ class McpGateway:
     """The servers behind one gateway. A server is not started before it is needed."""
 
     def __init__(self, upstreams: Sequence[Upstream], pins: Pins, say: Announce) -> None:
-        """Raises `UsageError` for servers that cannot be told apart."""
+        """Raises `UsageError` for servers whose names cannot be distinguished."""
         require_apart(each.name for each in upstreams)
         self.servers = {each.name: ReviewedServer(each, pins, say) for each in upstreams}
         self._say = say

@@ -57,7 +57,7 @@ class RowInserts:
 
 
 def make_insert(engine: Engine) -> Callable[[Connection, list[AuditValues]], None]:
-    """What inserts rows of the audit within a transaction of SQLAlchemy, for a kind of database."""
+    """A statement that inserts audit rows within a transaction of SQLAlchemy, for one engine."""
     if engine.dialect.paramstyle not in ("pyformat", "named"):
         return lambda connection, rows: _insert_in_blocks(get_sqlite_connection(connection), rows)
     statement = str(insert(audit).compile(dialect=engine.dialect, column_keys=list(_COLUMNS)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import subprocess
 
 LEAVES_SECONDS: Final = 1.0
-"""How long a server has to leave after its input was closed, and again after it was told to."""
+"""Seconds for a server to exit after its input was closed, and again after it was signaled."""
 _LOOKS_SECONDS: Final = 0.05
 _START_FIELD: Final = 19
 """Index of the start time, in ticks since the system started, after the name in `/proc/PID/stat`."""
@@ -124,7 +124,7 @@ def read_start_time(process: int) -> str:
 
 
 def guard() -> None:
-    """The guard: read lines until the pipe is closed, and then end what is left."""
+    """Run the guard: read lines until the pipe is closed, and then end the remaining groups."""
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     groups: dict[int, str] = {}

@@ -113,7 +113,7 @@ class UpstreamConnection:
             self._http.longest_answer = max(self._http.longest_answer, seconds)
 
     def retire(self, reason: str) -> None:
-        """Take no more calls, and end when the last one is over."""
+        """Accept no more calls, and end after the last one."""
         self._is_retired = True
         self.ending.reason = self.ending.reason or reason
         self.let_go()

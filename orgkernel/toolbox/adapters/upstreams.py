@@ -196,7 +196,7 @@ class Upstream:
         return max(0.0, self._retry_at - asyncio.get_running_loop().time())
 
     def _retire(self, connection: UpstreamConnection, reason: str) -> None:
-        """Begin no more calls on a connection. Those that are running may end."""
+        """Begin no more calls on a connection. Running calls can finish."""
         connection.retire(reason)
         self._note_end(connection)
 

@@ -43,7 +43,7 @@ class AnswerReader(Protocol):
         """The head has arrived. Names are in lower case."""
 
     def take(self, part: bytes) -> bool:
-        """A part of the body has arrived. Whether no more is needed."""
+        """Receive a part of the body. Returns whether no more is needed."""
 
     def end(self) -> None:
         """The body is complete."""
