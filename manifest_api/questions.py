@@ -102,7 +102,7 @@ async def read_crew_question(
     skill: Annotated[str | None, declare_word("Only roles that require this skill.")] = None,
     reports_to: Annotated[str | None, declare_word("Only roles with this direct superior.")] = None,
     department: Annotated[str | None, declare_word("The department.")] = None,
-    layer: Annotated[str | None, declare_word("The dispatch layer.")] = None,
+    layer: Annotated[str | None, declare_word("The hand-off layer.")] = None,
     cursor: Cursor = None,
     limit: Annotated[
         int, Query(ge=1, le=MOST_ROLES, description="Maximum number of roles on a page.")

@@ -1,7 +1,7 @@
 """Delegation: the roles that a role may call as its subordinates, and the tools that a subordinate may use.
 
 The kernel decided both when the organization was compiled: the bundle contains the roles that each role may
-dispatch, the tools that it may use, and the limits of a run. `decide` and `find_chain_refusal` are functions of the
+hand work to, the tools that it may use, and the limits of a run. `decide` and `find_chain_refusal` are functions of the
 bundle and of one call. The rest of this module reads the call and the agents above it from the host.
 
 Error policy: a subordinate of a role never ends up without a role. What is not clear is refused, with the choice.
@@ -90,7 +90,7 @@ def decide(
 ) -> Delegation:
     """Decide whether a role may make this call, and in which role the subordinate works.
 
-    Law: a call with the profile of a role is allowed exactly if the kernel allows the caller to dispatch that role.
+    Law: a call with the profile of a role is allowed exactly if the kernel allows the caller to hand work to that role.
     """
     may = caller.delegates_to
     if not may:
@@ -134,7 +134,7 @@ def _call_named(
 def _continue(bundle: bundles.Bundle, caller: bundles.BundleRole, existing: Existing) -> Delegation:
     """A call without a profile continues with the subordinate that is there."""
     if existing.profile not in bundle.roles:
-        # It gets a role when its turn begins (`find_role_below`), the same as before if this caller may dispatch it.
+        # It gets a role when its turn begins (`find_role_below`), the same as before if this caller may hand work to it.
         return Delegation(existing.role_id if existing.role_id in caller.delegates_to else None)
     if existing.profile in caller.delegates_to:
         return Delegation(existing.profile, existing.profile)
@@ -356,7 +356,7 @@ def list_superior_roles(active: Active, agent: Any) -> list[bundles.BundleRole]:
 def find_role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles.BundleRole, str] | None:
     """Find the role of a subordinate without a role profile.
 
-    It is the nearest role that its superior may dispatch, else the role of its superior.
+    It is the nearest role that its superior may hand work to, else the role of its superior.
     None if its superior has no role, and for the main agent.
     """
     above = next(iter(_list_superiors(agent)), None)

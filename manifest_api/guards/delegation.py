@@ -1,4 +1,4 @@
-"""The subject that triggered a run and the dispatchers in it, from the headers of a request.
+"""The subject that triggered a run and the senders in it, from the headers of a request.
 
 They only narrow the permissions of the credential: each link of a chain passes on what it may use itself, and an
 unknown one nothing. So sending them needs no permission, and a header that is left out gives no more than the key
@@ -50,6 +50,6 @@ def _build_refusal(name: bytes, message: str) -> RequestRefused:
     return RequestRefused(
         INVALID_REQUEST,
         say_invalid(f"`{where}`"),
-        "write `role:ID` or `agent:ID`, from the first dispatcher to the last, with commas between them",
+        "write `role:ID` or `agent:ID`, from the first to the last, with commas between them",
         [InvalidValue(where=where, message=message)],
     )

@@ -1,4 +1,4 @@
-"""Contracts of a dispatch: is a brief, a result or a blocker sound?"""
+"""Contracts of a hand-off: is a brief, a result or a blocker sound?"""
 
 from __future__ import annotations
 

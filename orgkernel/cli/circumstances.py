@@ -24,7 +24,7 @@ run_options = with_options(
         "--on-behalf-of", metavar="SUBJECT",
         help="Subject that triggered the run; its tools, credentials and data are the upper bound.",
     ),
-    click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above the subject, first to last; repeatable."),
+    click.option("--via", multiple=True, metavar="SUBJECT", help="Subjects that handed the work down, first to last; repeatable."),
     context_option,
 )  # fmt: skip
 """Circumstances that only a host knows, for commands that serve one subject during a whole run."""

@@ -62,7 +62,7 @@ def _list_resources(view: OrgIndex, _: click.Context) -> Iterable[str]:
 
 def _list_actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
     declared_actions = {action for tool in view.records.tools.values() for action in tool.record.actions}
-    return sorted({"use", "dispatch", "escalate", *declared_actions})
+    return sorted({"use", "handoff", "escalate", *declared_actions})
 
 
 def _list_intents(view: OrgIndex, _: click.Context) -> Iterable[str]:

@@ -75,7 +75,7 @@ class Toolbox:
     ) -> ToolContext:
         """The tools of `agent:ID`, or of a holder of `role:ID`.
 
-        `on_behalf_of` triggered the run, `via` lists the dispatchers, and `envelope` is what they passed on. Raises
+        `on_behalf_of` triggered the run, `via` lists the senders, and `envelope` is what they passed on. Raises
         `UnknownOrganization`, `NotServed`, and `UsageError` for any other subject.
         """
         if not subject.startswith(("agent:", "role:")):

@@ -97,7 +97,10 @@ def test_no_summary_of_a_subcommand_is_cut(path: str, group: click.Group, contex
         ("org activate", "it is now `orgkernel host activate`"),
         ("org watch", "it is now `orgkernel crew watch`"),
         ("batch plan", "it is now `orgkernel task plan`"),
-        ("dispatch-check co xo", "it is part of `orgkernel task dispatch check`"),
+        ("dispatch-check co xo", "it is part of `orgkernel task handoff check`"),
+        ("dispatches list", "it is now `orgkernel task handoff list`"),
+        ("task dispatch", "it is now `orgkernel task handoff`"),
+        ("task dispatch record a b", "it is now `orgkernel task handoff record`"),
         ("gateway serve", "leave `serve` out: `orgkernel gateway` serves"),
         (
             "scope hook pre-commit",

@@ -37,7 +37,7 @@ from orgkernel.decisions.work.capability.handling import HandlingDecision, Handl
     "--via",
     multiple=True,
     metavar="SUBJECT",
-    help="Dispatchers above the subject, first to last; repeatable.",
+    help="Subjects that handed the work down, first to last; repeatable.",
 )
 @context_option
 @store_option

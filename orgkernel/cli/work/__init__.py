@@ -1,1 +1,1 @@
-"""Commands for work: contracts, dispatches, claims, and the files and commands that work may touch."""
+"""Commands for work: contracts, hand-offs, claims, and the files and commands that work may touch."""

@@ -2,7 +2,7 @@
 
 A host takes any name as a profile, and lists in the prompt of every agent the profiles that are enabled. So a
 role's profile is not enabled: it costs no tokens, not even after `active.json` was deleted, and still works. A role
-that may dispatch another one reads the id in its own brief. The first generation lists every folder, so roles have
+that may hand work to another one reads the id in its own brief. The first generation lists every folder, so roles have
 no profile there.
 
 Builds with the plugin `_tool_access` also get the policy that limits the role to its tools. The extension does what

@@ -75,7 +75,7 @@ def export_claude_code(view: OrgView) -> Export:
                 unknown += 1
             elif held.delegates or name in _DELEGATING:
                 if held.given == "given" and role.subordinates:
-                    given.setdefault(_render_dispatch_tool(role, roster), held.place)
+                    given.setdefault(_name_agents_below(role, roster), held.place)
                 else:
                     undelegated += 1
             elif not _is_not_wider(name, held):
@@ -127,7 +127,7 @@ def _build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[
     return front
 
 
-def _render_dispatch_tool(role: ExportedRole, roster: Roster) -> str:
+def _name_agents_below(role: ExportedRole, roster: Roster) -> str:
     """The entry that allows starting only the subordinate agents. The format cannot limit `Task` to some agents."""
     return f"Agent({', '.join(roster.names[each] for each in role.subordinates)})"
 
