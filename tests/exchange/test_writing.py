@@ -236,7 +236,7 @@ def test_a_change_of_the_organization_is_found(tmp_path: Path) -> None:
     [
         (("--check",), "pass the folder with `-o DIR`"),
         (("--force",), "pass the folder with `-o DIR`"),
-        (("--check", "--force", "-o", "out"), "`--force` has no meaning with it"),
+        (("--check", "--force", "-o", "out"), "`--force` has no effect"),
         (("--check", "-o", "file"), "cannot be opened"),
     ],
 )

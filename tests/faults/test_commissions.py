@@ -117,7 +117,7 @@ def test_an_agent_may_keep_its_private_key(kernel: Kernel, place: StoreLocation)
     assert commission(kernel, place, own) == [("commissioned", did)]
     assert decode_did(did)
     assert IdentityKeys(place.checkpoints, "shop", os.urandom).agents() == {}
-    with pytest.raises(Refused, match="is that of the agent `a0`"):
+    with pytest.raises(Refused, match="belongs to the agent `a0`"):
         commission(kernel, place, CommissionOrder(agent="a1", role="hand", public_key=did))
     with pytest.raises(Refused, match="has the key"):
         commission(kernel, place, CommissionOrder(agent="a0", role="hand", public_key=derive_did(b"l" * 32)))

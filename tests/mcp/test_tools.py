@@ -140,7 +140,7 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
         for name in ("subject", "role", "agent", "on_behalf_of", "via", "org")
     ),
     *(
-        ("can", {"resource": "tool:scheduler", "context": {name: "role:co"}}, f"cannot say `{name}`")
+        ("can", {"resource": "tool:scheduler", "context": {name: "role:co"}}, f"cannot set `{name}`")
         for name in ("subject", "on_behalf_of", "via", "org", "now")
     ),
     ("can", {}, "resource"),
@@ -154,7 +154,7 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("report", {"role": "co"}, "does not fill role `co`"),
     ("report", {"state": "\x1b[31mactive"}, "arguments do not fit"),
     ("request_access", {"resource": "tool:no_such_tool", "reason": "x"}, "is not declared"),
-    ("request_access", {"resource": "tool:scheduler", "reason": "x", "requester": "role:co"}, "cannot say who asks"),
+    ("request_access", {"resource": "tool:scheduler", "reason": "x", "requester": "role:co"}, "cannot name the caller"),
     ("who_am_i", {"\u202ename": 1}, "has no argument"),
 ]  # fmt: skip
 
