@@ -194,7 +194,7 @@ def test_what_the_host_says_of_the_run_counts(tmp_path: Path, kernel: Kernel) ->
     asker = asker_of(kernel, "household", "agent:clerk", tmp_path, AccessContext(channel="slack"))
     with calling_as(asker) as calls:
         text = calls.refusal("can", resource="tool:response", context={"channel": "cli"})
-        assert "another `channel`" in text
+        assert "sets `channel` to another value" in text
         assert calls.ask("can", resource="tool:response", context={"channel": "slack"})["outcome"] == "allow"
         assert calls.ask("who_am_i")["rank"] == "lieutenant"
 
