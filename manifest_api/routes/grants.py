@@ -59,7 +59,7 @@ class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
 async def get_grants(
     request: Request,
     org: OrgOrAll,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
+    subject: Annotated[str | None, Query(max_length=200, description="Only grants of this subject.")] = None,
     everything: Annotated[
         bool, Query(alias="all", description="Include revoked, used up and expired grants.")
     ] = False,
@@ -151,7 +151,9 @@ class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
 async def get_restrictions(
     request: Request,
     org: OrgOrAll,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
+    subject: Annotated[
+        str | None, Query(max_length=200, description="Only restrictions of this subject.")
+    ] = None,
     everything: Annotated[
         bool, Query(alias="all", description="Include lifted and expired restrictions.")
     ] = False,
