@@ -1,4 +1,4 @@
-"""Shared by commands: the paths to read, and the kernel for them."""
+"""Shared code of commands: the paths to read, and the kernel for them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
-    """`--format`, the first one by default."""
+    """The option `--format`, whose default is the first form."""
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
@@ -91,7 +91,7 @@ def build_request(paths: tuple[str, ...], project: Project) -> Request:
 
 
 def read_as() -> str | None:
-    """The format that `--from` names, if it does."""
+    """The format that `--from` names, if it was passed."""
     ctx = click.get_current_context(silent=True)
     return None if ctx is None else ctx.find_root().ensure_object(Caches).read_as
 
@@ -136,7 +136,7 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
             click.echo(
                 f"note: also read {_list_paths([root.name])} as {what}, because {where} names it", err=True
             )
-    others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
+    others = sorted(snapshot.names_of_documents - snapshot.list_reported(request.asked))
     if others:
         what, where = format_count(len(others), "file"), _list_paths(sorted(request.asked))
         click.echo(f"note: also read {what} beside {where}: {_list_paths(others)}", err=True)
@@ -179,7 +179,7 @@ def _get_caches() -> Caches:
 
 
 def save(loaded: Kernel | Loader) -> None:
-    """Fill the cache after the answer is printed. If it cannot be written, print a note."""
+    """Write the cache after the answer is printed. Print a note if that fails."""
     sys.stdout.flush()
     loaded.save()
     for cache in _get_caches().opened:
@@ -195,7 +195,7 @@ def open_kernel(
 
     Without paths, an organization that is not found in the current folder is taken from the templates, with a note.
     """
-    from orgkernel.kernel.kernel import Kernel  # which `check` does without
+    from orgkernel.kernel.kernel import Kernel  # not needed by `check`
 
     project = find_project(os.getcwd())
     active = active or project.active

@@ -16,14 +16,14 @@ from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 if TYPE_CHECKING:
     from orgkernel.decisions.reasons import Reason, Why
 
-# Allowed inside a JSON string, but acted on by terminals or rejected by UTF-8. JSON itself escapes characters below U+0020.
-# None of these occurs outside of strings.
+# Characters that JSON allows in strings, but terminals interpret or UTF-8 rejects. JSON itself escapes those below U+0020.
+# They occur only in strings.
 _ESCAPED = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _TEXT = "tag:yaml.org,2002:str"
 
 
 PLAIN_WIDTH = 110
-"""The width of tables that no terminal shows."""
+"""The width of tables outside of a terminal."""
 _COLOR_OF = {
     "error": "red", "warning": "yellow", "info": "blue",
     "allow": "green", "deny": "red", "ask": "yellow", "conditional": "yellow",

@@ -72,7 +72,7 @@ def _build_entities(view: OrgView) -> Iterator[CatalogEntity]:
     roles = map_names(view.roles)
     skills = map_names(records.cognitive_skills)
     system = map_names([view.org_id])[view.org_id]
-    roots = [role_id for role_id in view.roots() if role_id in roles]
+    roots = [role_id for role_id in view.list_roots() if role_id in roles]
     owner = f"group:{roles[roots[0]] if roots else system}"
     yield _build_entity(
         "System", system, view.org_id, organization.name, organization.description, {"owner": owner}

@@ -162,7 +162,7 @@ def _render_summary(
         format_count(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
 
-    reported_names = snapshot.reported(request.asked)
+    reported_names = snapshot.list_reported(request.asked)
     organizations = [
         each.records
         for each in snapshot.organizations.values()
@@ -243,7 +243,7 @@ def _append_step_summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, 
 def _list_checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
     """Names of the requested files that contain documents."""
     files = {file.located.name for file in snapshot.tree.files}  # an organization may be written in no file
-    return snapshot.reported(request.asked) & snapshot.names_of_documents & files
+    return snapshot.list_reported(request.asked) & snapshot.names_of_documents & files
 
 
 def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLines) -> None:

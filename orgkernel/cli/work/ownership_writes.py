@@ -99,7 +99,7 @@ def _note_for_next_time(
 
     If this fails, the script asks again.
     """
-    if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.unreadable()):
+    if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.find_unreadable()):
         return
     store = locate_current_store(None)
     if not store.path:

@@ -115,7 +115,7 @@ def _render_crew(view: OrgView, roster: Roster, manager: str | None, mark: str) 
         "name": view.org_id,
         "process": "sequential" if manager is None else "hierarchical",
         "agents": [
-            At(each.name, view.place_of(role)) for role, each in roster.roles.items() if role != manager
+            At(each.name, view.get_place(role)) for role, each in roster.roles.items() if role != manager
         ],
         "tasks": [task],
     }

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orgkernel.diagnostics.wording import clean, printable_lines, quote
+from orgkernel.diagnostics.wording import clean, escape_lines, quote
 from orgkernel.documents.records import Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, map_server_tools
@@ -133,4 +133,4 @@ def build_shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
 
 def make_visible(value: Any) -> Any:
     """A value with all invisible characters escaped."""
-    return map_texts(value, printable_lines)
+    return map_texts(value, escape_lines)
