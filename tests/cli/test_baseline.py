@@ -65,10 +65,13 @@ def test_a_new_finding_is_reported_and_fails(old: Path) -> None:
 @pytest.mark.parametrize(
     ("mended", "said"),
     [
-        (("roles/dev.yaml",), "1 entry of the baseline no longer matches; update it with --write-baseline\n"),
+        (
+            ("roles/dev.yaml",),
+            "1 entry of the baseline no longer matches; update it with `--write-baseline`\n",
+        ),
         (
             ("roles/dev.yaml", "roles/ops.yaml"),
-            "2 entries of the baseline no longer match; update it with --write-baseline\n",
+            "2 entries of the baseline no longer match; update it with `--write-baseline`\n",
         ),
     ],
 )
@@ -210,7 +213,7 @@ def test_a_baseline_behind_a_link_stays_behind_it(old: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--baseline", FILE, "--write-baseline", FILE), "cannot be combined with --write-baseline"),
+        (("--baseline", FILE, "--write-baseline", FILE), "cannot be combined with `--write-baseline`"),
         (("--shipped", "--baseline", FILE), "cannot be combined with a baseline"),
         (("--shipped", "--write-baseline", FILE), "cannot be combined with a baseline"),
     ],

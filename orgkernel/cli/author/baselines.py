@@ -14,8 +14,8 @@ from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import Snapshot
 
 
-def allowed_by(file: str, request: Request, *, write: bool) -> dict[Entry, int]:
-    """The entries of a baseline, which may still be missing if it is to be written.
+def read_allowed_entries(file: str, request: Request, *, write: bool) -> dict[Entry, int]:
+    """The entries of a baseline. If it is to be written, its file need not exist yet.
 
     Errors are raised before the check, which may take a while.
     """
@@ -26,7 +26,7 @@ def hold_against(
     file: str, allowed: dict[Entry, int], snapshot: Snapshot, request: Request, *, write: bool
 ) -> tuple[Sequence[Diagnostic], int]:
     """The findings that a baseline does not allow, and the number that it allows. With `write`, it allows all."""
-    name, is_asked = _names(file, snapshot, request)
+    name, is_asked = _build_name_functions(file, snapshot, request)
     if write:
         # Entries about files outside this run are kept.
         kept = {entry: count for entry, count in allowed.items() if not is_asked(entry.file)}
@@ -36,11 +36,11 @@ def hold_against(
     if comparison.stale:
         entries = f"{len(comparison.stale):,} {'entry' if len(comparison.stale) == 1 else 'entries'}"
         verb = "matches" if len(comparison.stale) == 1 else "match"
-        click.echo(f"{entries} of the baseline no longer {verb}; update it with --write-baseline", err=True)
+        click.echo(f"{entries} of the baseline no longer {verb}; update it with `--write-baseline`", err=True)
     return comparison.new, comparison.known
 
 
-def _names(
+def _build_name_functions(
     file: str, snapshot: Snapshot, request: Request
 ) -> tuple[Callable[[str], str], Callable[[str], bool]]:
     """Names in a baseline are relative to its folder, so the current folder does not matter."""

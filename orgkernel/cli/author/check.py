@@ -13,16 +13,16 @@ import click
 import msgspec
 
 from orgkernel.cli.opening import (
-    cache_of,
+    build_nothing_to_read,
+    build_request,
     cache_option,
+    find_cache,
     format_option,
     from_option,
-    nothing_here,
-    request_of,
     save,
     say_what_else,
 )
-from orgkernel.cli.output import counted, echo_json, painted
+from orgkernel.cli.output import echo_json, format_count, paint
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
 from orgkernel.diagnostics.wording import listing
@@ -77,25 +77,28 @@ def command(
     """
     project = find_project(os.getcwd())
     if shipped and paths:
-        raise click.UsageError("--shipped cannot be combined with PATH")
+        raise click.UsageError("`--shipped` cannot be combined with PATH")
     if "-" in paths:
         if len(paths) > 1 or baseline or to_write or store:
             raise click.UsageError("`-` cannot be combined with another PATH, a baseline or a store")
         no_cache = True
     if shipped and (baseline or to_write):
-        raise click.UsageError("--shipped cannot be combined with a baseline")
+        raise click.UsageError("`--shipped` cannot be combined with a baseline")
     if baseline and to_write:
-        raise click.UsageError("--baseline cannot be combined with --write-baseline")
+        raise click.UsageError("`--baseline` cannot be combined with `--write-baseline`")
     if paths == ("-",):
-        request = Request((Root(_written_input(), _STDIN), get_shared_ontology()), frozenset({_STDIN}))
+        request = Request((Root(_write_input(), _STDIN), get_shared_ontology()), frozenset({_STDIN}))
     else:
-        request = build_shipped_request() if shipped else request_of(paths, project)
+        request = build_shipped_request() if shipped else build_request(paths, project)
     file = baseline or to_write
     if file:
-        from orgkernel.cli.author.baselines import allowed_by, hold_against  # few checks have a baseline
+        from orgkernel.cli.author.baselines import (  # few checks have a baseline
+            hold_against,
+            read_allowed_entries,
+        )
 
-        allowed = allowed_by(file, request, write=bool(to_write))
-    loader = Loader(request, project.severities, cache_of(project, no_cache))
+        allowed = read_allowed_entries(file, request, write=bool(to_write))
+    loader = Loader(request, project.severities, find_cache(project, no_cache))
     snapshot = loader.load()
     click.get_current_context().call_on_close(lambda: save(loader))
     _require_documents(paths, snapshot, request)
@@ -113,7 +116,7 @@ def command(
     if file:
         diagnostics, known = hold_against(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
-    headline = _summary(diagnostics, snapshot, request, known)
+    headline = _render_summary(diagnostics, snapshot, request, known)
     _print_report(form, diagnostics, snapshot, request, threshold)
     if form == "github":
         _append_step_summary(diagnostics, snapshot, headline)
@@ -124,7 +127,7 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _written_input() -> str:
+def _write_input() -> str:
     """A file with standard input, until the command ends."""
     content = sys.stdin.buffer.read(MAX_BYTES + 1)
     import shutil
@@ -146,13 +149,17 @@ def _require_documents(paths: tuple[str, ...], snapshot: Snapshot, request: Requ
     ]
     if without and (paths or len(without) == len(request.asked)):
         where = [os.path.normpath(each) for each in without]
-        raise nothing_here(f"nothing to check: there are no orgkernel documents in {listing(where)}", where)
+        raise build_nothing_to_read(
+            f"nothing to check: there are no orgkernel documents in {listing(where)}", where
+        )
 
 
-def _summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Request, known: int) -> str:
+def _render_summary(
+    diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Request, known: int
+) -> str:
     counts = Counter(each.severity for each in diagnostics)
     findings = ", ".join(
-        counted(counts[severity], severity.value) for severity in Severity if counts[severity]
+        format_count(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
 
     reported_names = snapshot.list_reported(request.asked)
@@ -165,17 +172,17 @@ def _summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Req
     if not organizations:
         profiles = (each for each in snapshot.tree.documents if each.kind == "role_profile")
         roles = sum(each.name in reported_names for each in profiles)
-    files = len(_checked_files(snapshot, request))
+    files = len(_list_checked_files(snapshot, request))
     numbers = ((len(organizations), "organization"), (roles, "role"), (files, "file"))
-    what = ", ".join(counted(number, noun) for number, noun in numbers if number or organizations)
+    what = ", ".join(format_count(number, noun) for number, noun in numbers if number or organizations)
     own = (
         file.located.name
         for file in snapshot.tree.files
         if file.read.skipped and not file.located.root.shared
     )
     skipped = sum(any(does_cover_file(each, name) for each in request.asked) for name in own)
-    passed_over = f"; {counted(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
-    allowed = f"; {counted(known, 'finding')} allowed by the baseline" if known else ""
+    passed_over = f"; {format_count(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
+    allowed = f"; {format_count(known, 'finding')} allowed by the baseline" if known else ""
     return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
 
 
@@ -184,11 +191,11 @@ def _print_report(
 ) -> None:
     """Print findings in one of `FORMATS`. A file that can no longer be read is shown without its lines."""
     if form in ("full", "concise", "json"):
-        _print_for_here(form, diagnostics, _line_reader(snapshot, str))
+        _print_for_here(form, diagnostics, _build_line_reader(snapshot, str))
         return
-    rename = _renamer(snapshot)
+    rename = _build_renamer(snapshot)
     renamed = [_rename_places(each, rename) for each in diagnostics]
-    lines = _line_reader(snapshot, rename)
+    lines = _build_line_reader(snapshot, rename)
     if form == "github":
         from orgkernel.diagnostics.formats.github import render_github
 
@@ -200,7 +207,7 @@ def _print_report(
     elif form == "junit":
         from orgkernel.diagnostics.formats.junit import render_junit
 
-        files = {rename(name) for name in _checked_files(snapshot, request)}
+        files = {rename(name) for name in _list_checked_files(snapshot, request)}
         click.echo(render_junit(renamed, files, fail_on).encode(), nl=False)
     else:
         from orgkernel import __version__
@@ -215,7 +222,7 @@ def say_errors(diagnostics: Sequence[Diagnostic], snapshot: Snapshot) -> None:
     from orgkernel.diagnostics.render import render_full
 
     errors = [each for each in diagnostics if each.severity is Severity.ERROR]
-    click.echo(render_full(errors, _line_reader(snapshot, str)), nl=False, err=True)
+    click.echo(render_full(errors, _build_line_reader(snapshot, str)), nl=False, err=True)
 
 
 def _append_step_summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, headline: str) -> None:
@@ -225,7 +232,7 @@ def _append_step_summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, 
         return
     from orgkernel.diagnostics.formats.github import render_step_summary
 
-    rename = _renamer(snapshot)
+    rename = _build_renamer(snapshot)
     try:
         with open(path, "a", encoding="utf-8", newline="\n") as file:
             file.write(render_step_summary([_rename_places(each, rename) for each in diagnostics], headline))
@@ -233,8 +240,8 @@ def _append_step_summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, 
         click.echo(f"warning: the step summary cannot be written: {error.strerror}", err=True)
 
 
-def _checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
-    """Names of the files that were asked about and have documents."""
+def _list_checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
+    """Names of the requested files that contain documents."""
     files = {file.located.name for file in snapshot.tree.files}  # an organization may be written in no file
     return snapshot.list_reported(request.asked) & snapshot.names_of_documents & files
 
@@ -246,17 +253,19 @@ def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLin
         echo_json(render_json(diagnostics))
     else:
         text = (
-            render_concise(diagnostics, painted)
+            render_concise(diagnostics, paint)
             if form == "concise"
-            else render_full(diagnostics, lines, painted)
+            else render_full(diagnostics, lines, paint)
         )
         click.echo(text, nl=False)
 
 
-def _line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
-    """Lines for excerpts: of files that are as they were read, and that lie where they were asked for.
+def _build_line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
+    """Build the reader of lines for excerpts.
 
-    What a link or the settings of a project lead to elsewhere is never printed.
+    It reads only requested files that have not changed since they were loaded.
+
+    Files outside the project that a link or a setting points to are never printed.
     """
     files = {rename(file.located.name): file for file in snapshot.tree.files}
     text: dict[str, Sequence[str]] = {}
@@ -274,7 +283,7 @@ def _line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
 
 
 def _may_show(located: Located, tops: Sequence[str]) -> bool:
-    """Whether a file lies in one of some folders, or in a folder that was named on the command line and is no link."""
+    """Whether a file is in one of some folders, or in a folder that was named on the command line and is not a link."""
     from orgkernel.project.baseline import is_within
 
     real, root = os.path.realpath(located.path), located.root.path
@@ -282,7 +291,7 @@ def _may_show(located: Located, tops: Sequence[str]) -> bool:
     return any(is_within(real, top) for top in (*tops, *named))
 
 
-def _renamer(snapshot: Snapshot) -> Callable[[str], str]:
+def _build_renamer(snapshot: Snapshot) -> Callable[[str], str]:
     """File names relative to the top of the current repository. A file outside of it keeps its name."""
     from orgkernel.project.baseline import is_within
 

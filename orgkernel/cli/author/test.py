@@ -8,15 +8,15 @@ import os
 import click
 
 from orgkernel.cli.opening import (
-    cache_of,
     cache_option,
+    find_cache,
     format_option,
     from_option,
     read_as,
     save,
     say_format,
 )
-from orgkernel.cli.output import as_text, echo_json
+from orgkernel.cli.output import echo_json, join_lines
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.kernel import Kernel
@@ -54,7 +54,7 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form
         request,
         active=project.active,
         severities=project.severities,
-        cache=cache_of(project, no_cache),
+        cache=find_cache(project, no_cache),
     )
     say_format(kernel.state.latest, request)
     click.get_current_context().call_on_close(lambda: save(kernel))
@@ -85,7 +85,7 @@ def _refuse_unreadable(cases: Tree) -> None:
 
 
 def _as_text(failed: list[Expectation]) -> str:
-    return as_text(
+    return join_lines(
         f"{place}: {result.case}: {result.question}: {message}"
         for result in failed
         for place, message in result.failures
