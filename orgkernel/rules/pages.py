@@ -1,10 +1,11 @@
-"""The page of every code: a rule's docstring, or a row of the errors of reading and shape, or of contracts."""
+"""The page of every code: a rule's docstring, or a row about reading and shape, cases or contracts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.case_rows import CASE_ROWS
 from orgkernel.diagnostics.catalog import ROWS, Row
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.rules.catalog import all_rules, page_of
@@ -29,7 +30,7 @@ class Page:
 
 def build_all_pages() -> dict[str, Page]:
     """Code to page, by code."""
-    rows = {**ROWS, **CONTRACT_ROWS}
+    rows = {**ROWS, **CASE_ROWS, **CONTRACT_ROWS}
     pages = [_build_row_page(row) for row in rows.values()] + [_build_rule_page(rule) for rule in all_rules()]
     return {page.code: page for page in sorted(pages, key=lambda page: page.code)}
 

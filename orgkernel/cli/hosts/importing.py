@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from orgkernel.cli.author.check import say_errors
+from orgkernel.cli.author.reports import print_errors
 from orgkernel.cli.opening import cache_of
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import clean, did_you_mean, listing, printable, quote
@@ -44,7 +44,7 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
     snapshot = Loader(request, project.severities, cache_of(project, no_cache=True)).load()
     chosen = None if snapshot.tree.broken else _chosen(snapshot, org, source, form)
     if chosen is None or not chosen.may_answer:
-        say_errors(snapshot.diagnostics, snapshot)
+        print_errors(snapshot.diagnostics, snapshot)
         raise UsageError(f"{quote(source)} has errors, so it is not imported", "correct them first")
     shown = os.path.relpath(os.path.realpath(source), os.path.realpath(folder)).replace(os.sep, "/")
     export = as_documents(chosen.records, shown)

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, the format code scanning reads: one run, every rule, a result per finding.
+"""SARIF 2.1.0, the format that code scanning reads: one run with a result for each finding, and the rules of these findings.
 
 Nothing in it depends on the machine or the time: file names are relative to the repository.
 """
@@ -40,16 +40,19 @@ class RulePage(Protocol):
 def render_sarif(
     diagnostics: Iterable[Diagnostic], pages: Sequence[RulePage], version: str, read_lines: ReadLines
 ) -> str:
-    """The log as JSON; `pages` are all rules, in the order they are listed."""
-    index = {page.code: number for number, page in enumerate(pages)}
-    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_rule(page) for page in pages]}
+    """The log as JSON. It lists those of the `pages` whose code a finding has, in their order."""
+    findings = tuple(diagnostics)
+    codes = {diagnostic.code for diagnostic in findings}
+    fired = [page for page in pages if page.code in codes]
+    index = {page.code: number for number, page in enumerate(fired)}
+    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_rule(page) for page in fired]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
         "results": [
             _result(diagnostic, fingerprint, index, read_lines)
-            for diagnostic, fingerprint in fingerprint_each(diagnostics)
+            for diagnostic, fingerprint in fingerprint_each(findings)
         ],
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
