@@ -76,12 +76,14 @@ def as_text(lines: Iterable[str]) -> str:
     return "".join(f"{printable(line.rstrip())}\n" for line in lines)
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """A number of things.
 
-    >>> counted(1, "file"), counted(1_200, "file")
-    ('1 file', '1,200 files')
+    >>> counted(1, "file"), counted(1_200, "file"), counted(2, "entry", "entries")
+    ('1 file', '1,200 files', '2 entries')
     """
+    if plural and number != 1:
+        return f"{number:,} {plural}"
     return f"{number:,} {noun}" if number == 1 or noun == "info" else f"{number:,} {noun}s"
 
 

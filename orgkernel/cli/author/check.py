@@ -86,9 +86,12 @@ def command(
         request = build_shipped_request() if shipped else request_of(paths, project)
     file = baseline or to_write
     if file:
-        from orgkernel.cli.author.baselines import allowed_by, hold_against  # few checks have a baseline
+        from orgkernel.cli.author.baselines import (  # few checks have a baseline
+            compare_with_baseline,
+            read_allowed,
+        )
 
-        allowed = allowed_by(file, request, write=bool(to_write))
+        allowed = read_allowed(file, request, write=bool(to_write))
     loader = Loader(request, project.severities, cache_of(project, no_cache))
     snapshot = loader.load()
     click.get_current_context().call_on_close(lambda: save(loader))
@@ -105,7 +108,7 @@ def command(
     diagnostics: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0
     if file:
-        diagnostics, known = hold_against(file, allowed, snapshot, request, write=bool(to_write))
+        diagnostics, known = compare_with_baseline(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
     headline = _summary(diagnostics, snapshot, request, known)
     report = Report("orgkernel check", diagnostics, (snapshot.tree,), threshold)
