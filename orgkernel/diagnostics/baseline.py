@@ -34,7 +34,7 @@ class Entry(NamedTuple):
 class Allowed(NamedTuple):
     """The findings that a baseline allows for one entry."""
 
-    count: int
+    number: int
     text: str = ""
     """The message without its numbers, for readers of the file; empty in a file from before it was added."""
 
@@ -72,7 +72,7 @@ def build_baseline(diagnostics: Iterable[Diagnostic], name: FindingKey) -> dict[
     baseline: dict[Entry, Allowed] = {}
     for diagnostic in diagnostics:
         entry, text = entry_of(diagnostic, name), clean(remove_numbers(diagnostic.message))
-        baseline[entry] = Allowed(baseline.get(entry, Allowed(0)).count + 1, text)
+        baseline[entry] = Allowed(baseline.get(entry, Allowed(0)).number + 1, text)
     return baseline
 
 
@@ -90,7 +90,7 @@ def compare(
     that no entry allows is known if an entry of such a file has the same rule, subject and message, because the file was
     renamed. A finding about a whole file has no subject, so the name of the file without its folder must be the same.
     """
-    left = {entry: allowed.count for entry, allowed in baseline.items()}
+    left = {entry: allowed.number for entry, allowed in baseline.items()}
     unmatched: list[tuple[Diagnostic, Entry]] = []
     known = 0
     for diagnostic in diagnostics:
@@ -124,7 +124,7 @@ def _build_renaming_key(entry: Entry) -> tuple[str, ...]:
 def render_baseline(baseline: Baseline) -> str:
     """JSON with one line per entry, sorted, so that changes can be reviewed and merged."""
     lines = ",\n".join(
-        f"    {_dump({**entry._asdict(), **allowed._asdict()})}"
+        f"    {_dump({**entry._asdict(), 'count': allowed.number, 'text': allowed.text})}"
         for entry, allowed in sorted(baseline.items())
     )
     entries = f"[\n{lines}\n  ]" if lines else "[]"

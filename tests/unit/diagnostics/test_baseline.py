@@ -136,7 +136,7 @@ def test_an_entry_that_a_merge_doubled_still_counts_once():
     """Two branches that accept the same finding do not together accept two."""
     entry = json.loads(render_baseline(build_baseline([a_finding()], str)))["entries"][0]
     text = json.dumps({"orgkernel_baseline": "1", "entries": [entry, entry]})
-    assert [allowed.count for allowed in parse_baseline(text, "b").values()] == [1]
+    assert [allowed.number for allowed in parse_baseline(text, "b").values()] == [1]
 
 
 ENTRY = {"code": "ORG301", "file": "a", "subject": "", "message": "x", "count": 1}
