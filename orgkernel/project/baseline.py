@@ -7,7 +7,7 @@ import os
 from orgkernel.diagnostics.baseline import HELP, Allowed, Baseline, Entry, parse_baseline, render_baseline
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadBaseline
-from orgkernel.loading.files import SUFFIXES, read_text
+from orgkernel.loading.files import SUFFIXES, is_within, read_text
 from orgkernel.project.replacing import replace_file
 from orgkernel.snapshots.roots import Request
 
@@ -42,8 +42,3 @@ def write_baseline(path: str, baseline: Baseline) -> None:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "the file name is not valid").lower()
         raise BadBaseline(f"the baseline {quote(path)} cannot be written: {reason}") from None
-
-
-def is_within(path: str, folder: str) -> bool:
-    """Whether a full path is a folder or is below it."""
-    return path == folder or path.startswith(f"{folder.rstrip(os.sep)}{os.sep}")

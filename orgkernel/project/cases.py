@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import calendar
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
@@ -328,7 +327,7 @@ def read_moment(written: str) -> float:
     >>> read_moment("1970-01-02 00:01")
     86460.0
     """
-    return float(calendar.timegm(datetime.fromisoformat(written).timetuple()))
+    return datetime.fromisoformat(written).replace(tzinfo=UTC).timestamp()
 
 
 def build_context(given: Circumstances) -> AccessContext:

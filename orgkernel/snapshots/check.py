@@ -19,13 +19,17 @@ from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
 def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
-    """Findings about single documents, before suppressions. Those of unchanged documents are reused."""
+    """Findings about single documents, before suppressions. Those of unchanged documents are reused.
+
+    The shared catalogs are left out while they are only context: they come with the package, and `check --shipped` checks them.
+    """
     rules = rules_of(RuleTarget.DOCUMENT)
     return {
         document: known[document]
         if document in known
         else tuple(diagnostic for rule in rules for diagnostic in rule.run(document))
         for document in tree.documents
+        if not (document.shared and document.context)
     }
 
 

@@ -10,7 +10,8 @@ import click
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.baseline import Allowed, Entry, build_baseline, compare
-from orgkernel.project.baseline import find_baseline, is_within, read_baseline, write_baseline
+from orgkernel.loading.files import is_within
+from orgkernel.project.baseline import find_baseline, read_baseline, write_baseline
 from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import Snapshot
 

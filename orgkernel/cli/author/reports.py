@@ -13,7 +13,7 @@ from orgkernel.cli.output import echo_json, painted
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place
 from orgkernel.kernel.settings import find_project
-from orgkernel.loading.files import Located, read_lines
+from orgkernel.loading.files import Located, is_within, read_lines
 from orgkernel.loading.sources import Tree
 from orgkernel.snapshots.snapshot import Snapshot
 
@@ -95,8 +95,6 @@ class Report:
 
     def _rename(self, name: str) -> str:
         """The name of a file relative to the top of the current repository. A file outside of it keeps its name."""
-        from orgkernel.project.baseline import is_within
-
         if self._repository is None:
             return name
         shown = (tree.paths[name] for tree in self._trees if name in tree.paths)
@@ -148,6 +146,8 @@ def print_errors(diagnostics: Sequence[Diagnostic], snapshot: Snapshot) -> None:
 
 
 def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLines) -> None:
+    if not diagnostics and form != "json":
+        return
     from orgkernel.diagnostics.render import render_concise, render_full, render_json
 
     if form == "json":
@@ -163,8 +163,6 @@ def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLin
 
 def _may_show(located: Located, tops: Sequence[str]) -> bool:
     """Whether a file is in one of some folders, or in a folder that the command line names and that is not a link."""
-    from orgkernel.project.baseline import is_within
-
     real, root = os.path.realpath(located.path), located.root.path
     named = () if located.root.from_settings or os.path.islink(root) else (os.path.realpath(root),)
     return any(is_within(real, top) for top in (*tops, *named))

@@ -26,7 +26,7 @@ from orgkernel.diagnostics.wording import clean
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import Project, find_project
-from orgkernel.loading.files import Root
+from orgkernel.loading.files import Root, is_within
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.project.cases import Expectation, run_cases
 from orgkernel.snapshots.roots import Request
@@ -103,7 +103,6 @@ def _read_elsewhere(files: Sequence[str], here: str) -> Tree:
 
 def _choose_cases(tree: Tree, wanted: Sequence[str]) -> list[SourceDocument]:
     """The documents of cases at the wanted paths, or everywhere. Raises `NothingToRead` for cases that cannot be read."""
-    from orgkernel.project.baseline import is_within
 
     def is_wanted(path: str) -> bool:
         real = os.path.realpath(path)

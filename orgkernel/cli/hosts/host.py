@@ -27,7 +27,7 @@ from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.baseline import is_within
+from orgkernel.loading.files import is_within
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.effect_counts import lines, read_effect
 from orgkernel.snapshots.shipped import get_shipped_folder

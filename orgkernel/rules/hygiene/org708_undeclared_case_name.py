@@ -52,18 +52,22 @@ from itertools import chain
 from orgkernel.diagnostics import Severity
 from orgkernel.documents.records import DecisionCases
 from orgkernel.graph.assemble import Assembly
-from orgkernel.rules.hygiene.case_names import (
-    DeclaredNames,
-    build_unknown_organization,
-    find_undeclared_names,
-    list_given_names,
-    list_question_names,
-)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Report names in cases that their organizations do not declare."""
+    if not assembly.cases:
+        return
+    # Few trees have cases, and the module needs more than most rules do.
+    from orgkernel.rules.hygiene.case_names import (
+        DeclaredNames,
+        build_unknown_organization,
+        find_undeclared_names,
+        list_given_names,
+        list_question_names,
+    )
+
     declared = {records.org_id: DeclaredNames(records) for records in assembly.organizations}
     for document in assembly.cases:
         record = document.record
