@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from orgkernel.decisions.access.identity import UNKNOWN_SENDER, find_person_of_sender
-from orgkernel.decisions.access.resource import DISPATCH, ESCALATE, LOCK, WHOLE, find_named_credentials
+from orgkernel.decisions.access.resource import ESCALATE, HANDOFF, LOCK, WHOLE, find_named_credentials
 from orgkernel.diagnostics.wording import did_you_mean, did_you_mean_tool, listing, quote
 from orgkernel.documents.records import BUILT_IN_ORIGINS, DATA_TIERS, STAR, USER, Case, Circumstances, Given
 from orgkernel.graph.records import OrgRecords
@@ -259,7 +259,7 @@ class DeclaredNames:
                 return None
             lock = (LOCK,) if tool.record.concurrency == "exclusive" else ()
             return dict.fromkeys((*tool.record.required_levels, *WHOLE, *lock))
-        actions = {"credential": ("use",), "data": ("read",), "role": (DISPATCH, ESCALATE)}
+        actions = {"credential": ("use",), "data": ("read",), "role": (HANDOFF, ESCALATE)}
         return actions.get(kind)
 
     def _build(self, kind: str) -> Collection[str]:
