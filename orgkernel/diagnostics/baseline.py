@@ -13,7 +13,7 @@ from orgkernel.errors import BadBaseline
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 VERSION: Final = "1"
-# Deliberately not a field of any document, so that a baseline is not read as one.
+# Not a field of any document, so a baseline is never read as one.
 _MARK: Final = "orgkernel_baseline"
 # A file name that is not valid UTF-8 contains these.
 _SURROGATE: Final = lazy_pattern(r"[\ud800-\udfff]")
@@ -58,7 +58,7 @@ class Comparison:
 
 
 def entry_of(diagnostic: Diagnostic, name: FindingKey) -> Entry:
-    """The entry a finding belongs to."""
+    """The entry of a finding."""
     return Entry(
         diagnostic.code,
         name(diagnostic.place.file),
@@ -83,7 +83,7 @@ def compare(
     is_asked: Callable[[str], bool] = lambda _: True,
     is_gone: Callable[[str], bool] = lambda _: False,
 ) -> Comparison:
-    """Which findings are new, and which entries are stale or have moved.
+    """Find the new findings, and the entries that are stale or have moved.
 
     Of equal findings, the first ones in the file are known. `is_asked` says, for the name of a file in the baseline, whether
     it was checked: entries about other files are never stale. `is_gone` says whether it does not exist any more. A finding
@@ -142,7 +142,7 @@ def parse_baseline(text: str, path: str) -> dict[Entry, Allowed]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadBaseline(f"{quote(path)} is not a baseline: {_reason(error)}", HELP) from None
+        raise BadBaseline(f"{quote(path)} is not a baseline: {_describe_error(error)}", HELP) from None
     if not isinstance(data, dict) or _MARK not in data:
         raise BadBaseline(f"{quote(path)} is not a baseline: it has no {quote(_MARK)}", HELP)
     if str(data[_MARK]) != VERSION:
@@ -175,7 +175,7 @@ def _read_entry(data: Any, number: int, path: str) -> tuple[Entry, Allowed]:
     return Entry(*words), Allowed(count, text if isinstance(text, str) else "")
 
 
-def _reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"line {error.lineno} is not JSON"
     return "it is not JSON"

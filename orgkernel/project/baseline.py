@@ -36,7 +36,7 @@ def find_baseline(path: str, request: Request) -> dict[Entry, Allowed]:
 
 
 def write_baseline(path: str, baseline: Baseline) -> None:
-    """Replace the file in one step, so that readers see the old or the new one. Raises `BadBaseline`."""
+    """Replace the file in one step, so readers see the old or the new one. Raises `BadBaseline`."""
     try:
         replace_file(os.path.realpath(path), render_baseline(baseline).encode())
     except (OSError, ValueError) as error:

@@ -92,13 +92,13 @@ def as_data(coverage: Iterable[CaseCoverage]) -> list[dict[str, Any]]:
     return [
         {
             "organization": each.org_id,
-            **{title: _section_as_data(getattr(each, title)) for title in CaseCoverage._fields[1:]},
+            **{title: _render_section_data(getattr(each, title)) for title in CaseCoverage._fields[1:]},
         }
         for each in coverage
     ]
 
 
-def _section_as_data(section: CoverageSection) -> dict[str, Any]:
+def _render_section_data(section: CoverageSection) -> dict[str, Any]:
     return {
         "total": section.total,
         "uncovered": [

@@ -248,10 +248,10 @@ def _compare_dispatch(kernel: Kernel, org: str, expected: DispatchCase) -> Misma
     for field in ("plans", "tools"):
         expected_list, actual_list = getattr(expected, field), getattr(decision, field)
         if expected_list is not None and expected_list != actual_list:
-            yield field, f"the {field} are {_list(actual_list)}, not {_list(expected_list)}"
+            yield field, f"the {field} are {_render_list(actual_list)}, not {_render_list(expected_list)}"
     codes = tuple(reason.code for reason in decision.reasons)
     if expected.because is not None and expected.because != codes:
-        yield "because", f"the reasons are {_list(codes)}, not {_list(expected.because)}"
+        yield "because", f"the reasons are {_render_list(codes)}, not {_render_list(expected.because)}"
 
 
 def _compare_access(access: OrganizationAccess, expected: AccessCase) -> Mismatches:
@@ -272,7 +272,7 @@ def _compare_access(access: OrganizationAccess, expected: AccessCase) -> Mismatc
         expected_list = getattr(expected, field)
         if expected_list is not None and expected_list != actual:
             noun = "reasons" if field == "because" else field
-            yield field, f"the {noun} are {_list(actual)}, not {_list(expected_list)}"
+            yield field, f"the {noun} are {_render_list(actual)}, not {_render_list(expected_list)}"
     if expected.level is not None and expected.level != decision.level_effective:
         yield "level", f"the level is {quote(decision.level_effective)}, not {quote(expected.level)}"
 
@@ -286,7 +286,7 @@ def _compare_subjects(access: OrganizationAccess, expected: WhoCanCase) -> Misma
     ):
         actual = tuple(row.subject for row in rows if row.outcome == outcome)
         if actual != subjects:
-            yield field, f"the subjects are {_list(actual)}, not {_list(subjects)}"
+            yield field, f"the subjects are {_render_list(actual)}, not {_render_list(subjects)}"
 
 
 def _compare_permissions(access: OrganizationAccess, expected: WhatCanCase) -> Mismatches:
@@ -297,13 +297,13 @@ def _compare_permissions(access: OrganizationAccess, expected: WhatCanCase) -> M
         ("can", "allow", expected.can),
         ("must_ask", "ask", expected.must_ask),
     ):
-        actual = _by_resource(rows, outcome)
+        actual = _group_by_resource(rows, outcome)
         wanted = {key: sorted(value) for key, value in permissions.items()}
         if actual != wanted:
-            yield field, f"the permissions are {_mapping(actual)}, not {_mapping(wanted)}"
+            yield field, f"the permissions are {_render_mapping(actual)}, not {_render_mapping(wanted)}"
 
 
-def _by_resource(rows: Iterable[AccessRow], outcome: str) -> dict[str, list[str]]:
+def _group_by_resource(rows: Iterable[AccessRow], outcome: str) -> dict[str, list[str]]:
     actions_by_resource: dict[str, list[str]] = {}
     for row in rows:
         if row.outcome == outcome:
@@ -313,12 +313,12 @@ def _by_resource(rows: Iterable[AccessRow], outcome: str) -> dict[str, list[str]
     return actions_by_resource
 
 
-def _list(words: Iterable[str]) -> str:
+def _render_list(words: Iterable[str]) -> str:
     return f"[{', '.join(words)}]"
 
 
-def _mapping(rows: Mapping[str, Iterable[str]]) -> str:
-    return f"{{{', '.join(f'{key}: {_list(value)}' for key, value in sorted(rows.items()))}}}"
+def _render_mapping(rows: Mapping[str, Iterable[str]]) -> str:
+    return f"{{{', '.join(f'{key}: {_render_list(value)}' for key, value in sorted(rows.items()))}}}"
 
 
 def read_moment(written: str) -> float:

@@ -1,1 +1,1 @@
-"""Findings in the formats that CI systems read; each renderer is a function of findings to text."""
+"""Findings in the formats that CI systems read. Each renderer turns findings into text."""

@@ -18,7 +18,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def render_github(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:
     """One command for each finding."""
-    return "".join(_command(diagnostic, read_lines) for diagnostic in diagnostics)
+    return "".join(_render_command(diagnostic, read_lines) for diagnostic in diagnostics)
 
 
 def escape_data(text: str) -> str:
@@ -31,7 +31,7 @@ def escape_property(text: str) -> str:
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _command(diagnostic: Diagnostic, read_lines: ReadLines) -> str:
+def _render_command(diagnostic: Diagnostic, read_lines: ReadLines) -> str:
     properties = {
         "title": title(diagnostic),
         "file": clean(diagnostic.place.file),
@@ -61,7 +61,7 @@ def render_step_summary(
     text += "| severity | rule | where | what |\n|---|---|---|---|\n"
     size = len(text.encode())
     for number, diagnostic in enumerate(diagnostics):
-        row = _row(diagnostic)
+        row = _render_row(diagnostic)
         size += len(row.encode())
         if size > _LARGEST:
             return f"{text}\n{len(diagnostics) - number:,} more: see the log of this step.\n\n"
@@ -74,6 +74,6 @@ def escape_markdown(text: str) -> str:
     return _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text))
 
 
-def _row(diagnostic: Diagnostic) -> str:
+def _render_row(diagnostic: Diagnostic) -> str:
     cells = (diagnostic.severity.value, title(diagnostic), str(diagnostic.place), sentence(diagnostic))
     return f"| {' | '.join(map(escape_markdown, cells))} |\n"

@@ -50,12 +50,12 @@ def render_suites(suites: Mapping[str, Sequence[TestRun]], fail_on: Severity, he
     root = ElementTree.Element("testsuites", {"name": heading})
     totals: Counter[str] = Counter(tests=0, failures=0, errors=0, skipped=0)
     for file, runs in sorted(suites.items()):
-        counts = _counts(runs, fail_on)
+        counts = _count_results(runs, fail_on)
         totals.update(counts)
-        suite = ElementTree.SubElement(root, "testsuite", _attributes({"name": file, **counts}))
+        suite = ElementTree.SubElement(root, "testsuite", _build_attributes({"name": file, **counts}))
         for run in runs:
             _add_run(suite, file, run, fail_on)
-    root.attrib |= _attributes(totals)
+    root.attrib |= _build_attributes(totals)
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
@@ -64,7 +64,7 @@ def _has_failed(run: TestRun, fail_on: Severity) -> bool:
     return any(diagnostic.severity.reaches(fail_on) for diagnostic in run.findings)
 
 
-def _counts(runs: Sequence[TestRun], fail_on: Severity) -> dict[str, int]:
+def _count_results(runs: Sequence[TestRun], fail_on: Severity) -> dict[str, int]:
     failures = sum(_has_failed(run, fail_on) for run in runs)
     skipped = sum(bool(run.findings or run.skipped) for run in runs) - failures
     return {"tests": len(runs), "failures": failures, "errors": 0, "skipped": skipped}
@@ -76,22 +76,22 @@ def _add_run(suite: ElementTree.Element, file: str, run: TestRun, fail_on: Sever
     lines = [f"{each.place}: {message}" for each, message in zip(run.findings, messages, strict=True)]
     if _has_failed(run, fail_on):
         attributes = {"message": "; ".join(messages), "type": run.findings[0].code}
-        failure = ElementTree.SubElement(case, "failure", _attributes(attributes))
-        failure.text = "\n".join(map(_legal, lines))
+        failure = ElementTree.SubElement(case, "failure", _build_attributes(attributes))
+        failure.text = "\n".join(map(_replace_illegal, lines))
     elif lines or run.skipped:
         message = "; ".join(lines) or run.skipped
-        ElementTree.SubElement(case, "skipped", _attributes({"message": message}))
+        ElementTree.SubElement(case, "skipped", _build_attributes({"message": message}))
 
 
 def _add_case(suite: ElementTree.Element, file: str, name: str) -> ElementTree.Element:
     return ElementTree.SubElement(
-        suite, "testcase", _attributes({"name": name, "classname": file, "file": file, "time": "0"})
+        suite, "testcase", _build_attributes({"name": name, "classname": file, "file": file, "time": "0"})
     )
 
 
-def _attributes(values: Mapping[str, str | int]) -> dict[str, str]:
-    return {name: _legal(str(value)) for name, value in values.items()}
+def _build_attributes(values: Mapping[str, str | int]) -> dict[str, str]:
+    return {name: _replace_illegal(str(value)) for name, value in values.items()}
 
 
-def _legal(text: str) -> str:
+def _replace_illegal(text: str) -> str:
     return _ILLEGAL.sub("\ufffd", clean(text))

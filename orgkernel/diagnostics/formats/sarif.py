@@ -45,13 +45,13 @@ def render_sarif(
     codes = {diagnostic.code for diagnostic in findings}
     fired = [page for page in pages if page.code in codes]
     index = {page.code: number for number, page in enumerate(fired)}
-    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_rule(page) for page in fired]}
+    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_build_rule(page) for page in fired]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
         "results": [
-            _result(diagnostic, fingerprint, index, read_lines)
+            _build_result(diagnostic, fingerprint, index, read_lines)
             for diagnostic, fingerprint in fingerprint_each(findings)
         ],
     }
@@ -59,7 +59,7 @@ def render_sarif(
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _rule(page: RulePage) -> dict[str, Any]:
+def _build_rule(page: RulePage) -> dict[str, Any]:
     words = page.name.split("-")
     return {
         "id": page.code,
@@ -71,7 +71,7 @@ def _rule(page: RulePage) -> dict[str, Any]:
     }
 
 
-def _result(
+def _build_result(
     diagnostic: Diagnostic, fingerprint: str, index: dict[str, int], read_lines: ReadLines
 ) -> dict[str, Any]:
     result: dict[str, Any] = {"ruleId": diagnostic.code}
@@ -79,16 +79,16 @@ def _result(
         result["ruleIndex"] = index[diagnostic.code]
     result |= {
         "level": _LEVELS[diagnostic.severity],
-        "message": {"text": _plain(sentence(diagnostic))},
-        "locations": [{"physicalLocation": _physical(diagnostic.place, read_lines)}],
+        "message": {"text": _break_links(sentence(diagnostic))},
+        "locations": [{"physicalLocation": _build_location(diagnostic.place, read_lines)}],
         "partialFingerprints": {_FINGERPRINT: fingerprint},
     }
     if diagnostic.related:
         result["relatedLocations"] = [
             {
                 "id": number,
-                "physicalLocation": _physical(each.place, read_lines),
-                "message": {"text": _plain(clean(each.text))},
+                "physicalLocation": _build_location(each.place, read_lines),
+                "message": {"text": _break_links(clean(each.text))},
             }
             for number, each in enumerate(diagnostic.related, 1)
         ]
@@ -97,21 +97,21 @@ def _result(
     return result
 
 
-def _physical(place: Place, read_lines: ReadLines) -> dict[str, Any]:
+def _build_location(place: Place, read_lines: ReadLines) -> dict[str, Any]:
     region = {"startLine": place.line, "startColumn": place.column}
     end = find_end_column(place, read_lines)
     if end is not None:
         region |= {"endLine": place.line, "endColumn": end}
-    return {"artifactLocation": _artifact(clean(place.file)), "region": region}
+    return {"artifactLocation": _build_artifact(clean(place.file)), "region": region}
 
 
-def _artifact(file: str) -> dict[str, str]:
+def _build_artifact(file: str) -> dict[str, str]:
     """A file outside the repository has its full name, which is not a relative reference."""
     if file.startswith("/"):
         return {"uri": f"file://{quote(file)}"}
     return {"uri": quote(file), "uriBaseId": _BASE}
 
 
-def _plain(text: str) -> str:
+def _break_links(text: str) -> str:
     """Text in which viewers find no link: `[text](target)` in a document must not become one."""
     return text.replace("](", "] (")
