@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from orgkernel.decisions.access.identity import UNKNOWN_SENDER, find_person_of_sender
 from orgkernel.decisions.access.resource import ESCALATE, HANDOFF, LOCK, WHOLE, find_named_credentials
+from orgkernel.decisions.dispatch.reason_codes import DISPATCH_CODES
 from orgkernel.diagnostics.wording import did_you_mean, did_you_mean_tool, listing, quote
 from orgkernel.documents.records import BUILT_IN_ORIGINS, DATA_TIERS, STAR, USER, Case, Circumstances, Given
 from orgkernel.graph.records import OrgRecords
@@ -53,7 +54,7 @@ class CaseName(NamedTuple):
         name = quote(self.name)
         if self.kind in ("subject", "resource"):
             return f"uses {self.kind} kind {name}, which does not exist"
-        if self.kind == "code":
+        if self.kind in ("code", "dispatch code"):
             return f"expects reason code {name}, which does not exist"
         if self.kind == "sender":
             return f"names sender {name}, which the directory does not list"
@@ -154,6 +155,8 @@ def _list_dispatch_names(case: Case, number: int) -> Iterator[CaseName]:
     for field, kind in (("plans", "plan"), ("tools", "tool")):
         for position, each in enumerate(getattr(expected, field) or ()):
             yield CaseName((*route, field, position), kind, each)
+    for position, code in enumerate(expected.because or ()):
+        yield CaseName((*route, "because", position), "dispatch code", code)
 
 
 def _list_access_names(case: Case, number: int) -> Iterator[CaseName]:
@@ -307,4 +310,6 @@ class DeclaredNames:
                 from orgkernel.decisions.access.layers import ORDER
 
                 return {*ORDER.codes, *ORDER.besides, EVALUATION_ERROR}
+            case "dispatch code":
+                return DISPATCH_CODES
         raise AssertionError(kind)

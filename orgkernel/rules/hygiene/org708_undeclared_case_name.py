@@ -4,7 +4,7 @@
 
 Every name in a case of `decision_cases` is declared: the organization, and in it the roles, agents, people, system origins,
 webhooks, senders, tools, actions, credentials, data tiers, domains, intents, plans, ranks, qualifications, alerts and
-watches, in the question and in the expected answer. A case about an undeclared name says `undeclared: true`.
+watches, in the question, in the assumed state and in the expected answer. Expected reason codes exist. A case about an undeclared name says `undeclared: true`.
 
 ## Why it matters
 
@@ -37,7 +37,8 @@ cases:
 
 Organizations are looked up among those that are checked together with the case. If none is checked, or if one cannot be
 read, nothing is reported about an unknown organization. Names of channels, accounts, guilds and events are not checked,
-because no document declares them. `undeclared: true` applies to all names of its case.
+because no document declares them. `undeclared: true` applies to all names of its case. `orgkernel test` fails for such a name
+even if the rule is switched off or suppressed.
 
 ## Since
 
