@@ -158,3 +158,13 @@ def test_without_a_file_the_cases_of_the_project_are_run(shop: Path) -> None:
     done = run("test", cwd=shop)
     assert done.returncode == 2
     assert "error: there are no decision cases here\n" in done.stderr
+
+
+def test_cases_without_their_organization_name_the_option(shop: Path) -> None:
+    """Where no organization is read, the failure says how to name one."""
+    text = negative(TYPOS[0][2].replace("deve", "dev"))["cases.yaml"]
+    write_tree(shop.parent, {"cases/cases.yaml": text})
+    done = run("test", "cases", cwd=shop.parent)
+    assert (done.returncode, done.stderr) == (1, "0 passed, 1 failed, 1 not run\n")
+    assert "help: name the folder of the organization with `--path`\n" in done.stdout
+    assert run("test", "cases", "--path", "shop", cwd=shop.parent).returncode == 0

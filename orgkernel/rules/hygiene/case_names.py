@@ -79,11 +79,12 @@ def find_undeclared_names(
 def build_unknown_organization(
     document: SourceDocument, number: int, case: Case, known: Collection[str]
 ) -> Finding:
-    """Report that no organization has the id that a case names."""
+    """Report that no organization has the id that a case names. `known` are the ids of those that were read."""
+    help = f"use one of {listing(known)}" if known else "name the folder of the organization with `--path`"
     return Finding(
         document.place("cases", number, "org"),
         f"case {quote(case.name)} names organization {quote(case.org)}, which is not declared",
-        did_you_mean(case.org, known) or f"organizations are {listing(known)}",
+        did_you_mean(case.org, known) or help,
         f"case:{case.name}",
     )
 
