@@ -65,13 +65,13 @@ class CaseCoverage(NamedTuple):
 
 
 def compute_coverage(kernel: Kernel, documents: Iterable[SourceDocument]) -> list[CaseCoverage]:
-    """For each organization that a case names and that answers, the items that no case asks about."""
-    cases_by_org: dict[str, list[Case]] = {}
+    """For each organization that answers, including one without cases, the items that no case asks about."""
+    cases_by_org: dict[str, list[Case]] = {org_id: [] for org_id in kernel.state.served}
     for document in documents:
         assert isinstance(document.record, DecisionCases)
         for case in document.record.cases:
-            if case.org in kernel.state.served:
-                cases_by_org.setdefault(case.org, []).append(case)
+            if case.org in cases_by_org:
+                cases_by_org[case.org].append(case)
     return [_compute_organization(kernel, org_id, cases) for org_id, cases in cases_by_org.items()]
 
 

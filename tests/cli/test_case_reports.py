@@ -160,6 +160,17 @@ def test_a_complete_list_in_a_case_covers_the_denials_it_implies(shop: Path) -> 
     assert "`restricted_to` of tool `till`" in done.stdout
 
 
+def test_cover_lists_an_organization_without_cases(shop: Path) -> None:
+    """Nothing is asked about it, so everything that it declares is listed."""
+    write_tree(shop, COVER)
+    write_tree(
+        shop.parent / "two", {**SHOP, "org.yaml": SHOP["org.yaml"].replace("org_id: shop", "org_id: two")}
+    )
+    done = run("test", "--cover", cwd=shop.parent)
+    assert (done.returncode, done.stderr) == (0, "3 passed, 0 failed\n")
+    assert "two: cases ask about 0 of 3 roles\n" in done.stdout
+
+
 def test_cover_is_refused_in_a_format_that_has_no_place_for_it(shop: Path) -> None:
     """A SARIF report must not silently leave the list out."""
     done = run("test", "--cover", "--format", "sarif", cwd=shop)
