@@ -1,6 +1,6 @@
 """Change the tools that a profile gives to its role, and nothing else in its text.
 
-INVARIANT: the new text says what the old one says, with exactly the announced change. Otherwise there is no new text.
+INVARIANT: the new text has the values of the old one with exactly the announced change. Otherwise there is no new text.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _edit(
     change: Callable[[dict[str, Any]], dict[str, Any]],
     next_edit: Callable[[str, MappingNode], list[Edit] | None],
 ) -> SourceText:
-    """Edit after edit, until there is none left; the text says then what `change` makes of what it said."""
+    """Apply one edit after the other, and check that the new values are those that `change` makes of the old ones."""
     documents = parse_source(source).documents
     number = _find_number(documents, role_id)
     text = source.text
@@ -109,7 +109,7 @@ def _plan_limit(tool_id: str, level: ToolLevel | None) -> Callable[[str, Mapping
             if _get_plain_value(item) == tool_id
         ]
         if level is not None and not is_said and (more or listed):
-            # First what stays, so that no text in between gives less than it should.
+            # Entries that stay come first, so no text in between gives less than the result.
             if more:
                 return [_change_level(text, more[0], level)]
             return [_plan_addition(text, profile, tool_id, level, comment_behind(text, listed[0][1]))]

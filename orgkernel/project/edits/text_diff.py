@@ -27,7 +27,7 @@ def patch_names(name: str, *, is_new: bool = False) -> tuple[str, str]:
     >>> patch_names("roles/dev.yaml")
     ('a/roles/dev.yaml', 'b/roles/dev.yaml')
     """
-    end = "\t" if " " in name else ""  # what is behind a tab is no part of the name
+    end = "\t" if " " in name else ""  # text after a tab is not part of the name
     return NOTHING if is_new else f"a/{name}{end}", f"b/{name}{end}"
 
 
