@@ -76,12 +76,14 @@ def join_lines(lines: Iterable[str]) -> str:
     return "".join(f"{printable(line.rstrip())}\n" for line in lines)
 
 
-def format_count(number: int, noun: str) -> str:
+def format_count(number: int, noun: str, plural: str = "") -> str:
     """A number of things.
 
-    >>> format_count(1, "file"), format_count(1_200, "file")
-    ('1 file', '1,200 files')
+    >>> format_count(1, "file"), format_count(1_200, "file"), counted(2, "entry", "entries")
+    ('1 file', '1,200 files', '2 entries')
     """
+    if plural and number != 1:
+        return f"{number:,} {plural}"
     return f"{number:,} {noun}" if number == 1 or noun == "info" else f"{number:,} {noun}s"
 
 

@@ -1,17 +1,16 @@
-"""`orgkernel check`: are all documents and organizations valid? CI systems need file names relative to the repository."""
+"""`orgkernel check`: are all documents and organizations valid?"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 import msgspec
 
+from orgkernel.cli.author.reports import FORMATS, Report
 from orgkernel.cli.opening import (
     build_nothing_to_read,
     build_request,
@@ -22,23 +21,18 @@ from orgkernel.cli.opening import (
     save,
     say_what_else,
 )
-from orgkernel.cli.output import echo_json, format_count, paint
+from orgkernel.cli.output import format_count
 from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
+from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.settings import find_project
-from orgkernel.loading.files import MAX_BYTES, Located, Root, read_lines
+from orgkernel.loading.files import MAX_BYTES, Root
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, build_shipped_request, get_shared_ontology
 from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
 
-if TYPE_CHECKING:
-    from orgkernel.diagnostics.render import ReadLines
-
-FORMATS = ("full", "concise", "json", "github", "gitlab", "junit", "sarif")
 # The name that a document on standard input is shown under.
 _STDIN = "<stdin>"
-_SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 
 
 @click.command("check")
@@ -93,11 +87,11 @@ def command(
     file = baseline or to_write
     if file:
         from orgkernel.cli.author.baselines import (  # few checks have a baseline
-            hold_against,
-            read_allowed_entries,
+            compare_with_baseline,
+            read_allowed,
         )
 
-        allowed = read_allowed_entries(file, request, write=bool(to_write))
+        allowed = read_allowed(file, request, write=bool(to_write))
     loader = Loader(request, project.severities, find_cache(project, no_cache))
     snapshot = loader.load()
     click.get_current_context().call_on_close(lambda: save(loader))
@@ -114,12 +108,13 @@ def command(
     diagnostics: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0
     if file:
-        diagnostics, known = hold_against(file, allowed, snapshot, request, write=bool(to_write))
+        diagnostics, known = compare_with_baseline(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
     headline = _render_summary(diagnostics, snapshot, request, known)
-    _print_report(form, diagnostics, snapshot, request, threshold)
+    report = Report("orgkernel check", diagnostics, (snapshot.tree,), threshold)
+    report.print(form, _list_checked_files(snapshot, request))
     if form == "github":
-        _append_step_summary(diagnostics, snapshot, headline)
+        report.append_step_summary(headline)
     if not shipped:
         say_what_else(snapshot, request)
     click.echo(headline, err=True)
@@ -186,143 +181,7 @@ def _render_summary(
     return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
 
 
-def _print_report(
-    form: str, diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Request, fail_on: Severity
-) -> None:
-    """Print findings in one of `FORMATS`. A file that can no longer be read is shown without its lines."""
-    if form in ("full", "concise", "json"):
-        _print_for_here(form, diagnostics, _build_line_reader(snapshot, str))
-        return
-    rename = _build_renamer(snapshot)
-    renamed = [_rename_places(each, rename) for each in diagnostics]
-    lines = _build_line_reader(snapshot, rename)
-    if form == "github":
-        from orgkernel.diagnostics.formats.github import render_github
-
-        click.echo(render_github(renamed, lines).encode(), nl=False)
-    elif form == "gitlab":
-        from orgkernel.diagnostics.formats.gitlab import render_gitlab
-
-        echo_json(render_gitlab(renamed))
-    elif form == "junit":
-        from orgkernel.diagnostics.formats.junit import render_junit
-
-        files = {rename(name) for name in _list_checked_files(snapshot, request)}
-        click.echo(render_junit(renamed, files, fail_on).encode(), nl=False)
-    else:
-        from orgkernel import __version__
-        from orgkernel.diagnostics.formats.sarif import render_sarif
-        from orgkernel.rules.pages import build_all_pages
-
-        echo_json(render_sarif(renamed, tuple(build_all_pages().values()), __version__, lines))
-
-
-def say_errors(diagnostics: Sequence[Diagnostic], snapshot: Snapshot) -> None:
-    """Print to stderr the errors that stop a command."""
-    from orgkernel.diagnostics.render import render_full
-
-    errors = [each for each in diagnostics if each.severity is Severity.ERROR]
-    click.echo(render_full(errors, _build_line_reader(snapshot, str)), nl=False, err=True)
-
-
-def _append_step_summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, headline: str) -> None:
-    """Append the findings to GitHub's step summary, if there is one."""
-    path = os.environ.get(_SUMMARY_FILE)
-    if not path:
-        return
-    from orgkernel.diagnostics.formats.github import render_step_summary
-
-    rename = _build_renamer(snapshot)
-    try:
-        with open(path, "a", encoding="utf-8", newline="\n") as file:
-            file.write(render_step_summary([_rename_places(each, rename) for each in diagnostics], headline))
-    except OSError as error:  # the check itself is complete
-        click.echo(f"warning: the step summary cannot be written: {error.strerror}", err=True)
-
-
 def _list_checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
-    """Names of the requested files that contain documents."""
+    """Names of the files that were asked about and have documents."""
     files = {file.located.name for file in snapshot.tree.files}  # an organization may be written in no file
     return snapshot.list_reported(request.asked) & snapshot.names_of_documents & files
-
-
-def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLines) -> None:
-    from orgkernel.diagnostics.render import render_concise, render_full, render_json
-
-    if form == "json":
-        echo_json(render_json(diagnostics))
-    else:
-        text = (
-            render_concise(diagnostics, paint)
-            if form == "concise"
-            else render_full(diagnostics, lines, paint)
-        )
-        click.echo(text, nl=False)
-
-
-def _build_line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
-    """Build the reader of lines for excerpts.
-
-    It reads only requested files that have not changed since they were loaded.
-
-    Files outside the project that a link or a setting points to are never printed.
-    """
-    files = {rename(file.located.name): file for file in snapshot.tree.files}
-    text: dict[str, Sequence[str]] = {}
-    here = os.getcwd()
-    tops = [os.path.realpath(top) for top in (here, _find_repository(here), find_project(here).folder) if top]
-
-    def lines_of(name: str) -> Sequence[str]:
-        if name not in text:
-            file = files.get(name)
-            may_show = file is not None and _may_show(file.located, tops)
-            text[name] = read_lines(file.located.path, file.digest) if file and may_show else ()
-        return text[name]
-
-    return lines_of
-
-
-def _may_show(located: Located, tops: Sequence[str]) -> bool:
-    """Whether a file is in one of some folders, or in a folder that was named on the command line and is not a link."""
-    from orgkernel.project.baseline import is_within
-
-    real, root = os.path.realpath(located.path), located.root.path
-    named = () if located.root.from_settings or os.path.islink(root) else (os.path.realpath(root),)
-    return any(is_within(real, top) for top in (*tops, *named))
-
-
-def _build_renamer(snapshot: Snapshot) -> Callable[[str], str]:
-    """File names relative to the top of the current repository. A file outside of it keeps its name."""
-    from orgkernel.project.baseline import is_within
-
-    here = os.getcwd()
-    top = _find_repository(here)
-    if top is None:
-        return str
-
-    def rename(name: str) -> str:
-        path = snapshot.tree.paths.get(name) or os.path.join(here, name)
-        for full in (path, os.path.realpath(path)):
-            if is_within(full, top):
-                return os.path.relpath(full, top).replace(os.sep, "/")
-        return name
-
-    return rename
-
-
-def _find_repository(folder: str) -> str | None:
-    """The nearest parent folder that is a git repository."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
-
-
-def _rename_places(diagnostic: Diagnostic, rename: Callable[[str], str]) -> Diagnostic:
-    def renamed(place: Place) -> Place:
-        return place._replace(file=rename(place.file))
-
-    related = tuple(replace(each, place=renamed(each.place)) for each in diagnostic.related)
-    return replace(diagnostic, place=renamed(diagnostic.place), related=related)

@@ -11,7 +11,7 @@ import click
 
 from orgkernel import __version__
 from orgkernel.cli.ask.access import render_decision
-from orgkernel.cli.author.check import say_errors
+from orgkernel.cli.author.reports import print_errors
 from orgkernel.cli.output import echo_indented, format_count
 from orgkernel.cli.stores import open_with_state
 from orgkernel.diagnostics.wording import listing, printable
@@ -53,7 +53,7 @@ def activate_here(
     kernel = open_with_state(paths, org, store, no_cache=no_cache)
     snapshot = kernel.latest(org)
     if snapshot.has_errors:
-        say_errors(snapshot.diagnostics, kernel.state.latest)
+        print_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
     compiled = compile_hook(kernel.access(org), render_decision, f"orgkernel {__version__}", project)
     documents = {**_collect_documents(kernel, project), **_collect_exported(snapshot.index)}

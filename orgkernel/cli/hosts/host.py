@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from orgkernel import __version__
-from orgkernel.cli.author.check import say_errors
+from orgkernel.cli.author.reports import print_errors
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.hosts.claude_code import activate_here, deactivate_here, show_status
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, with_options
@@ -27,7 +27,7 @@ from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.baseline import is_within
+from orgkernel.loading.files import is_within
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.effect_counts import lines, read_effect
 from orgkernel.snapshots.shipped import get_shipped_folder
@@ -229,7 +229,7 @@ def _compile(kernel: Kernel, org: str) -> JsonObject:
     """Compile an organization, or print its errors and exit."""
     snapshot = kernel.latest(org)
     if snapshot.has_errors:
-        say_errors(snapshot.diagnostics, kernel.state.latest)
+        print_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
     return compile_bundle(snapshot.index, f"orgkernel {__version__}")
 

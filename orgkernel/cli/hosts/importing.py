@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from orgkernel.cli.author.check import say_errors
+from orgkernel.cli.author.reports import print_errors
 from orgkernel.cli.opening import find_cache
 from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import clean, did_you_mean, listing, printable, quote
@@ -44,7 +44,7 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
     snapshot = Loader(request, project.severities, find_cache(project, no_cache=True)).load()
     chosen = None if snapshot.tree.broken else _choose_organization(snapshot, org, source, form)
     if chosen is None or not chosen.may_answer:
-        say_errors(snapshot.diagnostics, snapshot)
+        print_errors(snapshot.diagnostics, snapshot)
         raise UsageError(f"{quote(source)} has errors, so it is not imported", "correct them first")
     shown = os.path.relpath(os.path.realpath(source), os.path.realpath(folder)).replace(os.sep, "/")
     export = export_documents(chosen.records, shown)
