@@ -116,7 +116,10 @@ ORDER = (
     ),
     Criterion("FEWER_DOMAINS", "the role that handles fewer domains", "domains", _explain_fewer_domains),
     Criterion(
-        "DECLARED_FIRST", "the role that is listed first in the hierarchy", "declared", _explain_declared_first
+        "DECLARED_FIRST",
+        "the role that is listed first in the hierarchy",
+        "declared",
+        _explain_declared_first,
     ),
 )
 """What decides, most important first. The last decides where nothing that was meant to decide does."""
