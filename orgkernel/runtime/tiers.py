@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 PRIMARY, ALTERNATE, CONTINGENT, EMERGENCY = TIERS = ("primary", "alternate", "contingent", "emergency")
-"""In order of escalation."""
+"""The tiers in order of escalation."""
 ABOVE_PRIMARY: Final = TIERS[1:]
-"""Tiers that a trigger leads to."""
+"""Tiers that have a trigger."""
 
 NORMAL, FALLBACK, ESCALATE, ABORT = ACTIONS = (
     "normal_execution",
@@ -21,7 +21,7 @@ NORMAL, FALLBACK, ESCALATE, ABORT = ACTIONS = (
 )
 """Actions of a tier. A tier that names no action has the one at the same position."""
 
-NO_NEW_DISPATCH: Final = frozenset({CONTINGENT, EMERGENCY})
-"""Tiers in which a role dispatches no new work."""
+NO_NEW_HANDOFF: Final = frozenset({CONTINGENT, EMERGENCY})
+"""Tiers in which a role hands down no new work."""
 NO_NEW_WORK: Final = frozenset({EMERGENCY})
 """Tiers in which a role starts no new work. It may still use essential tools, escalate and abort."""

@@ -22,7 +22,7 @@ from orgkernel.decisions.evidence.state_records import (
     AuditKind,
     Stream,
     audit_id,
-    stream_of,
+    get_stream,
 )
 from orgkernel.engines import is_on
 from orgkernel.prepared_types import prepared
@@ -39,9 +39,9 @@ from orgkernel.state.tables import (
     audit,
     commissions,
     contract_records,
-    dispatches,
     file_claims,
     grants,
+    handoffs,
     org_status,
     outcome_counts,
     personality_observations,
@@ -70,7 +70,7 @@ _decode = msgspec.json.Decoder(prepared(AuditEntry)).decode
 _AUDITED: tuple[Table, ...] = (
     agents, api_keys, grants, qualification_results, requests, restrictions, skill_records, tool_locks,
     agent_identities, agent_service, commissions, org_status, outcome_counts, personality_observations,
-    contract_records, dispatches, file_claims,
+    contract_records, handoffs, file_claims,
 )  # fmt: skip
 """Tables in which nothing changes without a row of the audit."""
 _STREAMS: tuple[Stream, ...] = ("decision", "history")
@@ -208,7 +208,7 @@ class Chains:
 
     def append(self, entry: AuditEntry, body: str, links: dict[Stream, Link], rows: list[AuditValues]) -> str:
         assert self._file is not None
-        writer, stream = self._file.writer, stream_of(entry.kind)
+        writer, stream = self._file.writer, get_stream(entry.kind)
         last = links[stream]
         sequence = last.sequence + 1
         digest = link(last.digest, writer, stream, sequence, body)

@@ -1,1 +1,1 @@
-"""Which role takes a task: by domain, by intent, by text. And which role may dispatch which."""
+"""Dispatch decisions: the role that takes a task, by domain, intent or text."""

@@ -26,7 +26,7 @@ TIERS: tuple[PaceTierName, ...] = ("primary", "alternate", "contingent", "emerge
 
 @pytest.fixture(scope="module", params=["software_dev", "household"])
 def view(request: pytest.FixtureRequest) -> OrgView:
-    """An organization of roles that dispatch, and one with agents, people and policies."""
+    """An organization of roles that hand work down, and one with agents, people and policies."""
     return Kernel.open().organization(request.param).snapshot.index
 
 
@@ -75,7 +75,7 @@ def test_a_reported_tier_counts_as_a_stated_one(view: OrgView, tier: PaceTierNam
                 explained = explain_access(view, request, state, remedies=False)
                 assert explained.decision == decided
                 (line,) = [line.statement for line in explained.trace if line.access_layer == "pace"] or [""]
-                assert f"PACE tier `{tier}` by its SALUTE report of 1970-01-12T13:46:40Z" in line
+                assert f"PACE tier `{tier}`, according to its SALUTE report of 1970-01-12T13:46:40Z" in line
                 changed += decided != decide_access(view, request, empty) and "PACE_CAP" in decided.codes
     assert bool(changed) == (tier in ("contingent", "emergency"))
 

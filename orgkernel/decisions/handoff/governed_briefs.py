@@ -1,0 +1,138 @@
+"""Check briefs against the governance document: gates, destructive operations, and sacred files.
+
+A brief that owns only sacred files, or names one, is refused. A brief whose globs could also match a sacred file is
+permitted with the obligation to spare that file, because a broad glob is not a reason to stop the other work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
+from orgkernel.decisions.handoff.edges import EdgeFound
+from orgkernel.decisions.handoff.permission import HandoffFinding
+from orgkernel.decisions.ownership.sacred import describe_keys, is_unlocked
+from orgkernel.decisions.reasons import cite_place
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.governance import read_governance
+from orgkernel.graph.memo import per_view_and_key
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.runtime.paths import is_glob_inside, may_globs_meet, may_touch
+
+
+def find_gate_failures(
+    records: OrgRecords, briefs: HandoffBriefs, edge_match: EdgeFound | None
+) -> Iterator[HandoffFinding]:
+    """Undeclared gates in the brief, and gates that the edge requires and the brief lacks."""
+    governance, brief = read_governance(records.governance), get_brief(briefs.brief)
+    if governance is None or records.governance is None or brief is None or briefs.brief is None:
+        return
+    for number, gate in enumerate(brief.audit_gates):
+        if governance.quality_gates and gate not in governance.quality_gates:
+            why = (
+                cite_place("audit_gates", briefs.brief.place(("audit_gates", number))),
+                cite_place("quality_gates", records.governance.place("quality_gates", key=True)),
+            )
+            hint = did_you_mean(gate, governance.quality_gates)
+            text = f"the brief names gate {quote(gate)}, which is not declared"
+            yield HandoffFinding("brief", "GATE_UNKNOWN", text, why, (hint,) if hint else ())
+    for gate in () if edge_match is None else edge_match.edge.gates:
+        if gate not in brief.audit_gates:
+            text = f"the edge requires gate {quote(gate)}, which the brief does not name"
+            remedy = f"add {quote(gate)} to `audit_gates`"
+            yield HandoffFinding(
+                "brief", "GATE_MISSING", text, (edge_match.why,) if edge_match else (), (remedy,)
+            )
+
+
+def find_unlisted_operations(records: OrgRecords, briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
+    """Destructive operations that the brief allows and the organization does not."""
+    governance, brief = read_governance(records.governance), get_brief(briefs.brief)
+    if governance is None or records.governance is None or brief is None or briefs.brief is None:
+        return
+    allowed = governance.destructive_operations
+    for number, operation in enumerate(brief.destructive):
+        if allowed is not None and operation not in allowed:
+            why = (
+                cite_place("destructive", briefs.brief.place(("spec", "scope", "destructive", number))),
+                cite_place(
+                    "destructive_operations", records.governance.place("destructive_operations", key=True)
+                ),
+            )
+            text = f"the brief allows {quote(operation)}, which the organization does not allow"
+            yield HandoffFinding("permissions", "DESTRUCTIVE_NOT_AUTHORISED", text, why)
+
+
+class _Reached(NamedTuple):
+    """The sacred scopes that contain a path or glob of a brief, and those that it could match, by id."""
+
+    inside: tuple[str, ...]
+    reached: tuple[str, ...]
+
+
+@per_view_and_key(4096)
+def _find_sacred(view: OrgView, owned_path: str) -> _Reached:
+    governance, root = read_governance(view.records.governance), view.records.organization.workspace_root
+    scopes = {} if governance is None else governance.sacred_scopes
+    inside = (
+        name
+        for name, scope in scopes.items()
+        if any(is_glob_inside(owned_path, each, root) for each in scope.paths)
+    )
+    reached = (
+        name
+        for name, scope in scopes.items()
+        if any(_may_reach(owned_path, each, root) for each in scope.paths)
+    )
+    return _Reached(tuple(inside), tuple(reached))
+
+
+def find_sacred_files(view: OrgView, briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
+    """The sacred files that the brief owns."""
+    records = view.records
+    governance, brief = read_governance(records.governance), get_brief(briefs.brief)
+    if governance is None or records.governance is None or brief is None or briefs.brief is None:
+        return
+    scope_ids_by_file = [_find_sacred(view, owned).inside for owned in brief.files_owned]
+    if not any(scope_ids_by_file):
+        return
+    for scope_id, scope in governance.sacred_scopes.items():
+        # A worker owns a new file before the file exists.
+        if scope.new_files_only or is_unlocked(scope, brief):
+            continue
+        for number, owned in enumerate(brief.files_owned):
+            if scope_id in scope_ids_by_file[number]:
+                why = (
+                    cite_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned", number))),
+                    cite_place(
+                        f"sacred scope {scope_id}",
+                        records.governance.place("sacred_scopes", scope_id, key=True),
+                    ),
+                )
+                keys = describe_keys(scope)
+                code = "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE"
+                text = f"the brief owns {quote(owned)}, which is in sacred scope {quote(scope_id)}"
+                unlock_text = (
+                    f"; {keys} would unlock it" if keys else "; a person changes it outside of a hand-off"
+                )
+                yield HandoffFinding("sacred scopes", code, text + unlock_text, why)
+
+
+def list_sacred_obligations(view: OrgView, briefs: HandoffBriefs) -> Iterator[str]:
+    """The paths that the brief must spare within its globs, and the operations that need a pre-flight first."""
+    governance, brief = read_governance(view.records.governance), get_brief(briefs.brief)
+    if brief is None:
+        return
+    yield from (f"preflight:{operation}" for operation in dict.fromkeys(brief.destructive))
+    reached = {each for owned in brief.files_owned for each in _find_sacred(view, owned).reached}
+    for scope_id, scope in governance.sacred_scopes.items() if governance is not None and reached else ():
+        if scope_id in reached and not is_unlocked(scope, brief):
+            yield f"spare:{scope_id}"
+
+
+def _may_reach(owned_path: str, sacred: str, root: str | None) -> bool:
+    """Whether a path or a glob could match a sacred file."""
+    is_glob = any(sign in owned_path for sign in "*?[")
+    return may_globs_meet(owned_path, sacred, root) if is_glob else may_touch(owned_path, sacred, root)
