@@ -190,7 +190,7 @@ def test_every_code_is_answered(code: str, answered: set[str]) -> None:
 def test_the_docs_tell_the_layers_in_their_order() -> None:
     """The table of `docs/access.md` names every layer once, in the order in which they are evaluated."""
     page = (ROOT / "docs/access.md").read_text(encoding="utf-8")
-    rows = page.partition("| layer | what it does |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    rows = page.partition("| access layer | effect |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
     named = [name for row in rows for name in row.split("|")[1].strip().lower().split(", ")]
     assert named == [layer.name for layer in ORDER.layers]
 
