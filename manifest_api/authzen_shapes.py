@@ -1,4 +1,4 @@
-"""The types of questions and answers of OpenID AuthZEN 1.0. `authzen` says what they mean in orgkernel."""
+"""The types of questions and answers of OpenID AuthZEN 1.0. `authzen` defines their meaning in orgkernel."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
     concurrent: Whole = 0
 
 
-def _described() -> dict[str, Any]:
+def _describe_context() -> dict[str, Any]:
     """The schema of a context: the known keys, and any others."""
     _, definitions = msgspec.json.schema_components([KnownCircumstances])
     return {"properties": definitions["KnownCircumstances"]["properties"]}
 
 
-ContextData = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_described())]
+ContextData = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_describe_context())]
 
 
 class AuthzenEntity(msgspec.Struct, frozen=True):
@@ -212,8 +212,9 @@ class EvaluationAnswer(msgspec.Struct, frozen=True):
 
 
 class EvaluationsAnswer(msgspec.Struct, frozen=True):
-    """The answers in the order of the questions. If the semantic stops early, the last answer is the one that stopped
-    it.
+    """The answers in the order of the questions.
+
+    If the semantic stops early, the last answer is the one that stopped it.
     """
 
     evaluations: tuple[EvaluationAnswer, ...]

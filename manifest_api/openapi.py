@@ -44,7 +44,7 @@ from manifest_api.routes.documented import PROBLEM, REFERENCE, SHAPES
 from orgkernel import __version__
 from orgkernel.manifest.v1 import build_definitions, encode
 
-# The most asked for come first: routes are looked for in this order.
+# The most used routers come first, because routes are matched in this order.
 ROUTERS: tuple[APIRouter, ...] = (
     authzen.router,
     organizations.router,
@@ -84,7 +84,7 @@ document decides.
 Errors are problem documents (RFC 9457) with a stable `code`. A caller on loopback may ask without a key. Changes, and
 requests that do not come from loopback, need `Authorization: Bearer KEY`.
 """
-# What the guards answer before a route is reached.
+# Answers of the guards, before a route is reached.
 _OF_EVERY_ROUTE = {
     "401": ("Unauthenticated", "The request needs a credential, or its credential is not valid."),
     "403": ("Refused", "The request does not come from loopback, or its credential does not have the scope."),
@@ -103,7 +103,7 @@ _OF_EVERY_ROUTE = {
 }
 
 
-def methods_at(scope: Scope) -> tuple[str, ...]:
+def list_methods(scope: Scope) -> tuple[str, ...]:
     """The methods of all routes with a path."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, Route))
     methods = {
@@ -130,13 +130,15 @@ def build_openapi() -> dict[str, Any]:
         for operation in operations.values():
             _mend(operation)
     document["components"] = {
-        "schemas": _schemas(),
+        "schemas": _build_schemas(),
         "responses": {
             name: {"description": description, "content": PROBLEM}
             for name, description in _OF_EVERY_ROUTE.values()
         },
     }
-    plain: dict[str, Any] = msgspec.json.decode(encode(document))  # lists for tuples, as everybody reads it
+    plain: dict[str, Any] = msgspec.json.decode(
+        encode(document)
+    )  # lists instead of tuples, as in decoded JSON
     return plain
 
 
@@ -153,7 +155,7 @@ def _mend(operation: dict[str, Any]) -> None:
                 parameter["schema"] = {**choice, **parameter["schema"]}
 
 
-def _schemas() -> dict[str, Any]:
+def _build_schemas() -> dict[str, Any]:
     schemas = build_definitions(tuple(SHAPES.values()), REFERENCE)[1]
     # One question in full, or several that may share their parts.
     schemas["EvaluationsQuestion"]["anyOf"] = [

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from orgkernel.cli.opening import cache_of, cache_option, format_option, from_option, read_as, save
+from orgkernel.cli.opening import cache_option, find_cache, format_option, from_option, read_as, save
 from orgkernel.cli.output import echo_answer
 from orgkernel.diagnostics.wording import printable
 from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
@@ -46,7 +46,7 @@ def command(
     Exits 0, 1 if there is what --fail-on names, 2 if it cannot run or an organization cannot be compared.
     """
     project = find_project(os.getcwd())
-    cache = cache_of(project, no_cache)
+    cache = find_cache(project, no_cache)
     comparison = compare_trees(old, new, project, os.getcwd(), org, read_as(), cache)
     click.get_current_context().call_on_close(lambda: save(comparison))
     report = comparison.report

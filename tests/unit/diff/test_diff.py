@@ -260,8 +260,7 @@ def test_summary() -> None:
     )
     changes = compare_versions(old, new)
     assert (
-        render_summary(report_of(changes))
-        == "2 changes in 1 organization: 1 widened, 0 narrowed, 1 neutral"
+        render_summary(report_of(changes)) == "2 changes in 1 organization: 1 widened, 0 narrowed, 1 neutral"
     )
     assert summarize(changes).kinds == {"changed": 1, "gained": 1}
     assert render_summary(report_of(())) == "no change"

@@ -47,4 +47,6 @@ def test_what_lies_above_a_repository_is_not_looked_at(checkout: Path) -> None:
     """What lies above a repository belongs to no revision of it."""
     shutil.copy(checkout / "templates/software_dev/org.yaml", checkout.parent / "org.yaml")
     project = Project(str(checkout), ("templates",))
-    assert compare_trees("git:HEAD:templates", "git:HEAD:templates", project, str(checkout)).report.changes == ()
+    assert (
+        compare_trees("git:HEAD:templates", "git:HEAD:templates", project, str(checkout)).report.changes == ()
+    )
