@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.diff.answers import AccessAnswer, AccessQuestion, Difference, Fact
+from orgkernel.diff.answers import AccessAnswer, AccessFact, AccessProbe, DifferingAnswer
 from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.questions import ELSEWHERE, Task
 from orgkernel.diff.sections import ANSWERS
@@ -18,6 +17,7 @@ from orgkernel.documents.records import BUILT_IN_ORIGINS
 
 _RANK = {"deny": 0, "ask": 2, "allow": 3}
 _MOST_NAMED = 8
+_WEEKDAYS = ("Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday")
 _MOST_LIMITS = 5
 _SENTENCES: Mapping[tuple[str, str], str] = {
     ("deny", "allow"): "may now {what}",
@@ -44,7 +44,7 @@ _OBLIGATIONS = {
 }
 
 
-def describe_access_change(org_id: str, fact: Fact) -> Change:
+def describe_access_change(org_id: str, fact: AccessFact) -> Change:
     """One change for one fact about access."""
     roles = [each[5:] for each in fact.subjects if each.startswith("role:")]
     role_id = roles[0] if len(fact.subjects) == 1 and roles else None
@@ -66,7 +66,7 @@ def describe_access_change(org_id: str, fact: Fact) -> Change:
     )
 
 
-def describe_task_change(org_id: str, difference: Difference, causes: tuple[int, ...]) -> Change:
+def describe_task_change(org_id: str, difference: DifferingAnswer, causes: tuple[int, ...]) -> Change:
     """One change for a task that goes to another role."""
     task, before, after = difference
     what = quote(task.value) if task.kind != "text" else f"the example {quote(task.value)}"
@@ -109,7 +109,7 @@ def classify(before: AccessAnswer, after: AccessAnswer) -> ChangeEffect:
     return "unclear"
 
 
-def _write_sentence(fact: Fact) -> str:
+def _write_sentence(fact: AccessFact) -> str:
     before, after = fact.before, fact.after
     subjects = name_subjects(fact.subjects)
     tail = _word_limits(fact)
@@ -131,7 +131,7 @@ def _write_sentence(fact: Fact) -> str:
     return f"{subjects}: whether {_verb_phrase(after.outcome)} {what} now depends on {conditions}{tail}"
 
 
-def _word_limits(fact: Fact) -> str:
+def _word_limits(fact: AccessFact) -> str:
     """The circumstances and parts to which a change is limited, or those that it spares."""
     words = list(dict.fromkeys(map(_word_stated, fact.within or fact.outside)))
     if not words:
@@ -144,7 +144,7 @@ def _word_limits(fact: Fact) -> str:
     return f" {listed}{', but not in every combination of circumstances' if fact.is_partial else ''}"
 
 
-def _word_stated(question: AccessQuestion) -> str:
+def _word_stated(question: AccessProbe) -> str:
     words = _word_context(question.context)
     if question.part:
         preposition = "for" if question.input else "on"
@@ -177,7 +177,7 @@ def name_subjects(subjects: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _name_use(fact: Fact) -> str:
+def _name_use(fact: AccessFact) -> str:
     kind = fact.resources[0].partition(":")[0]
     names = [_name_resource(each) for each in fact.resources]
     if len(names) > _MOST_NAMED:
@@ -217,9 +217,14 @@ def _word_context(context: AccessContext) -> str:
             words.append(f"{field.replace('_', ' ')} {quote(value)}")
     text = f"with {' and '.join(words)}" if words else ""
     if context.now:
-        clock = time.strftime("%A %H:%M", time.gmtime(context.now))
-        text = f"{text} at {clock}".strip()
+        text = f"{text} at {_word_moment(context.now)}".strip()
     return text or "in other circumstances"
+
+
+def _word_moment(now: float) -> str:
+    """The weekday and the time of a moment of the first week of 1970, which began on a Thursday."""
+    minutes = int(now) // 60
+    return f"{_WEEKDAYS[minutes // 1_440 % 7]} {minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
 def _as_data(answer: AccessAnswer) -> dict[str, Any]:
@@ -227,7 +232,7 @@ def _as_data(answer: AccessAnswer) -> dict[str, Any]:
     return data
 
 
-def _build_question(fact: Fact) -> dict[str, Any]:
+def _build_question(fact: AccessFact) -> dict[str, Any]:
     """The question to replay, with the first subject, resource and action."""
     subject, action, resource = fact.question[:3]
     context = fact.question.get_full_context()

@@ -43,7 +43,7 @@ class AccessAnswer(msgspec.Struct, frozen=True):
     obligations: tuple[str, ...] = ()
 
 
-class AccessQuestion(NamedTuple):
+class AccessProbe(NamedTuple):
     """An access question that both versions are asked."""
 
     subject: str
@@ -72,11 +72,11 @@ class AccessQuestion(NamedTuple):
         return replace(self.context, input=dict(self.input)) if self.input else self.context
 
 
-class Difference(NamedTuple):
+class DifferingAnswer(NamedTuple):
     """A question that the versions answer differently."""
 
     question: Any
-    """`AccessQuestion` or `Task`."""
+    """`AccessProbe` or `Task`."""
     before: Any
     after: Any
 
@@ -84,8 +84,8 @@ class Difference(NamedTuple):
 class AskedPair(NamedTuple):
     """A subject, an action and a resource about which some answer differs."""
 
-    differences: tuple[Difference, ...]
-    same: tuple[AccessQuestion, ...]
+    differences: tuple[DifferingAnswer, ...]
+    same: tuple[AccessProbe, ...]
     """The other questions about them, in other circumstances and about other parts, which are answered alike."""
 
 
@@ -120,7 +120,7 @@ def find_access_differences(
                 if count > MOST_QUESTIONS:
                     return asked_pairs, True
                 answers = [
-                    Difference(
+                    DifferingAnswer(
                         each, answer_access(old, _translate(each, old_names)), answer_access(new, each)
                     )
                     for each in questions
@@ -132,7 +132,7 @@ def find_access_differences(
     return asked_pairs, False
 
 
-def _translate(question: AccessQuestion, old_names: OldNames) -> AccessQuestion:
+def _translate(question: AccessProbe, old_names: OldNames) -> AccessProbe:
     if not old_names.by_new_id:
         return question
     return question._replace(
@@ -146,7 +146,7 @@ def _list_questions(
     old_names: OldNames,
     subjects: tuple[Subject, Subject],
     contexts: Iterable[AccessContext],
-) -> Iterator[list[AccessQuestion]]:
+) -> Iterator[list[AccessProbe]]:
     """For every action of a resource that both versions declare, the circumstances and parts that they tell apart."""
     old, new = sides.tables
     before, after = old.find(old_names.translate(pair.resource))[0], new.find(pair.resource)[0]
@@ -158,7 +158,7 @@ def _list_questions(
             question
             for context in contexts
             for question in (
-                AccessQuestion(pair.subject, action, pair.resource, context),
+                AccessProbe(pair.subject, action, pair.resource, context),
                 *(part.ask(pair, action, context) for part in parts),
             )
         ]
@@ -185,11 +185,11 @@ class _Part(NamedTuple):
     path: str = ""
     input: tuple[tuple[str, str], ...] = ()
 
-    def ask(self, pair: Pair, action: str, context: AccessContext) -> AccessQuestion:
+    def ask(self, pair: Pair, action: str, context: AccessContext) -> AccessProbe:
         """The question about this part."""
         if self.input:
-            return AccessQuestion(pair.subject, action, pair.resource, context, self.input, self.label)
-        return AccessQuestion(pair.subject, action, f"{pair.resource}:{self.path}", context, part=self.label)
+            return AccessProbe(pair.subject, action, pair.resource, context, self.input, self.label)
+        return AccessProbe(pair.subject, action, f"{pair.resource}:{self.path}", context, part=self.label)
 
 
 def _list_parts(
@@ -226,7 +226,7 @@ def _make_path(glob: str) -> str:
     return f"{path}some.txt" if path.endswith("/") else path
 
 
-def answer_access(tables: AccessTables, question: AccessQuestion) -> AccessAnswer:
+def answer_access(tables: AccessTables, question: AccessProbe) -> AccessAnswer:
     """What a version answers, and on what that depends."""
     request = AccessRequest(question.subject, question.action, question.resource, question.get_full_context())
     evaluation = evaluate(ask(tables, request, EMPTY_STATE))
@@ -242,7 +242,7 @@ def answer_access(tables: AccessTables, question: AccessQuestion) -> AccessAnswe
 
 def find_task_differences(
     tasks: Iterable[Task], sides: Sides, new_ids: Mapping[str, str]
-) -> list[Difference]:
+) -> list[DifferingAnswer]:
     """The tasks that go to another role, or no longer to any. Renamed roles are called by their new ids."""
     differences = []
     for task in tasks:
@@ -250,7 +250,7 @@ def find_task_differences(
         if before is not None:
             before = new_ids.get(before, before)
         if before != after:
-            differences.append(Difference(task, before, after))
+            differences.append(DifferingAnswer(task, before, after))
     return differences
 
 
@@ -268,7 +268,7 @@ def answer_task(view: OrgView, task: Task) -> str | None:
 # -- merging -----------------------------------------------------------------------------------------------------------
 
 
-class Fact(NamedTuple):
+class AccessFact(NamedTuple):
     """One line of a report about access: the same change of answer, for some subjects and resources."""
 
     subjects: tuple[str, ...]
@@ -277,18 +277,18 @@ class Fact(NamedTuple):
     """The actions. It is empty if the change is about every action of the resource."""
     before: AccessAnswer
     after: AccessAnswer
-    within: tuple[AccessQuestion, ...]
+    within: tuple[AccessProbe, ...]
     """The circumstances and parts to which the change is limited. It is empty if it is not limited."""
-    outside: tuple[AccessQuestion, ...]
+    outside: tuple[AccessProbe, ...]
     """Or the circumstances and parts that are not affected, if they are fewer."""
     is_partial: bool
     """Whether the change is also limited by how these circumstances are combined."""
     causes: tuple[int, ...]
-    question: AccessQuestion
+    question: AccessProbe
     """One of the questions that are answered so."""
 
 
-Causes = Mapping[AccessQuestion, tuple[int, ...]]
+Causes = Mapping[AccessProbe, tuple[int, ...]]
 
 
 def merge_differences(
@@ -296,7 +296,7 @@ def merge_differences(
     causes: Causes,
     list_alike: Callable[[str, str], tuple[str, ...]],
     count_actions: Callable[[str], int],
-) -> list[Fact]:
+) -> list[AccessFact]:
     """The differences as facts, as few as possible: circumstances, actions, subjects and resources with one change together.
 
     `list_alike` returns the actions of a resource that are decided like an action, `count_actions` the number of its actions.
@@ -306,10 +306,10 @@ def merge_differences(
     return _merge_subjects_and_resources(facts)
 
 
-def _merge_circumstances(pair: AskedPair, causes: Causes) -> Iterator[Fact]:
+def _merge_circumstances(pair: AskedPair, causes: Causes) -> Iterator[AccessFact]:
     """One fact for each change of outcome. The answer when nothing is stated follows from what is stated, if that differs."""
-    stated: dict[tuple[Any, ...], list[Difference]] = defaultdict(list)
-    plain: list[Difference] = []
+    stated: dict[tuple[Any, ...], list[DifferingAnswer]] = defaultdict(list)
+    plain: list[DifferingAnswer] = []
     same = [each for each in pair.same if not each.is_plain]
     for each in pair.differences:
         if each.question.is_plain:
@@ -331,12 +331,12 @@ def _merge_circumstances(pair: AskedPair, causes: Causes) -> Iterator[Fact]:
 class _Limits(NamedTuple):
     """The cases to which a change is limited, or those that it spares."""
 
-    within: tuple[AccessQuestion, ...] = ()
-    outside: tuple[AccessQuestion, ...] = ()
+    within: tuple[AccessProbe, ...] = ()
+    outside: tuple[AccessProbe, ...] = ()
     is_partial: bool = False
 
 
-def _choose_limits(inside: tuple[AccessQuestion, ...], outside: tuple[AccessQuestion, ...]) -> _Limits:
+def _choose_limits(inside: tuple[AccessProbe, ...], outside: tuple[AccessProbe, ...]) -> _Limits:
     """The shortest way to tell the cases that changed from the others: by their common circumstances, or by the exceptions."""
     if not outside:
         return _Limits()
@@ -347,33 +347,33 @@ def _choose_limits(inside: tuple[AccessQuestion, ...], outside: tuple[AccessQues
     return _Limits(here, is_partial=not is_here)
 
 
-def _find_smallest(chosen: tuple[AccessQuestion, ...]) -> tuple[AccessQuestion, ...]:
+def _find_smallest(chosen: tuple[AccessProbe, ...]) -> tuple[AccessProbe, ...]:
     """The questions that state least."""
     return tuple(each for each in chosen if not any(other.stated < each.stated for other in chosen))
 
 
-def _is_closed(smallest: tuple[AccessQuestion, ...], others: tuple[AccessQuestion, ...]) -> bool:
+def _is_closed(smallest: tuple[AccessProbe, ...], others: tuple[AccessProbe, ...]) -> bool:
     """Whether no other question states what one of these states."""
     return not any(each.stated <= other.stated for each in smallest for other in others)
 
 
-def _build_fact(difference: Difference, limits: _Limits, causes: Causes) -> Fact:
-    question: AccessQuestion = difference.question
+def _build_fact(difference: DifferingAnswer, limits: _Limits, causes: Causes) -> AccessFact:
+    question: AccessProbe = difference.question
     resource = (
         question.resource.rpartition(":")[0] if question.part and not question.input else question.resource
     )
-    return Fact(
+    return AccessFact(
         (question.subject,), (resource,), (question.action,), difference.before, difference.after,
         limits.within, limits.outside, limits.is_partial, causes[question], question,
     )  # fmt: skip
 
 
 def _merge_actions(
-    facts: Iterable[Fact],
+    facts: Iterable[AccessFact],
     list_alike: Callable[[str, str], tuple[str, ...]],
     count_actions: Callable[[str], int],
-) -> list[Fact]:
-    groups: dict[tuple[Any, ...], list[Fact]] = defaultdict(list)
+) -> list[AccessFact]:
+    groups: dict[tuple[Any, ...], list[AccessFact]] = defaultdict(list)
     for fact in facts:
         groups[fact.subjects, fact.resources, *_get_key(fact)].append(fact)
     locked = {(fact.subjects, fact.resources) for fact in groups_with_lock(groups.values())}
@@ -391,13 +391,13 @@ def _merge_actions(
     return merged
 
 
-def groups_with_lock(groups: Iterable[list[Fact]]) -> Iterator[Fact]:
+def groups_with_lock(groups: Iterable[list[AccessFact]]) -> Iterator[AccessFact]:
     """The facts about taking a lock."""
     return (fact for group in groups for fact in group if LOCK in fact.actions)
 
 
-def _merge_subjects_and_resources(facts: Iterable[Fact]) -> list[Fact]:
-    groups: dict[tuple[Any, ...], list[Fact]] = defaultdict(list)
+def _merge_subjects_and_resources(facts: Iterable[AccessFact]) -> list[AccessFact]:
+    groups: dict[tuple[Any, ...], list[AccessFact]] = defaultdict(list)
     for fact in facts:
         resource = fact.resources[0]
         kind = resource.partition(":")[0]
@@ -407,7 +407,7 @@ def _merge_subjects_and_resources(facts: Iterable[Fact]) -> list[Fact]:
     return [fact for group in groups.values() for fact in _merge_shortest(group)]
 
 
-def _merge_shortest(facts: list[Fact]) -> list[Fact]:
+def _merge_shortest(facts: list[AccessFact]) -> list[AccessFact]:
     """Facts that differ in subjects and resources alone: by subject or by resource, whichever takes fewer lines."""
     by_subject = _merge_by(facts, lambda fact: fact.subjects[0], lambda fact: fact.resources[0])
     by_resource = _merge_by(facts, lambda fact: fact.resources[0], lambda fact: fact.subjects[0])
@@ -423,10 +423,10 @@ def _merge_shortest(facts: list[Fact]) -> list[Fact]:
 
 
 def _merge_by(
-    facts: list[Fact], get_one: Callable[[Fact], str], get_other: Callable[[Fact], str]
-) -> list[tuple[Fact, list[str], tuple[str, ...]]]:
+    facts: list[AccessFact], get_one: Callable[[AccessFact], str], get_other: Callable[[AccessFact], str]
+) -> list[tuple[AccessFact, list[str], tuple[str, ...]]]:
     others: dict[str, list[str]] = defaultdict(list)
-    first_by_one: dict[str, Fact] = {}
+    first_by_one: dict[str, AccessFact] = {}
     for fact in facts:
         others[get_one(fact)].append(get_other(fact))
         first_by_one.setdefault(get_one(fact), fact)
@@ -436,7 +436,7 @@ def _merge_by(
     return [(first_by_one[each[0]], each, those) for those, each in ones.items()]
 
 
-def _get_key(fact: Fact) -> tuple[Any, ...]:
+def _get_key(fact: AccessFact) -> tuple[Any, ...]:
     """What facts that are told in one line have in common, besides subjects, resources and actions."""
     before, after = fact.before, fact.after
     stated = (
@@ -452,7 +452,7 @@ def _get_key(fact: Fact) -> tuple[Any, ...]:
     return before.outcome, after.outcome, after.conditions, (gone, come), stated, fact.causes
 
 
-def _describe_stated(question: AccessQuestion) -> tuple[bytes, str]:
+def _describe_stated(question: AccessProbe) -> tuple[bytes, str]:
     return msgspec.json.encode(question.context), question.part
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from orgkernel.diff.edits import Edit
+from orgkernel.diff.edits import DeclaredEdit
 from orgkernel.diff.questions import Sides
 from orgkernel.diff.undo import build_with, can_take
 from orgkernel.graph.questions import OrgView
@@ -23,7 +23,7 @@ _ROLES_AT_MOST = 40_000
 class Trials:
     """The edits between two versions, and what the versions are with one of them taken back or made alone."""
 
-    def __init__(self, edits: Sequence[Edit], sides: Sides) -> None:
+    def __init__(self, edits: Sequence[DeclaredEdit], sides: Sides) -> None:
         self.edits = edits
         self.sides = sides
         self.groups = _group_edits(edits, max(len(sides.new.roles), 1))
@@ -55,7 +55,7 @@ class Trials:
         return built[group]
 
 
-def _group_edits(edits: Sequence[Edit], roles: int) -> list[tuple[int, ...]]:
+def _group_edits(edits: Sequence[DeclaredEdit], roles: int) -> list[tuple[int, ...]]:
     """The edits to try, each alone; if they are many, those of one entry, or of one section, together."""
     most = max(4, _ROLES_AT_MOST // roles)
     groups: list[tuple[int, ...]] = []

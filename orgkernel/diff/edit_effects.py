@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orgkernel.diff.changes import Change, ChangeEffect
-from orgkernel.diff.edits import GOVERNANCE, NOUNS, ORGANIZATION, Edit
+from orgkernel.diff.edits import GOVERNANCE, NOUNS, ORGANIZATION, DeclaredEdit
 from orgkernel.diff.sections import EDITS, ORDER
 from orgkernel.documents.records import LEVELS
 
@@ -32,10 +32,10 @@ _TOLD_ONLY: Mapping[str, frozenset[str]] = {
 the task or the manifest that changes."""
 _TOLD_ONLY_SECTIONS = frozenset({"orders", "settings", "sharing", "domains", "aliases", "plans"})
 
-Direction = Callable[[Any, Any], ChangeEffect]
+EditDirection = Callable[[Any, Any], ChangeEffect]
 
 
-def is_told_only(edit: Edit) -> bool:
+def is_told_only(edit: DeclaredEdit) -> bool:
     """Whether a field is only told to the runtime: it changes no decision."""
     if edit.section in _TOLD_ONLY_SECTIONS or ORDER in edit.route:
         return True
@@ -47,7 +47,7 @@ def is_told_only(edit: Edit) -> bool:
     )
 
 
-def describe_edit_change(org_id: str, edit: Edit, number: int, ranks: Sequence[str]) -> Change:
+def describe_edit_change(org_id: str, edit: DeclaredEdit, number: int, ranks: Sequence[str]) -> Change:
     """The edit as a change of its own. `ranks` are those of the organization, lowest first."""
     kind = (
         "changed"
@@ -73,7 +73,7 @@ def describe_edit_change(org_id: str, edit: Edit, number: int, ranks: Sequence[s
     )
 
 
-def classify_edit(edit: Edit, ranks: Sequence[str]) -> ChangeEffect:
+def classify_edit(edit: DeclaredEdit, ranks: Sequence[str]) -> ChangeEffect:
     """Whether an edit loosens or tightens what is declared."""
     before, after = edit.before, edit.after
     if (edit.section, edit.field) in (("agents", "rank"), ("posts", "entry_rank")):
@@ -127,7 +127,7 @@ def _elements(value: Any) -> set[str]:
     )
 
 
-def _climb(*ladder: Any) -> Direction:
+def _climb(*ladder: Any) -> EditDirection:
     """A value on a ladder, lowest first: higher is wider."""
 
     def compare(before: Any, after: Any) -> ChangeEffect:
@@ -138,7 +138,7 @@ def _climb(*ladder: Any) -> Direction:
     return compare
 
 
-def _presence(wider: bool) -> Direction:
+def _presence(wider: bool) -> EditDirection:
     """An entry that is there, or not."""
 
     def compare(before: Any, after: Any) -> ChangeEffect:
@@ -155,7 +155,7 @@ _INVERSE: Mapping[ChangeEffect, ChangeEffect] = {
     "unclear": "unclear",
     "neutral": "neutral",
 }
-_DIRECTIONS: Mapping[tuple[str, str], Direction] = {
+_DIRECTIONS: Mapping[tuple[str, str], EditDirection] = {
     ("tools", "restricted_to"): _restrict,
     ("tools", "departments"): _restrict,
     ("tools", "qualifications"): _require,
@@ -190,7 +190,7 @@ _DIRECTIONS: Mapping[tuple[str, str], Direction] = {
 }
 
 
-def _find_direction(edit: Edit) -> Direction | None:
+def _find_direction(edit: DeclaredEdit) -> EditDirection | None:
     if len(edit.route) > 1 and edit.field in ("separations", "sacred_scopes", "quality_gates"):
         # An entry of the mapping came, went or changed.
         return _presence(wider=False) if len(edit.route) == 2 else None

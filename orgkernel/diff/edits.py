@@ -22,7 +22,7 @@ from orgkernel.graph.records import AliasTarget, Definition, OrgRecords
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 
-Route = tuple[RouteStep, ...]
+EditRoute = tuple[RouteStep, ...]
 ORGANIZATION, GOVERNANCE, ROLES = "organization", "governance", "posts"
 NOUNS: Mapping[str, str] = {
     ROLES: "role",
@@ -52,14 +52,14 @@ _WHOLE = frozenset({"aliases", "matrices", "bills", "orders", "settings", "shari
 """Sections whose entries are compared whole."""
 
 
-class Edit(msgspec.Struct, frozen=True, kw_only=True):
+class DeclaredEdit(msgspec.Struct, frozen=True, kw_only=True):
     """One declared value that differs between two versions."""
 
     section: str
     """The part of the records, such as `tools`, `posts` or `organization`."""
     id: str
     """The entry in it. It is empty for the organization and its governance."""
-    route: Route
+    route: EditRoute
     """The way to the value inside the entry. It is empty if the whole entry was added or removed."""
     before: Any
     """The old value as plain data. It is null if there was none."""
@@ -73,7 +73,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """For a value that was removed: the line in the new version of what it was removed from."""
 
     @property
-    def key(self) -> tuple[str, str, Route]:
+    def key(self) -> tuple[str, str, EditRoute]:
         """What tells it from the other edits between the same versions."""
         return self.section, self.id, self.route
 
@@ -116,9 +116,9 @@ class Renames(NamedTuple):
 NO_RENAMES = Renames({})
 
 
-def find_edits(old: OrgRecords, new: OrgRecords, renames: Renames = NO_RENAMES) -> tuple[Edit, ...]:
+def find_edits(old: OrgRecords, new: OrgRecords, renames: Renames = NO_RENAMES) -> tuple[DeclaredEdit, ...]:
     """Every declared value that differs, in the order of the sections."""
-    edits: list[Edit] = []
+    edits: list[DeclaredEdit] = []
     for old_id, new_id in renames.new_ids.items():
         edits.append(_describe_rename(old, new, old_id, new_id))
     for section in (ORGANIZATION, GOVERNANCE, *NOUNS, "settings", "sharing"):
@@ -262,7 +262,9 @@ _EMPTY = _Entry({}, None, None)
 # -- comparing ---------------------------------------------------------------------------------------------------------
 
 
-def _compare_entries(section: str, entry_id: str, old: Any, new: Any, renames: Renames) -> Iterator[Edit]:
+def _compare_entries(
+    section: str, entry_id: str, old: Any, new: Any, renames: Renames
+) -> Iterator[DeclaredEdit]:
     if old is not None and new is not None and not renames.new_ids and _is_same(old, new):
         return
     one, other = _unpack(old), _unpack(new)
@@ -293,7 +295,7 @@ def _unpack(entry: Any) -> _Entry | None:
     return entry.read() if isinstance(entry, _Lazy | _LazyDefinition) else entry
 
 
-def _walk(route: Route, before: Any, after: Any) -> Iterator[tuple[Route, Any, Any]]:
+def _walk(route: EditRoute, before: Any, after: Any) -> Iterator[tuple[EditRoute, Any, Any]]:
     """The lowest mappings' fields that differ. A list is one value."""
     for name in dict.fromkeys((*before, *after)):
         one, other = before.get(name), after.get(name)
@@ -314,8 +316,8 @@ def _is_reordered(before: list[str], after: list[str]) -> bool:
 
 
 def _find_unexplained_profiles(
-    old: OrgRecords, new: OrgRecords, renames: Renames, explained: set[str], edits: Sequence[Edit]
-) -> Iterator[Edit]:
+    old: OrgRecords, new: OrgRecords, renames: Renames, explained: set[str], edits: Sequence[DeclaredEdit]
+) -> Iterator[DeclaredEdit]:
     """Profiles that differ although no document that was compared says so, such as by a default that an override writes."""
     touched = {
         str(each.route[1])
@@ -337,7 +339,7 @@ def _find_unexplained_profiles(
             continue
         before, after = _convert_plain(post.profile), _convert_plain(new.posts[role_id].profile)
         if not whole and renames.translate(before) != after:
-            yield Edit(
+            yield DeclaredEdit(
                 section=ORGANIZATION, id="", route=("overrides", role_id), before=before, after=after,
                 text=f"the overrides of role {quote(role_id)} differ",
                 why_before=(cite_place(f"role {role_id}", post.place()),),
@@ -349,10 +351,16 @@ def _find_unexplained_profiles(
 
 
 def _describe(
-    section: str, entry_id: str, route: Route, before: Any, after: Any, old: _Entry | None, new: _Entry | None
-) -> Edit:
+    section: str,
+    entry_id: str,
+    route: EditRoute,
+    before: Any,
+    after: Any,
+    old: _Entry | None,
+    new: _Entry | None,
+) -> DeclaredEdit:
     text = _write_text(section, entry_id, route, before, after)
-    return Edit(
+    return DeclaredEdit(
         section=section,
         id=entry_id,
         route=()
@@ -367,7 +375,7 @@ def _describe(
     )
 
 
-def _write_text(section: str, entry_id: str, route: Route, before: Any, after: Any) -> str:
+def _write_text(section: str, entry_id: str, route: EditRoute, before: Any, after: Any) -> str:
     noun = NOUNS.get(section, "")
     if section == "settings":
         return say_edit(entry_id.replace("_", " "), before, after)
@@ -391,13 +399,13 @@ def _write_text(section: str, entry_id: str, route: Route, before: Any, after: A
         )
     if route[-1] == ORDER:
         field = ".".join(map(str, route[:-1]))
-        said = f"the order of {quote(field)} is different"
+        difference = f"the order of {quote(field)} is different"
     else:
-        said = say_edit(quote(".".join(map(str, route))), before, after)
-    return f"{subject}: {said}" if subject else said
+        difference = say_edit(quote(".".join(map(str, route))), before, after)
+    return f"{subject}: {difference}" if subject else difference
 
 
-def _locate(entry: _Entry | None, route: Route, here: Any, there: Any, text: str) -> tuple[Why, ...]:
+def _locate(entry: _Entry | None, route: EditRoute, here: Any, there: Any, text: str) -> tuple[Why, ...]:
     """The line of the value on one side; of a list, the line of the first item that the other side lacks."""
     if entry is None or entry.place is None:
         return ()
@@ -415,18 +423,20 @@ def _locate(entry: _Entry | None, route: Route, here: Any, there: Any, text: str
     return (cite_place(text, place),) if place.file else ()
 
 
-def _describe_rename(old: OrgRecords, new: OrgRecords, old_id: str, new_id: str) -> Edit:
+def _describe_rename(old: OrgRecords, new: OrgRecords, old_id: str, new_id: str) -> DeclaredEdit:
     text = f"role {quote(old_id)} is renamed {quote(new_id)}"
-    return Edit(
+    return DeclaredEdit(
         section="renames", id=new_id, route=(), before=old_id, after=new_id, text=text,
         why_before=(cite_place(text, old.posts[old_id].place("role_id")),),
         why_after=(cite_place(text, new.posts[new_id].place("role_id")),),
     )  # fmt: skip
 
 
-def _describe_reordered_roles(old: OrgRecords, new: OrgRecords, before: list[str], after: list[str]) -> Edit:
+def _describe_reordered_roles(
+    old: OrgRecords, new: OrgRecords, before: list[str], after: list[str]
+) -> DeclaredEdit:
     text = "the order of `hierarchy` is different"
-    return Edit(
+    return DeclaredEdit(
         section=ORGANIZATION, id="", route=("hierarchy", ORDER), before=before, after=after, text=text,
         why_before=(cite_place(text, old.document.place("hierarchy", key=True)),),
         why_after=(cite_place(text, new.document.place("hierarchy", key=True)),),

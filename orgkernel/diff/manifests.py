@@ -1,4 +1,4 @@
-"""What each role gained and lost between two versions of an organization, with the lines that caused it.
+"""The manifests of two versions of an organization, compared part by part.
 
 Two manifests are compared part by part over the whole shape of `crew_manifest`. `normal_form` defines what counts as equal:
 the diff is empty if and only if the normal forms are equal. So every edit that changes a manifest is reported, and an edit
@@ -34,6 +34,7 @@ class OrganizationVersion:
 def build_whole_change(
     org_id: str, old: OrganizationVersion | None, new: OrganizationVersion | None
 ) -> Change:
+    """The change of an organization that only one tree has."""
     return Change(
         org_id=org_id,
         role_id=None,

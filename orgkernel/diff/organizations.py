@@ -20,7 +20,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diff.answer_words import describe_access_change, describe_task_change
 from orgkernel.diff.answers import (
-    AccessQuestion,
+    AccessProbe,
     OldNames,
     answer_access,
     answer_task,
@@ -35,7 +35,7 @@ from orgkernel.diff.changes import Change, sort_changes
 from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.edit_effects import describe_edit_change, is_told_only
 from orgkernel.diff.edits import ROLES as POSTS
-from orgkernel.diff.edits import Edit, Renames, find_edits
+from orgkernel.diff.edits import DeclaredEdit, Renames, find_edits
 from orgkernel.diff.manifests import OrganizationVersion, build_whole_change, compare_manifests
 from orgkernel.diff.normal_form import build_working_form, remove_why
 from orgkernel.diff.questions import (
@@ -68,11 +68,11 @@ class Version:
     """Roles that are declared in a file that cannot be read. Nothing is known about them."""
 
 
-class Comparison(NamedTuple):
+class OrganizationComparison(NamedTuple):
     """The difference between two versions of one organization."""
 
     org_id: str
-    edits: tuple[Edit, ...]
+    edits: tuple[DeclaredEdit, ...]
     changes: tuple[Change, ...]
     """Each names its causes among the edits."""
     without_effect: tuple[int, ...] = ()
@@ -83,13 +83,15 @@ class Comparison(NamedTuple):
     """Whether declared examples were not dispatched although an edit can touch them: too many, or too many roles."""
 
 
-def compare_versions_of(org_id: str, old: Version | None, new: Version | None) -> Comparison:
+def compare_versions_of(org_id: str, old: Version | None, new: Version | None) -> OrganizationComparison:
     """Compare two versions of an organization. One that is missing on a side is one change."""
     if old is None or new is None:
         before, after = (
             None if each is None else _build_manifests(each, each.view.roles) for each in (old, new)
         )
-        return Comparison(org_id, (), (describe_change(build_whole_change(org_id, before, after)),))
+        return OrganizationComparison(
+            org_id, (), (describe_change(build_whole_change(org_id, before, after)),)
+        )
     return _Work(org_id, old, new).compare()
 
 
@@ -116,16 +118,16 @@ class _Work:
             if not (each.section == POSTS and each.id in self.unread)
         )
 
-    def compare(self) -> Comparison:
+    def compare(self) -> OrganizationComparison:
         """The edits, and the changes with their causes."""
         if not self.edits and not self._find_roles_with_other_findings():
-            return Comparison(self.org_id, (), ())
+            return OrganizationComparison(self.org_id, (), ())
         in_manifests = self._compare_manifests()
         renamed = {str(each.before): str(each.after) for each in in_manifests if each.kind == "renamed"}
         if renamed:
             self._rename(renamed)
         if not self.edits:
-            return Comparison(self.org_id, (), sort_changes(map(describe_change, in_manifests)))
+            return OrganizationComparison(self.org_id, (), sort_changes(map(describe_change, in_manifests)))
         self.trials = Trials(self.edits, self.sides)
         changes = [*self._attribute(in_manifests), *self._compare_outsiders()]
         answers, is_cut = self._compare_access(changes)
@@ -148,7 +150,9 @@ class _Work:
             if not is_told_only(self.edits[number])
         )
         told_only = tuple(number for number in quiet if is_told_only(self.edits[number]))
-        return Comparison(self.org_id, self.edits, sort_changes(changes), told_only, is_cut, are_left_out)
+        return OrganizationComparison(
+            self.org_id, self.edits, sort_changes(changes), told_only, is_cut, are_left_out
+        )
 
     def _rename(self, renamed: Mapping[str, str]) -> None:
         self.old_names = OldNames({new: old for old, new in renamed.items()})
@@ -269,20 +273,20 @@ class _Work:
             for edit in self.edits
         )
 
-    def _compare_access(self, told: Sequence[Change]) -> tuple[list[Change], bool]:
+    def _compare_access(self, manifest_changes: Sequence[Change]) -> tuple[list[Change], bool]:
         pairs, is_cut = find_access_differences(chain(*self._pairs), self.sides, self.old_names)
-        pairs = [each for each in pairs if not _is_told(each.differences[0].question, told)]
+        pairs = [each for each in pairs if not _is_told(each.differences[0].question, manifest_changes)]
         questions = (each.question for pair in pairs for each in pair.differences)
         causes = find_causes(questions, self.trials, self._can_answer, self._answer_again)
         facts = merge_differences(pairs, causes, self._list_alike, self._count_actions)
         return [self._locate(describe_access_change(self.org_id, each)) for each in facts], is_cut
 
-    def _can_answer(self, group: int, question: AccessQuestion) -> bool:
+    def _can_answer(self, group: int, question: AccessProbe) -> bool:
         kind, _, name = question.resource.partition(":")
         pair = Pair(question.subject, f"{kind}:{name.partition(':')[0]}")
         return any(pair in self._pairs[number] for number in self.trials.groups[group])
 
-    def _answer_again(self, view: OrgView, question: AccessQuestion, forward: bool) -> object:
+    def _answer_again(self, view: OrgView, question: AccessProbe, forward: bool) -> object:
         if forward and self.old_names.by_new_id:
             question = question._replace(
                 subject=self.old_names.translate(question.subject),
@@ -314,10 +318,10 @@ class _Work:
             why_after=tuple(dict.fromkeys(why for edit in edits for why in edit.why_after)),
         )
 
-    def _compare_tasks(self, told: Sequence[Change]) -> tuple[list[Change], bool]:
+    def _compare_tasks(self, manifest_changes: Sequence[Change]) -> tuple[list[Change], bool]:
         if not any(map(does_touch_routing, self.edits)):
             return [], False
-        known = {str(change.path[1]) for change in told if change.path[:1] == ("domains",)}
+        known = {str(change.path[1]) for change in manifest_changes if change.path[:1] == ("domains",)}
         tasks = [
             each
             for each in list_tasks(self.edits, self.sides)
@@ -339,7 +343,7 @@ class _Work:
         return list(map(self._locate, changes)), is_too_large or len(tasks) > MOST_TASKS
 
 
-def _is_about_role(edit: Edit, role_id: str) -> bool:
+def _is_about_role(edit: DeclaredEdit, role_id: str) -> bool:
     """Whether an edit adds, removes or moves a role: in its profile, or in the hierarchy."""
     if edit.section == POSTS:
         return edit.id == role_id and edit.field in ("", "chain_of_command")
@@ -401,14 +405,14 @@ def _read_case(form: Mapping[str, Any], case: _Case) -> object:
     return msgspec.json.encode(value)
 
 
-def _is_told(question: AccessQuestion, told: Iterable[Change]) -> bool:
+def _is_told(question: AccessProbe, manifest_changes: Iterable[Change]) -> bool:
     """Whether a change of the role's manifest says already what a difference says about one of its resources."""
     kind, _, name = question.subject.partition(":")
     if kind != "role":
         return False
     resource_kind, _, resource_id = question.resource.partition(":")
     parts = _PARTS_OF.get(resource_kind, ())
-    for change in told:
+    for change in manifest_changes:
         if change.path[:1] != (ROLES,) or change.classification == "neutral":
             continue
         role_id, part, key, _ = resolve_address(change.path)

@@ -21,7 +21,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE
-from orgkernel.diff.edits import GOVERNANCE, ORGANIZATION, ROLES, Edit
+from orgkernel.diff.edits import GOVERNANCE, ORGANIZATION, ROLES, DeclaredEdit
 from orgkernel.documents.records import Person
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -73,13 +73,13 @@ class Sides(NamedTuple):
         return get_access_tables(self.old), get_access_tables(self.new)
 
 
-def find_pairs(edits: Iterable[Edit], sides: Sides) -> Iterator[Pair]:
+def find_pairs(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Pair]:
     """The pairs whose answers the edits can touch. The same pair can come more than once."""
     for edit in edits:
         yield from _find_pairs_of(edit, sides)
 
 
-def _find_pairs_of(edit: Edit, sides: Sides) -> Iterator[Pair]:
+def _find_pairs_of(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
     section, field = edit.section, edit.field
     if section in _WITHOUT_ACCESS or field in _TEXTS:
         return
@@ -111,7 +111,7 @@ def _find_pairs_of(edit: Edit, sides: Sides) -> Iterator[Pair]:
         yield from _with_subjects(_list_everybody(sides), sides)
 
 
-def _find_pairs_of_role(edit: Edit, sides: Sides) -> Iterator[Pair]:
+def _find_pairs_of_role(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
     role_id, field = edit.id, edit.field
     if field in ("", *_COMMAND):
         yield from _find_pairs_of_command(role_id, sides)
@@ -124,7 +124,7 @@ def _find_pairs_of_role(edit: Edit, sides: Sides) -> Iterator[Pair]:
         yield from _with_subjects(_list_everybody(sides), sides)
 
 
-def _find_pairs_of_organization(edit: Edit, sides: Sides) -> Iterator[Pair]:
+def _find_pairs_of_organization(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
     field = edit.field
     if field in _ORGANIZATION_WITHOUT_ACCESS:
         return
@@ -200,7 +200,7 @@ def _find_matched(policy_id: str, sides: Sides) -> Iterator[str]:
                     yield name
 
 
-def _find_entry_subjects(edit: Edit, sides: Sides) -> Iterator[str]:
+def _find_entry_subjects(edit: DeclaredEdit, sides: Sides) -> Iterator[str]:
     kind = {"people": "person", "webhooks": "webhook", "system_origins": "system", "agents": "agent"}[
         edit.section
     ]
@@ -241,7 +241,7 @@ def find_moved(sides: Sides) -> list[str]:
     ]
 
 
-def _list_names(edit: Edit, *fields: str) -> tuple[str, ...]:
+def _list_names(edit: DeclaredEdit, *fields: str) -> tuple[str, ...]:
     """The words of a list in an entry, on either side of an edit of the list or of the entry."""
     names: list[str] = []
     for value in (edit.before, edit.after):
@@ -333,7 +333,7 @@ class Task(NamedTuple):
     value: str
 
 
-def does_touch_routing(edit: Edit) -> bool:
+def does_touch_routing(edit: DeclaredEdit) -> bool:
     """Whether an edit can change which role takes a task."""
     if edit.section in _WITHOUT_ROUTING or edit.section == GOVERNANCE:
         return False
@@ -342,7 +342,7 @@ def does_touch_routing(edit: Edit) -> bool:
     return edit.section != "tools" or edit.field in ("", "intents", "name")
 
 
-def does_touch_texts(edit: Edit) -> bool:
+def does_touch_texts(edit: DeclaredEdit) -> bool:
     """Whether an edit can change which role a described task goes to."""
     return (
         does_touch_routing(edit)
@@ -351,7 +351,7 @@ def does_touch_texts(edit: Edit) -> bool:
     )
 
 
-def does_ask_texts(edits: Iterable[Edit], sides: Sides) -> bool:
+def does_ask_texts(edits: Iterable[DeclaredEdit], sides: Sides) -> bool:
     """Whether declared examples are dispatched: if the edits can touch them, and the organization is not too large for it."""
     return any(map(does_touch_texts, edits)) and not is_too_large_for_texts(sides)
 
@@ -361,7 +361,7 @@ def is_too_large_for_texts(sides: Sides) -> bool:
     return max(len(view.roles) for view in sides) > MOST_ROLES_FOR_TEXTS
 
 
-def list_tasks(edits: Iterable[Edit], sides: Sides) -> Iterator[Task]:
+def list_tasks(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Task]:
     """The domains, aliases, intents and, if the edits can touch them, examples that either version declares."""
     names: dict[Task, None] = {}
     for view in sides:

@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
 from orgkernel.diff.changes import Change
-from orgkernel.diff.report import Report, ReportedEdit, list_quiet_edits
+from orgkernel.diff.report import ChangeReport, ReportedEdit, list_quiet_edits
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 WIDTH = 100
@@ -25,7 +25,7 @@ _LISTED = 200
 _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=:)/")
 
 
-def as_data(report: Report) -> dict[str, Any]:
+def as_data(report: ChangeReport) -> dict[str, Any]:
     """For JSON: the counts, the edits, then every change with the numbers of its edits."""
     data: dict[str, Any] = {"summary": report.summary, "edits": report.edits, "changes": report.changes}
     return {
@@ -36,12 +36,12 @@ def as_data(report: Report) -> dict[str, Any]:
     }
 
 
-def render_summary(report: Report) -> str:
+def render_summary(report: ChangeReport) -> str:
     """One line of counts."""
     return f"{'incomplete comparison: ' if report.incomparable else ''}{_count_changes(report)}"
 
 
-def _count_changes(report: Report) -> str:
+def _count_changes(report: ChangeReport) -> str:
     summary, quiet = report.summary, len(list_quiet_edits(report))
     if not report.changes:
         return (
@@ -57,7 +57,7 @@ def _count_changes(report: Report) -> str:
     return f"{_count(summary.changes, 'change')} in {where}{edits}: {counts}{rest}"
 
 
-def render_text(report: Report) -> str:
+def render_text(report: ChangeReport) -> str:
     """Grouped by organization and by the edits that cause a change: `+` gives, `-` takes, `?` may give, `~` is neutral."""
     lines = []
     for org_id, changes in groupby(report.changes, key=lambda change: change.org_id):
@@ -88,7 +88,7 @@ def _say_cut(org_id: str) -> str:
     )
 
 
-def _list_left_out(report: Report) -> Iterator[str]:
+def _list_left_out(report: ChangeReport) -> Iterator[str]:
     yield from map(_say_cut, report.cut)
     for org_id in report.without_examples:
         yield f"{org_id}: the declared examples were not dispatched, because the organization is too large for it"
@@ -115,7 +115,7 @@ def _is_placed_apart(change: Change, causes: Sequence[ReportedEdit]) -> bool:
     )
 
 
-def render_markdown(report: Report) -> str:
+def render_markdown(report: ChangeReport) -> str:
     """For the summary of a pull request: a table of what is widened, with the edits that cause it, then the rest."""
     changes = report.changes
     lines = ["### What the organization allows now", "", f"{_capitalize(render_summary(report))}.", ""]
@@ -151,7 +151,7 @@ def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def render_github(report: Report) -> str:
+def render_github(report: ChangeReport) -> str:
     """Workflow commands that mark the edited lines: a warning where something is widened, a notice where a role moves or is
     renamed. Annotations of one line and level are one.
     """

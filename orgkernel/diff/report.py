@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.reasons import Why
 from orgkernel.diff.changes import Change, Summary, summarize
-from orgkernel.diff.edits import Edit
-from orgkernel.diff.organizations import Comparison
+from orgkernel.diff.edits import DeclaredEdit
+from orgkernel.diff.organizations import OrganizationComparison
 
 
 class ReportedEdit(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class ReportedEdit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it causes a change. A text or a setting that is only told to the runtime does not."""
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     """The edits and changes of all organizations."""
 
     summary: Summary
@@ -50,7 +50,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Sentences about organizations that cannot be read, or whose errors hold them back: what differs there is not known."""
 
 
-def build_report(comparisons: Iterable[Comparison], incomparable: Iterable[str] = ()) -> Report:
+def build_report(
+    comparisons: Iterable[OrganizationComparison], incomparable: Iterable[str] = ()
+) -> ChangeReport:
     """The comparisons of all organizations as one report."""
     edits: list[ReportedEdit] = []
     changes: list[Change] = []
@@ -69,7 +71,7 @@ def build_report(comparisons: Iterable[Comparison], incomparable: Iterable[str] 
         )
         cut += [comparison.org_id] * comparison.is_cut
         without_examples += [comparison.org_id] * comparison.are_texts_left_out
-    return Report(
+    return ChangeReport(
         summary=summarize(changes),
         edits=tuple(edits),
         changes=tuple(changes),
@@ -79,7 +81,7 @@ def build_report(comparisons: Iterable[Comparison], incomparable: Iterable[str] 
     )
 
 
-def _build_edit(org_id: str, edit: Edit, has_effect: bool) -> ReportedEdit:
+def _build_edit(org_id: str, edit: DeclaredEdit, has_effect: bool) -> ReportedEdit:
     return ReportedEdit(
         org_id=org_id,
         section={"posts": "roles"}.get(edit.section, edit.section),
@@ -94,6 +96,6 @@ def _build_edit(org_id: str, edit: Edit, has_effect: bool) -> ReportedEdit:
     )
 
 
-def list_quiet_edits(report: Report) -> Sequence[ReportedEdit]:
+def list_quiet_edits(report: ChangeReport) -> Sequence[ReportedEdit]:
     """The edits that cause no change."""
     return [each for each in report.edits if not each.has_effect]

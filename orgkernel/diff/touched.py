@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from orgkernel.decisions.access.tables import get_access_tables
-from orgkernel.diff.edits import GOVERNANCE, ORGANIZATION, ROLES, Edit
+from orgkernel.diff.edits import GOVERNANCE, ORGANIZATION, ROLES, DeclaredEdit
 from orgkernel.diff.questions import Sides, find_moved
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -29,12 +29,12 @@ _GOVERNANCE_WITHOUT_ROLES = frozenset({"description", "sacred_scopes", "destruct
                                        "batch_size", "limits", "_version"})  # fmt: skip
 
 
-def find_touched_roles(edit: Edit, sides: Sides) -> frozenset[str]:
+def find_touched_roles(edit: DeclaredEdit, sides: Sides) -> frozenset[str]:
     """The roles whose manifests an edit can change, as each version calls them."""
     return frozenset(chain.from_iterable(_find_in(view, edit, sides) for view in sides))
 
 
-def _find_in(view: OrgView, edit: Edit, sides: Sides) -> Iterator[str]:
+def _find_in(view: OrgView, edit: DeclaredEdit, sides: Sides) -> Iterator[str]:
     section, field = edit.section, edit.field
     if section in _NO_ROLE:
         return

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from orgkernel.diff.edits import GOVERNANCE, ORGANIZATION, ROLES, Edit, Route
+from orgkernel.diff.edits import GOVERNANCE, ORGANIZATION, ROLES, DeclaredEdit, EditRoute
 from orgkernel.diff.sections import ORDER
 from orgkernel.documents.records import Organization
 from orgkernel.graph.assemble import build_posts
@@ -28,12 +28,14 @@ _FIXED = ("renames", "settings", "sharing")
 """Sections whose edits are not taken back: names, and what several catalogs set together."""
 
 
-def can_take(edit: Edit) -> bool:
+def can_take(edit: DeclaredEdit) -> bool:
     """Whether a version can be built in which this edit has the value of the other version."""
     return edit.section not in _FIXED and ORDER not in edit.route and "(shared)" not in edit.route
 
 
-def build_with(base: OrgRecords, other: OrgRecords, edits: Iterable[Edit], *, forward: bool) -> OrgView:
+def build_with(
+    base: OrgRecords, other: OrgRecords, edits: Iterable[DeclaredEdit], *, forward: bool
+) -> OrgView:
     """The version `base` with some edits as `other` has them: the new values if `forward`, else the old ones."""
     values: dict[str, Any] = {}
     document, governance = base.document, base.governance
@@ -80,7 +82,7 @@ def build_with(base: OrgRecords, other: OrgRecords, edits: Iterable[Edit], *, fo
 # -- documents ---------------------------------------------------------------------------------------------------------
 
 
-def _change_document(document: SourceDocument, route: Route, value: Any) -> SourceDocument:
+def _change_document(document: SourceDocument, route: EditRoute, value: Any) -> SourceDocument:
     """A document with another value at a route; None removes it."""
     plain = msgspec.json.decode(msgspec.json.encode(document.record))
     record = msgspec.convert(_set_value(plain, route, value), type(document.record), strict=False)
@@ -92,7 +94,7 @@ def _change_document(document: SourceDocument, route: Route, value: Any) -> Sour
 
 
 def _change_governance(
-    governance: SourceDocument | None, other: OrgRecords, edit: Edit, value: Any
+    governance: SourceDocument | None, other: OrgRecords, edit: DeclaredEdit, value: Any
 ) -> SourceDocument | None:
     # A document that one version lacks comes or goes whole.
     if governance is None or other.governance is None:
@@ -100,7 +102,9 @@ def _change_governance(
     return _change_document(governance, edit.route, value)
 
 
-def _change_profile(profiles: dict[str, SourceDocument], other: OrgRecords, edit: Edit, value: Any) -> None:
+def _change_profile(
+    profiles: dict[str, SourceDocument], other: OrgRecords, edit: DeclaredEdit, value: Any
+) -> None:
     document = profiles.get(edit.id)
     if not edit.route or document is None or len(document.parts) > 1:
         post = other.posts.get(edit.id)
@@ -112,7 +116,7 @@ def _change_profile(profiles: dict[str, SourceDocument], other: OrgRecords, edit
         profiles[edit.id] = _change_document(document, edit.route, value)
 
 
-def _set_value(plain: Any, route: Route, value: Any) -> Any:
+def _set_value(plain: Any, route: EditRoute, value: Any) -> Any:
     """Plain data with another value at a route. Mappings on the way are copied, or made."""
     if not route:
         return value
@@ -125,7 +129,7 @@ def _set_value(plain: Any, route: Route, value: Any) -> Any:
     return changed
 
 
-def _set_marks(marks: Marks, route: Route, value: Any) -> Marks:
+def _set_marks(marks: Marks, route: EditRoute, value: Any) -> Marks:
     """Marks with those of another value at a route, all at the place of what is nearest."""
     start = start_of(marks)
     if not route:
@@ -164,7 +168,7 @@ def _split_audience(key: str) -> tuple[str, str]:
     return audience, target
 
 
-def _change_entry(section: dict[Any, Any], other: OrgRecords, edit: Edit, value: Any) -> None:
+def _change_entry(section: dict[Any, Any], other: OrgRecords, edit: DeclaredEdit, value: Any) -> None:
     entry = section.get(edit.id)
     if edit.route and isinstance(entry, Definition) and edit.route != ("",):
         section[edit.id] = _change_definition(entry, edit.route, value)
@@ -176,7 +180,7 @@ def _change_entry(section: dict[Any, Any], other: OrgRecords, edit: Edit, value:
         section.pop(edit.id, None)
 
 
-def _change_definition(definition: Definition[Any], route: Route, value: Any) -> Definition[Any]:
+def _change_definition(definition: Definition[Any], route: EditRoute, value: Any) -> Definition[Any]:
     plain = msgspec.json.decode(msgspec.json.encode(definition.record))
     record = msgspec.convert(_set_value(plain, route, value), type(definition.record), strict=False)
     document = definition.document

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.diff.organizations import Version, compare_versions_of
-from orgkernel.diff.report import Report, build_report
+from orgkernel.diff.report import ChangeReport, build_report
 from orgkernel.errors import UnknownOrganization
 from orgkernel.kernel.settings import Project
 from orgkernel.loading.cache import Cache
@@ -19,7 +19,7 @@ from orgkernel.project.versions import TreeVersion, read_versions
 class TreeComparison:
     """The differences between two trees, and what was noticed while they were read."""
 
-    report: Report
+    report: ChangeReport
     notes: tuple[str, ...]
     save: Callable[[], None]
     """Writes what was read to the cache, after the answer."""

@@ -24,7 +24,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.diff import organizations
 from orgkernel.diff.changes import Change
-from orgkernel.diff.organizations import Comparison, Version, compare_versions_of
+from orgkernel.diff.organizations import OrganizationComparison, Version, compare_versions_of
 from orgkernel.diff.sections import ANSWERS, resolve_address
 from orgkernel.documents.records import DATA_TIERS
 from orgkernel.graph.questions import OrgView
@@ -308,7 +308,7 @@ def test_every_answer_that_differs_is_told(first: list[Edit], second: list[Edit]
     replay(comparison, old.view, new.view)
 
 
-def replay(comparison: Comparison, old: OrgView, new: OrgView) -> None:
+def replay(comparison: OrganizationComparison, old: OrgView, new: OrgView) -> None:
     """Every line about an answer is true: asked again, both versions answer as it says; and every change has a cause."""
     for change in comparison.changes:
         assert change.sentence
@@ -359,5 +359,5 @@ def test_roles_that_are_left_out_do_not_change(edits: list[Edit]) -> None:
     assert list_told(some) == list_told(every)
 
 
-def list_told(comparison: Comparison) -> list[tuple[Any, ...]]:
+def list_told(comparison: OrganizationComparison) -> list[tuple[Any, ...]]:
     return sorted((change.path, change.kind, change.sentence) for change in comparison.changes)

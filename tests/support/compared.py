@@ -14,8 +14,8 @@ from orgkernel.diff.authzen_effects import compare_authzen
 from orgkernel.diff.change_words import describe_change
 from orgkernel.diff.changes import Change, sort_changes
 from orgkernel.diff.directory_effects import compare_directories
-from orgkernel.diff.organizations import Comparison
-from orgkernel.diff.report import Report, build_report
+from orgkernel.diff.organizations import OrganizationComparison
+from orgkernel.diff.report import ChangeReport, build_report
 from orgkernel.graph.questions import OrgView
 
 
@@ -43,6 +43,6 @@ def compare_versions(
     return sort_changes(map(describe_change, changes))
 
 
-def report_of(changes: Sequence[Change]) -> Report:
+def report_of(changes: Sequence[Change]) -> ChangeReport:
     """Changes as a report without edits."""
-    return build_report([Comparison("", (), tuple(changes))])
+    return build_report([OrganizationComparison("", (), tuple(changes))])
