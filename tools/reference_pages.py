@@ -269,10 +269,11 @@ def _operation(operation: Schema, openapi: Schema) -> Iterator[str]:
         yield ""
     body = operation.get("requestBody")
     if body:
-        schema = body["content"]["application/json"]["schema"]
-        if "$ref" in schema:
-            schema = openapi["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-        yield from ("The body:", "", *map(_plain, _fields(schema, openapi["components"]["schemas"])))
+        written = body["content"]["application/json"]["schema"]
+        for number, reference in enumerate(written.get("anyOf", [written])):
+            schema = openapi["components"]["schemas"][reference["$ref"].rpartition("/")[2]]
+            heading = "Or the body:" if number else "The body:"
+            yield from (heading, "", *map(_plain, _fields(schema, openapi["components"]["schemas"])))
     yield from ("| status | says |", "|---|---|")
     for status, answer in operation["responses"].items():
         if answer.get("description"):

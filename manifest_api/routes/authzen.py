@@ -86,7 +86,7 @@ async def post_evaluation(request: Request) -> Response:
     "/access/v1/evaluations",
     **access_question(
         EvaluationsAnswer | EvaluationAnswer,
-        EvaluationsQuestion,
+        EvaluationsQuestion | EvaluationQuestion,
         {
             "subject": _EXAMPLE["subject"],
             "action": _EXAMPLE["action"],
