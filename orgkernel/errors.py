@@ -12,6 +12,7 @@ OrgkernelError
 │   ├── BadToolbox         what serves a tool cannot do so as it is set up
 │   └── BadBaseline        a baseline cannot be read, written, or is none
 ├── NotServed              the organization exists and has errors, so it is not answered for
+├── NoAnswer               a server did not answer in time, cannot be reached, or failed
 ├── StoreError             the state could not be read or written; nothing of what was asked is remembered
 │   ├── BadStore           the store cannot be used as it is: no database, a folder, read-only, another version
 │   ├── StoreBusy          somebody else held the store for too long
@@ -109,6 +110,12 @@ class NotServed(OrgkernelError):
     """The organization was read and has errors, and there is no earlier good version."""
 
     code = "NOT_SERVED"
+
+
+class NoAnswer(OrgkernelError):
+    """A server did not answer in time, cannot be reached, or failed. A change may have been made all the same."""
+
+    code = "NO_ANSWER"
 
 
 class StoreError(OrgkernelError):
