@@ -113,7 +113,7 @@ class NotServed(OrgkernelError):
 
 
 class NoAnswer(OrgkernelError):
-    """A server did not answer in time, cannot be reached, or failed. A change may have been made all the same."""
+    """A server did not answer in time, cannot be reached, or failed. A change could have been made all the same."""
 
     code = "NO_ANSWER"
 

@@ -35,7 +35,12 @@ class Routing(msgspec.Struct, frozen=True):
 
 
 class AccessEnvelope(msgspec.Struct, frozen=True):
-    """What a subject gets here and now."""
+    """What a subject gets here and now.
+
+    >>> from orgkernel import Kernel
+    >>> Kernel.open().envelope("household", "person:owner").routing.session_key
+    'main'
+    """
 
     subject: str
     """In its plain form: a sender that the directory knows is a person."""

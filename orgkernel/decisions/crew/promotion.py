@@ -57,7 +57,12 @@ class PromotionPath(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PromotionDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an agent stands on the ladder of ranks, and where it could go. It changes nothing."""
+    """Where an agent stands on the ladder of ranks, and where it could go. It changes nothing.
+
+    >>> from orgkernel import Kernel
+    >>> Kernel.open().promotion("household", "clerk").rank
+    'lieutenant'
+    """
 
     agent_id: str
     org_id: str

@@ -55,7 +55,12 @@ def stream_of(kind: AuditKind) -> Stream:
 
 
 class PermissionRequest(msgspec.Struct, frozen=True):
-    """Somebody asks for a permission."""
+    """Somebody asks for a permission.
+
+    >>> from orgkernel import PermissionRequest
+    >>> PermissionRequest("r-1", "agent:clerk", ("tool:browser_agent",), 0.0, 3600.0).status
+    'pending'
+    """
 
     request_id: str
     requester: str
@@ -157,7 +162,12 @@ class SkillAssessment(msgspec.Struct, frozen=True):
 
 
 class ReportReceipt(msgspec.Struct, frozen=True):
-    """What became of a report that was handed in."""
+    """What became of a report that was handed in.
+
+    >>> from orgkernel import ReportReceipt
+    >>> ReportReceipt("stored", 7).number
+    7
+    """
 
     outcome: Literal["stored", "known", "expired"]
     """It is new; it was there already; it is older than reports are kept, and there is a later one."""

@@ -36,6 +36,10 @@ class HandoverQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     The receiver is a role or a layer. The sender is a role, a layer, or a subject such as `agent:ID` or `person:ID`.
     What is left out is not known: the answer then says among its obligations what is to be stated.
+
+    >>> from orgkernel import HandoverQuestion
+    >>> HandoverQuestion(sender="L3", receiver="L5").receiver
+    'L5'
     """
 
     sender: str = msgspec.field(name="from")
@@ -92,7 +96,12 @@ class DispatchVerdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class DispatchPermission(msgspec.Struct, frozen=True):
-    """Whether a sender may dispatch a receiver, and every step that fails."""
+    """Whether a sender may dispatch a receiver, and every step that fails.
+
+    >>> from orgkernel import HandoverQuestion, Kernel
+    >>> Kernel.open().dispatch_permission("omega", HandoverQuestion(sender="L3", receiver="L5")).outcome
+    'deny'
+    """
 
     outcome: PermissionOutcome
     code: str

@@ -56,7 +56,12 @@ _CERTAINTY = {"allow": 0, "conditional": 1, "ask": 2}
 
 
 class HandlingRequest(msgspec.Struct, frozen=True):
-    """Who is to handle what, and what failed before."""
+    """Who is to handle what, and what failed before.
+
+    >>> from orgkernel import HandlingRequest
+    >>> HandlingRequest("role:co", "coding").intent
+    'coding'
+    """
 
     subject: str
     """`role:ID` or `agent:ID`."""
@@ -88,7 +93,12 @@ class NextWay(msgspec.Struct, frozen=True):
 
 
 class HandlingDecision(msgspec.Struct, frozen=True):
-    """The way in which somebody handles an intent."""
+    """The way in which somebody handles an intent.
+
+    >>> from orgkernel import HandlingRequest, Kernel
+    >>> Kernel.open().handle("software_dev", HandlingRequest("role:co", "coding")).reasons[0].code
+    'INTENT_UNKNOWN'
+    """
 
     tier: CapabilityTier
     name: str
