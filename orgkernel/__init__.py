@@ -13,13 +13,16 @@ The public names, each imported when it is first used:
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from orgkernel.version import __version__
 
+# Checkers of types take it as true. The one of `typing` costs as long as the start of Python.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from orgkernel.client.blocking import Client
-    from orgkernel.client.permit import NotAllowed, Permit
+    from orgkernel.client.permit import CallPermit, NotAllowed
     from orgkernel.client.waiting import AsyncClient
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
@@ -71,7 +74,7 @@ _HOMES = {
     "OrganizationManifest": "orgkernel.manifest.v1",
     "OrgkernelError": "orgkernel.errors",
     "PermissionRequest": "orgkernel.decisions.evidence.state_records",
-    "Permit": "orgkernel.client.permit",
+    "CallPermit": "orgkernel.client.permit",
     "Place": "orgkernel.diagnostics",
     "PromotionDecision": "orgkernel.decisions.crew.promotion",
     "QualificationRecord": "orgkernel.decisions.evidence.qualifications",
@@ -99,6 +102,7 @@ __all__ = [
     "AgentList",
     "AgentManifest",
     "AsyncClient",
+    "CallPermit",
     "Client",
     "Diagnostic",
     "DispatchDecision",
@@ -113,7 +117,6 @@ __all__ = [
     "OrganizationManifest",
     "OrgkernelError",
     "PermissionRequest",
-    "Permit",
     "Place",
     "PromotionDecision",
     "QualificationRecord",

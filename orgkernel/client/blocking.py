@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgkernel.client import calls
-from orgkernel.client.calls import Call
-from orgkernel.client.connection import Connections
-from orgkernel.client.permit import Permit, state_input
+from orgkernel.client.calls import HttpCall
+from orgkernel.client.connection import ServerConnections
+from orgkernel.client.permit import CallPermit, state_input
 from orgkernel.decisions.access.tool_input import digest_input, encode_input
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Client:
         """`key` is an API key or a token of the identity provider; on loopback it can be left out for questions. `timeout` is in
         seconds. `tls` has the certificates of a server with an authority of its own. Raises `UsageError` for an invalid URL.
         """
-        self._connections = Connections(url, key, tls)
+        self._connections = ServerConnections(url, key, tls)
         self.timeout = timeout
 
     def within(self, seconds: float) -> Client:
@@ -202,13 +202,13 @@ class Client:
         """Submit a SALUTE report, as `Kernel.report` builds one. Needs the scope `report`. A second submission changes nothing."""
         return self._send(calls.report(org, salute))
 
-    def permit(self, org: str, request: AccessRequest, tool_input: Mapping[str, Any]) -> Permit:
+    def permit(self, org: str, request: AccessRequest, tool_input: Mapping[str, Any]) -> CallPermit:
         """Ask for leave to make one call with this input, within ten seconds. Raises `NotAllowed`, whose `decision` says why.
 
         A grant with a number of uses is used by this if the key has the scope `report`.
         """
         decision = self.can(org, state_input(request, tool_input))
-        return Permit(request, decision, tool_input)
+        return CallPermit(request, decision, tool_input)
 
     def invoke(
         self,
@@ -217,12 +217,12 @@ class Client:
         function: Callable[..., T],
         tool_input: Mapping[str, Any],
     ) -> T:
-        """Call a function with the input as keyword arguments, if the server allows it: `permit` and `Permit.call` in one.
+        """Call a function with the input as keyword arguments, if the server allows it: `permit` and `CallPermit.call` in one.
 
         Raises `NotAllowed` and what the function raises.
         """
         answer: T = self.permit(org, request, tool_input).call(function)
         return answer
 
-    def _send(self, call: Call[T]) -> T:
+    def _send(self, call: HttpCall[T]) -> T:
         return self._connections.send(call, self.timeout)

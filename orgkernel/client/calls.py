@@ -29,7 +29,7 @@ _OF_THE_SERVER = ("now", "utc_offset")
 """Circumstances that a server knows itself."""
 
 
-class Call(Generic[T]):
+class HttpCall(Generic[T]):
     """A call, and the function that reads its answer."""
 
     __slots__ = ("body", "method", "path", "read")
@@ -72,7 +72,7 @@ class _RequestPage(msgspec.Struct, frozen=True):
     next: str | None = None
 
 
-def can(org: str, request: AccessRequest) -> Call[AccessDecision]:
+def can(org: str, request: AccessRequest) -> HttpCall[AccessDecision]:
     """A decision, which the server audits."""
     body = {
         "subject": _build_entity(request.subject),
@@ -80,10 +80,10 @@ def can(org: str, request: AccessRequest) -> Call[AccessDecision]:
         "resource": _build_entity(request.resource),
         "context": {**_build_circumstances(request), "org": org},
     }
-    return Call("POST", "/access/v1/evaluation", _read_evaluation, body)
+    return HttpCall("POST", "/access/v1/evaluation", _read_evaluation, body)
 
 
-def why(org: str, request: AccessRequest) -> Call[AccessExplanation]:
+def why(org: str, request: AccessRequest) -> HttpCall[AccessExplanation]:
     """A decision with its reasons."""
     body = {
         "subject": request.subject,
@@ -91,25 +91,25 @@ def why(org: str, request: AccessRequest) -> Call[AccessExplanation]:
         "resource": request.resource,
         "context": _build_circumstances(request),
     }
-    return Call("POST", _in_org(org, "why"), _reader(AccessExplanation), body)
+    return HttpCall("POST", _in_org(org, "why"), _reader(AccessExplanation), body)
 
 
 def who_can(
     org: str, action: str, resource: str, context: AccessContext | None, kinds: Iterable[str] | None
-) -> Call[tuple[AccessRow, ...]]:
+) -> HttpCall[tuple[AccessRow, ...]]:
     """The subjects that may do something."""
     circumstances = _build_circumstances(AccessRequest("", "", "", context or _NO_CONTEXT))
     body = {"action": action, "resource": resource, "context": circumstances, **_choose_kinds(kinds)}
-    return Call("POST", _in_org(org, "who-can"), _read_rows, body)
+    return HttpCall("POST", _in_org(org, "who-can"), _read_rows, body)
 
 
 def what_can(
     org: str, subject: str, request: AccessRequest | None, kinds: Iterable[str]
-) -> Call[tuple[AccessRow, ...]]:
+) -> HttpCall[tuple[AccessRow, ...]]:
     """The permissions of a subject."""
     circumstances = {} if request is None else _build_circumstances(request)
     body = {"subject": subject, "context": circumstances, **_choose_kinds(kinds)}
-    return Call("POST", _in_org(org, "what-can"), _read_rows, body)
+    return HttpCall("POST", _in_org(org, "what-can"), _read_rows, body)
 
 
 def dispatch(
@@ -119,7 +119,7 @@ def dispatch(
     text: str | None,
     needs: Sequence[str],
     all_considered: bool,
-) -> Call[DispatchDecision]:
+) -> HttpCall[DispatchDecision]:
     """The role that takes a task."""
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 
@@ -131,33 +131,33 @@ def dispatch(
     if len(task) != 1:
         raise TypeError("dispatch takes exactly one of `domain`, `intent` and `text`")
     body = {**task, "needs": list(needs), "all_considered": all_considered}
-    return Call("POST", _in_org(org, "dispatch"), _reader(DispatchDecision), body)
+    return HttpCall("POST", _in_org(org, "dispatch"), _reader(DispatchDecision), body)
 
 
-def manifest(org: str, role: str) -> Call[RoleManifest]:
+def manifest(org: str, role: str) -> HttpCall[RoleManifest]:
     """Everything known about a role."""
     from orgkernel.manifest.v1 import RoleManifest
 
-    return Call("GET", _in_org(org, "roles", role), _reader(RoleManifest))
+    return HttpCall("GET", _in_org(org, "roles", role), _reader(RoleManifest))
 
 
 def request_permission(
     org: str, resources: Sequence[str], terms: Mapping[str, Any]
-) -> Call[PermissionRequest]:
+) -> HttpCall[PermissionRequest]:
     """A request for a permission. `terms` has the fields of `RequestTerms`, and None for those that are left out."""
     stated = {name: value for name, value in terms.items() if value is not None}
     body = {"resources": list(resources), **stated}
-    return Call("POST", _in_org(org, "requests"), _reader(PermissionRequest), body)
+    return HttpCall("POST", _in_org(org, "requests"), _reader(PermissionRequest), body)
 
 
-def get_request(org: str, request_id: str) -> Call[PermissionRequest]:
+def get_request(org: str, request_id: str) -> HttpCall[PermissionRequest]:
     """A request and its status."""
-    return Call("GET", _in_org(org, "requests", request_id), _reader(PermissionRequest))
+    return HttpCall("GET", _in_org(org, "requests", request_id), _reader(PermissionRequest))
 
 
 def list_requests(
     org: str, status: RequestStatus | None, subject: str | None, cursor: str | None
-) -> Call[tuple[tuple[PermissionRequest, ...], str | None]]:
+) -> HttpCall[tuple[tuple[PermissionRequest, ...], str | None]]:
     """A page of requests, oldest first, and the cursor of the next page."""
     query = urlencode(
         {
@@ -167,27 +167,27 @@ def list_requests(
         }
     )
     path = _in_org(org, "requests")
-    return Call("GET", f"{path}?{query}" if query else path, _read_page)
+    return HttpCall("GET", f"{path}?{query}" if query else path, _read_page)
 
 
 def approve(
     org: str, request_id: str, approval: Approval, reason: str
-) -> Call[tuple[PermissionRequest, Grant]]:
+) -> HttpCall[tuple[PermissionRequest, Grant]]:
     """An approval. The answer has the request and the grant that it became."""
     body = {"approval": approval, "reason": reason}
-    return Call("POST", _in_org(org, "requests", request_id, "approve"), _read_approved, body)
+    return HttpCall("POST", _in_org(org, "requests", request_id, "approve"), _read_approved, body)
 
 
-def deny(org: str, request_id: str, reason: str) -> Call[PermissionRequest]:
+def deny(org: str, request_id: str, reason: str) -> HttpCall[PermissionRequest]:
     """A denial."""
-    return Call(
+    return HttpCall(
         "POST", _in_org(org, "requests", request_id, "deny"), _reader(PermissionRequest), {"reason": reason}
     )
 
 
-def report(org: str, salute: Mapping[str, Any]) -> Call[ReportReceipt]:
+def report(org: str, salute: Mapping[str, Any]) -> HttpCall[ReportReceipt]:
     """A SALUTE report."""
-    return Call("POST", _in_org(org, "salute"), _reader(ReportReceipt), salute)
+    return HttpCall("POST", _in_org(org, "salute"), _reader(ReportReceipt), salute)
 
 
 def _in_org(org: str, *parts: str) -> str:

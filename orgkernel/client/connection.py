@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from orgkernel.client.calls import Call
+from orgkernel.client.calls import HttpCall
 from orgkernel.client.problems import read_problem
 from orgkernel.errors import NoAnswer, UsageError
 from orgkernel.version import __version__
@@ -21,10 +21,10 @@ from orgkernel.version import __version__
 T = TypeVar("T")
 _CHUNK = 65_536
 _MOST_IDLE = 16
-"""Connections that are kept for the next call."""
+"""ServerConnections that are kept for the next call."""
 
 
-class Connections:
+class ServerConnections:
     """The connections to one server. Safe to use from several threads, of which each call has a connection of its own."""
 
     def __init__(self, url: str, key: str | None, tls: ssl.SSLContext | None) -> None:
@@ -44,7 +44,7 @@ class Connections:
         if key is not None:
             self._headers["Authorization"] = f"Bearer {key}"
 
-    def send(self, call: Call[T], timeout: float) -> T:
+    def send(self, call: HttpCall[T], timeout: float) -> T:
         """The answer to a call. Raises `NoAnswer` after `timeout` seconds, and the error that a problem document names."""
         deadline = time.monotonic() + timeout
         connection = self._take(timeout)
@@ -82,7 +82,7 @@ class Connections:
             "see whether it is overloaded, or wait longer",
         )
 
-    def _exchange(self, connection: HTTPConnection, call: Call[T], deadline: float) -> tuple[int, bytes]:
+    def _exchange(self, connection: HTTPConnection, call: HttpCall[T], deadline: float) -> tuple[int, bytes]:
         headers = (
             self._headers if call.body is None else {**self._headers, "Content-Type": "application/json"}
         )

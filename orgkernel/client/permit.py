@@ -20,10 +20,10 @@ SECONDS = 10.0
 class NotAllowed(Refused):
     """A tool may not be called. `decision` says why, and `why` of the client says what would allow it.
 
-    >>> from orgkernel import AccessRequest, Kernel, NotAllowed, Permit
+    >>> from orgkernel import AccessRequest, Kernel, NotAllowed, CallPermit
     >>> request = AccessRequest("role:research_xo", "terminal", "tool:code_execution_tool")
     >>> try:
-    ...     Permit(request, Kernel.open().can("software_dev", request), {})
+    ...     CallPermit(request, Kernel.open().can("software_dev", request), {})
     ... except NotAllowed as error:
     ...     print(error.code, error.decision.outcome)
     NOT_BOUND_TO_ROLE deny
@@ -37,14 +37,14 @@ class NotAllowed(Refused):
         self.decision = decision
 
 
-class Permit:
+class CallPermit:
     """Leave to call one tool once, with the input that was decided about. It expires after ten seconds.
 
     A permit holds in the process that asked for it. It does not stop code that calls the tool without one.
 
-    >>> from orgkernel import AccessRequest, Kernel, Permit
+    >>> from orgkernel import AccessRequest, Kernel, CallPermit
     >>> request = AccessRequest("role:co", "use", "tool:scheduler")
-    >>> permit = Permit(request, Kernel.open().can("software_dev", request), {"text": "stand-up"})
+    >>> permit = CallPermit(request, Kernel.open().can("software_dev", request), {"text": "stand-up"})
     >>> permit.call(lambda text: text.upper())
     'STAND-UP'
     """

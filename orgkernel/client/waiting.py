@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from orgkernel.client import calls
 from orgkernel.client.blocking import LONGEST_PAUSE, SHORTEST_PAUSE, TIMEOUT
-from orgkernel.client.calls import Call
-from orgkernel.client.connection import Connections
-from orgkernel.client.permit import Permit, state_input
+from orgkernel.client.calls import HttpCall
+from orgkernel.client.connection import ServerConnections
+from orgkernel.client.permit import CallPermit, state_input
 from orgkernel.decisions.access.tool_input import digest_input, encode_input
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class AsyncClient:
         self, url: str, key: str | None = None, *, timeout: float = TIMEOUT, tls: ssl.SSLContext | None = None
     ) -> None:
         """The arguments are those of `Client`."""
-        self._connections = Connections(url, key, tls)
+        self._connections = ServerConnections(url, key, tls)
         self.timeout = timeout
 
     def within(self, seconds: float) -> AsyncClient:
@@ -197,13 +197,13 @@ class AsyncClient:
         """Submit a SALUTE report, as `Kernel.report` builds one. Needs the scope `report`. A second submission changes nothing."""
         return await self._send(calls.report(org, salute))
 
-    async def permit(self, org: str, request: AccessRequest, tool_input: Mapping[str, Any]) -> Permit:
+    async def permit(self, org: str, request: AccessRequest, tool_input: Mapping[str, Any]) -> CallPermit:
         """Ask for leave to make one call with this input, within ten seconds. Raises `NotAllowed`, whose `decision` says why.
 
         A grant with a number of uses is used by this if the key has the scope `report`.
         """
         decision = await self.can(org, state_input(request, tool_input))
-        return Permit(request, decision, tool_input)
+        return CallPermit(request, decision, tool_input)
 
     async def invoke(
         self,
@@ -225,7 +225,7 @@ class AsyncClient:
             return cast("T", await asyncio.wait_for(outcome, timeout))
         return cast("T", outcome)
 
-    async def _send(self, call: Call[T]) -> T:
+    async def _send(self, call: HttpCall[T]) -> T:
         limit = self.timeout
         try:
             # The thread ends by the limit of its socket; the event loop waits no longer than that for it.

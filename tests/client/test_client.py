@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from orgkernel import AccessContext, AccessRequest, Kernel, encode
-from orgkernel.client import AsyncClient, Client, NotAllowed, Permit
+from orgkernel.client import AsyncClient, CallPermit, Client, NotAllowed
 from orgkernel.client import permit as permits
 from orgkernel.errors import (
     NoAnswer,
@@ -196,7 +196,7 @@ def test_a_permit_is_for_one_call(
     """A permit that was used, has expired or was changed behind its back calls nothing, and it cannot be copied."""
     clerk = connect(server.url, key_of_clerk(server))
     tool_input = {"path": "notes.md"}
-    permit: Permit = clerk.permit(ORG, READ, tool_input)
+    permit: CallPermit = clerk.permit(ORG, READ, tool_input)
     tool_input["path"] = "/etc/passwd"
     assert permit.call(lambda path: path) == "notes.md"
     with pytest.raises(PermitRefused, match="was used"):
