@@ -207,13 +207,13 @@ CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id i
     "Contracts are never changed. A new contract has a new id.")
 LOG_MUTATED = ProblemCode("LOG_MUTATED", 409, "The log was changed in the store",
     "What is stored does not fit its digests, so nothing of it is told. Compare the store with a backup.")
-DISPATCH_REFUSED = ProblemCode("DISPATCH_REFUSED", 409, "The dispatch is not permitted",
+HANDOFF_REFUSED = ProblemCode("HANDOFF_REFUSED", 409, "The hand-off is not permitted",
     "The detail names the first step that fails, with its code. Nothing was stored. "
-    "`POST /v1/orgs/{org}/dispatch/check` gives every step with its lines and remedies.")
-DISPATCH_INCOMPLETE = ProblemCode("DISPATCH_INCOMPLETE", 409, "The dispatch still needs something",
+    "`POST /v1/orgs/{org}/handoffs/check` gives every step with its lines and remedies.")
+HANDOFF_INCOMPLETE = ProblemCode("HANDOFF_INCOMPLETE", 409, "The hand-off still needs something",
     "The edge requires a brief or something in it, or a circumstance is not known. The detail lists what is missing. "
     "Nothing was stored.")
-DISPATCH_DUPLICATE = ProblemCode("DISPATCH_DUPLICATE", 409, "The brief or the session is in use",
+HANDOFF_DUPLICATE = ProblemCode("HANDOFF_DUPLICATE", 409, "The brief or the session is in use",
     "A brief is worked on once, and a session works by one brief. Nothing was stored.")
 NO_SDK = ProblemCode("NO_SDK", 501, "MCP is not installed on the server",
     "`/mcp` needs the SDK of the Model Context Protocol: the server has to be installed as `orgkernel[mcp]`.")

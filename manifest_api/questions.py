@@ -100,7 +100,7 @@ async def crew_question(
     skill: Annotated[str | None, word("Only roles that require this skill.")] = None,
     reports_to: Annotated[str | None, word("Only roles with this direct superior.")] = None,
     department: Annotated[str | None, word("The department.")] = None,
-    layer: Annotated[str | None, word("The dispatch layer.")] = None,
+    layer: Annotated[str | None, word("The hand-off layer.")] = None,
     cursor: Cursor = None,
     limit: Annotated[
         int, Query(ge=1, le=MOST_ROLES, description="Maximum number of roles on a page.")

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from orgkernel.decisions.crew.skill_profile import SkillProfile
     from orgkernel.decisions.crew.vacancies import VacancyAnswer
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
-    from orgkernel.decisions.dispatch.permission.permission import DispatchPermission, HandoverQuestion
     from orgkernel.decisions.evidence.qualifications import QualificationRecord
     from orgkernel.decisions.evidence.state_records import PermissionRequest, ReportReceipt
     from orgkernel.decisions.evidence.state_view import Grant
+    from orgkernel.decisions.handoff.permission import HandoffPermission, HandoffQuestion
     from orgkernel.decisions.reasons import Reason
     from orgkernel.decisions.status.pace import RolePace
     from orgkernel.decisions.work.capability.handling import HandlingDecision, HandlingRequest
@@ -63,11 +63,11 @@ _HOMES = {
     "Client": "orgkernel.client.blocking",
     "Diagnostic": "orgkernel.diagnostics",
     "DispatchDecision": "orgkernel.decisions.dispatch.by_domain",
-    "DispatchPermission": "orgkernel.decisions.dispatch.permission.permission",
+    "HandoffPermission": "orgkernel.decisions.handoff.permission",
     "Grant": "orgkernel.decisions.evidence.state_view",
     "HandlingDecision": "orgkernel.decisions.work.capability.handling",
     "HandlingRequest": "orgkernel.decisions.work.capability.handling",
-    "HandoverQuestion": "orgkernel.decisions.dispatch.permission.permission",
+    "HandoffQuestion": "orgkernel.decisions.handoff.permission",
     "Kernel": "orgkernel.kernel.kernel",
     "NotAllowed": "orgkernel.client.permit",
     "Observation": "orgkernel.runtime.observation",
@@ -106,11 +106,11 @@ __all__ = [
     "Client",
     "Diagnostic",
     "DispatchDecision",
-    "DispatchPermission",
     "Grant",
     "HandlingDecision",
     "HandlingRequest",
-    "HandoverQuestion",
+    "HandoffPermission",
+    "HandoffQuestion",
     "Kernel",
     "NotAllowed",
     "Observation",

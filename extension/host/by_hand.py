@@ -50,7 +50,7 @@ _OF_ORGANIZATION: Final = frozenset(
 )  # fmt: skip
 _OF_ROLE: Final = frozenset(
     ("_schema", "_version", "role_id", "role_name", "role_type", "description", "examples", "not_examples",
-     "chain_of_command", "capabilities", "requirements", "pace_plan", "doctrine", "does_not_have", "dispatch",
+     "chain_of_command", "capabilities", "requirements", "pace_plan", "doctrine", "does_not_have", "handoff",
      "department", "layer", "position", "file_scope", "standing_orders")
 )  # fmt: skip
 _OF_CAPABILITIES: Final = frozenset(
@@ -258,7 +258,7 @@ def _chain(work: _Work, role_id: str) -> list[str]:
 def _delegates_to(work: _Work, roles: Mapping[str, Any], role_id: str) -> list[str]:
     """The roles below it, if it may delegate, and those that its file names; not where layers or its position forbid it."""
     profile, role = work.profiles[role_id], roles[role_id]
-    named = _texts(_mapping(profile.get("dispatch")).get("may_to"))
+    named = _texts(_mapping(profile.get("handoff")).get("may_to"))
     if role_id in work.circle or profile.get("position") == "worker":
         return []
     return [
@@ -504,8 +504,8 @@ def _find_unknown(work: _Work) -> None:
         capabilities = _said(_mapping(profile.get("capabilities")), _OF_CAPABILITIES)
         for name in (*_said(profile, _OF_ROLE), *(f"capabilities.{each}" for each in capabilities)):
             by_role.setdefault(name, []).append(role_id)
-        if _mapping(profile.get("dispatch")).get("may_from"):
-            by_role.setdefault("dispatch.may_from", []).append(role_id)
+        if _mapping(profile.get("handoff")).get("may_from"):
+            by_role.setdefault("handoff.may_from", []).append(role_id)
         kind = _text(profile.get("role_type", "specialist"))
         if kind not in AUTHORITY_OF_TYPE:
             by_role.setdefault(f"role_type {kind[:30]}", []).append(role_id)

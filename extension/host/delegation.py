@@ -1,6 +1,6 @@
 """Delegation: whom a role may call as its subordinate, and what a subordinate may use.
 
-Both were decided by the kernel when the organization was compiled: the bundle holds whom each role may dispatch, what
+Both were decided by the kernel when the organization was compiled: the bundle holds whom each role may hand work to, what
 each role may use, and the limits of a run. `decide` and `chain_refuses` are functions of the bundle and of one call. The
 rest of this module reads the call and the agents above it from the host.
 
@@ -90,7 +90,7 @@ def decide(
 ) -> Delegation:
     """Whether a role may make this call, and in which role the subordinate works.
 
-    Law: a call with the profile of a role is allowed exactly if the kernel allows the caller to dispatch that role.
+    Law: a call with the profile of a role is allowed exactly if the kernel allows the caller to hand work to that role.
     """
     may = caller.delegates_to
     if not may:
@@ -134,7 +134,7 @@ def _call_named(
 def _continue(bundle: bundles.Bundle, caller: bundles.BundleRole, existing: Existing) -> Delegation:
     """A call without a profile continues with the subordinate that is there."""
     if existing.profile not in bundle.roles:
-        # It gets a role when its turn begins (`role_below`), the same as before if this caller may dispatch it.
+        # It gets a role when its turn begins (`role_below`), the same as before if this caller may hand work to it.
         return Delegation(existing.role_id if existing.role_id in caller.delegates_to else None)
     if existing.profile in caller.delegates_to:
         return Delegation(existing.profile, existing.profile)
@@ -351,7 +351,7 @@ def superior_roles(active: Active, agent: Any) -> list[bundles.BundleRole]:
 
 
 def role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles.BundleRole, str] | None:
-    """The role of a subordinate whose profile is none: the nearest that its superior may dispatch, else the superior's.
+    """The role of a subordinate whose profile is none: the nearest that its superior may hand work to, else the superior's.
 
     None if its superior has no role, and for the main agent.
     """

@@ -1,4 +1,4 @@
-"""Who triggered a run, and who dispatched whom in it, as headers of a request say it.
+"""Who triggered a run, and who handed work to whom in it, as headers of a request say it.
 
 They only narrow what the credential is good for: each link of a chain passes on what it may use itself, and an unknown one
 nothing. So whoever sends them needs no right to, and a header that is left out gives no more than the key has.
@@ -49,6 +49,6 @@ def _bad(name: bytes, message: str) -> RequestRefused:
     return RequestRefused(
         INVALID_REQUEST,
         say_invalid(f"`{where}`"),
-        "write `role:ID` or `agent:ID`, from the first dispatcher to the last, with commas between them",
+        "write `role:ID` or `agent:ID`, from the first to the last, with commas between them",
         [InvalidValue(where=where, message=message)],
     )

@@ -12,7 +12,7 @@ from starlette.types import Scope
 
 IDENTITY, GZIP = "identity", "gzip"
 ON_BEHALF_OF, VIA = b"orgkernel-on-behalf-of", b"orgkernel-via"
-"""Headers about who triggered a run, and who dispatched whom in it (`delegation.py`)."""
+"""Headers about who triggered a run, and who handed work to whom in it (`delegation.py`)."""
 _FORWARDING = frozenset({
     b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"client-ip", b"true-client-ip", b"cdn-loop",
     b"x-cluster-client-ip", b"cf-connecting-ip", b"cf-connecting-ipv6", b"fastly-client-ip", b"fly-client-ip",

@@ -32,7 +32,7 @@ from orgkernel.operations.permissions import ID, Name, Text
 router = APIRouter(tags=["claims"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 ClaimToken = Annotated[int, Path(ge=1, le=9_007_199_254_740_991, description="Token of the claim.")]
 ClaimHolder = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system):{ID}")]
-"""A role holds the files of a dispatch that named no agent."""
+"""A role holds the files of a hand-off that named no agent."""
 ClaimSeconds = Annotated[float, msgspec.Meta(gt=0, le=604_800)]
 ClaimPaths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=200)]
 

@@ -1,4 +1,4 @@
-"""Contracts of a dispatch: is a brief, a result or a blocker sound?"""
+"""Contracts of a hand-off: is a brief, a result or a blocker sound?"""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class NextBrief(msgspec.Struct, frozen=True, kw_only=True):
     """The draft of a brief below a stored one, from the results and decisions of its mission."""
 
     brief: dict[str, Any]
-    """A contract of kind `brief`. Task, criteria, verify command and files are empty: whoever dispatches writes them."""
+    """A contract of kind `brief`. Task, criteria, verify command and files are empty: the sender writes them."""
     markdown: str
     """The same, as its receiver reads it."""
 

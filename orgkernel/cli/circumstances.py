@@ -24,7 +24,7 @@ run_options = with_options(
         "--on-behalf-of", metavar="SUBJECT",
         help="Who triggered the run; its tools, credentials and data are the most.",
     ),
-    click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above, first to last; repeatable."),
+    click.option("--via", multiple=True, metavar="SUBJECT", help="Who handed the work down, first to last; repeatable."),
     context_option,
 )  # fmt: skip
 """What only a host knows of a run, for a command that answers one subject for the whole of it."""

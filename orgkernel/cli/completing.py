@@ -58,7 +58,7 @@ def _resources(view: OrgIndex, _: click.Context) -> Iterable[str]:
 
 def _actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
     declared_actions = {action for tool in view.records.tools.values() for action in tool.record.actions}
-    return sorted({"use", "dispatch", "escalate", *declared_actions})
+    return sorted({"use", "handoff", "escalate", *declared_actions})
 
 
 def _intents(view: OrgIndex, _: click.Context) -> Iterable[str]:

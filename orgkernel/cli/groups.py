@@ -105,10 +105,12 @@ def _former_hint(words: list[str]) -> str | None:
     first, below = words[0], " ".join(words[:2])
     if hint := HINTS.get(below) or HINTS.get(first):
         return hint
+    if below in RENAMED_BELOW:
+        place = RENAMED_BELOW[below]
+        whole = [*place.split(), *words[2:3]]
+        return f"it is {_or([' '.join(whole) if _is_command(whole) else place])} now"
     if first not in RENAMED:
         return None
-    if below in RENAMED_BELOW:
-        return f"it is {_or([RENAMED_BELOW[below]])} now"
     if words[1:]:
         moved = [f"{place} {words[1]}" for place in RENAMED[first]]
         if existing := [each for each in moved if _is_command(each.split())]:

@@ -41,7 +41,7 @@ GROUPS = {
         "bill": CommandEntry("crew.bill", "Show procedures of several roles, and what comes next."),
     },
     "Work": {
-        "task": CommandEntry("work.task", "Plan, brief, dispatch and report work, and log decisions."),
+        "task": CommandEntry("work.task", "Plan, brief, hand down and report work, and log decisions."),
         "claim": CommandEntry("work.claim", "Claim files, and show who works on which."),
         "ownership": CommandEntry("work.ownership", "Find files changed by others than their owners; hooks."),
         "command": CommandEntry("work.shell_command", "Find destructive operations in a shell command."),
@@ -80,8 +80,8 @@ RENAMED = {
     "card-key": ("key card",),
     "contract": ("task",),
     "decisions": ("task log",),
-    "dispatch-check": ("task dispatch check",),
-    "dispatches": ("task dispatch",),
+    "dispatch-check": ("task handoff check",),
+    "dispatches": ("task handoff",),
     "mcp-tools": ("mcp tools",),
     "org": ("host",),
     "scope": ("claim", "ownership"),
@@ -93,6 +93,7 @@ RENAMED_BELOW = {
     "scope claims": "claim list",
     "org alert": "crew alert",
     "org watch": "crew watch",
+    "task dispatch": "task handoff",
 }
 """Former subcommands that have another name now; the others are called as before."""
 

@@ -17,7 +17,7 @@ NO_RANK: Final = "no rank of the ladder"
 
 def say_worker(who: str) -> str:
     """A worker executes what it is given."""
-    return f"{who} has position `worker`, which executes work and does not dispatch it"
+    return f"{who} has position `worker`, which executes work and does not hand it down"
 
 
 def say_unequipped(tools: Iterable[str]) -> str:

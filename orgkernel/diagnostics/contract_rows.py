@@ -10,13 +10,13 @@ _E, _W = Severity.ERROR, Severity.WARNING
 BRIEF_SECTION_MISSING = Row(
     "ORG650", "brief-section-missing", _E,
     "A brief lacks one of its sections, its `id` or `ship`, or a section that needs words has none.",
-    "Whoever receives the brief would have to guess what the dispatcher knew. Every section must be there; `mission`, `purpose` and `done_criteria` must also say something.",
+    "Whoever receives the brief would have to guess what the sender knew. Every section must be there; `mission`, `purpose` and `done_criteria` must also say something.",
     "Write the section. Those that are lists, `context` and `current_task` may be empty: `whats_done: []`.",
 )  # fmt: skip
 MISSION_TOO_LONG = Row(
     "ORG651", "mission-too-long", _E,
     "The mission of a brief has more than 200 characters.",
-    "A mission that needs more words is several missions: the dispatcher has not divided it.",
+    "A mission that needs more words is several missions: the sender has not divided it.",
     "Write one or two lines, and move details to `current_task` and `context`, or write several briefs.",
 )  # fmt: skip
 VERIFY_TRIVIAL = Row(
@@ -135,9 +135,9 @@ LMC_INCOMPLETE = Row(
 )  # fmt: skip
 LMC_ESCALATE = Row(
     "ORG671", "lmc-escalate", _E,
-    "Three attempts in a row failed, and the record does not escalate to the dispatcher, or goes on.",
+    "Three attempts in a row failed, and the record does not escalate to the sender, or goes on.",
     "What failed three times needs another decision, not a fourth attempt.",
-    "Write in `escalated_to` who dispatched the work, and stop.",
+    "Write in `escalated_to` who handed the work down, and stop.",
 )  # fmt: skip
 DECISION_INCOMPLETE = Row(
     "ORG672", "decision-incomplete", _E,
@@ -155,13 +155,13 @@ ILLEGAL_TERMINAL_STATE = Row(
     "ORG674", "illegal-terminal-state", _E,
     "A session ends in a state that is none of the four legal ones.",
     "A session ends `done_clean`, `pending` with actions, `failed` with evidence, or not done with a blocker whose fallback is running.",
-    "Report `pending` or `failed` beside the blocker, let the dispatcher answer it, or remove what is no action.",
+    "Report `pending` or `failed` beside the blocker, let the sender answer it, or remove what is no action.",
 )  # fmt: skip
 DESTRUCTIVE_NOT_AUTHORISED = Row(
     "ORG688", "destructive-not-authorised", _E,
     "A pre-flight is about an operation that its brief does not authorize, or that is not in the catalog.",
     "Whoever carries out an operation that nobody listed takes a decision that is not theirs, and it cannot be undone.",
-    "Let the dispatcher list the operation in `spec.scope.destructive`, or report it as a pending action.",
+    "Let the sender list the operation in `spec.scope.destructive`, or report it as a pending action.",
 )  # fmt: skip
 PREFLIGHT_STEP_MISSING = Row(
     "ORG689", "preflight-step-missing", _E,

@@ -109,7 +109,12 @@ def _get_subject(path: Path) -> str:
         return f"order:{part}"
     if part == DIRECTORY:
         return key
-    noun = {"skills": "skill", "escalation": "escalation"}.get(part, get_noun(part)).replace(" ", "_").lower()
+    noun = (
+        {"skills": "skill", "escalation": "escalation"}.get(part, get_noun(part))
+        .replace("-", "")
+        .replace(" ", "_")
+        .lower()
+    )
     return f"{noun}:{_get_id(part, key)}"
 
 

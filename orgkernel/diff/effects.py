@@ -3,17 +3,17 @@
 Widened:
 
 - for a role: a domain, a plan that it can run, a tool or a higher level of it, an action of a tool, an essential tool, a
-  dispatch target, a credential, data, a right to grant a tool or a higher level of it, a cognitive skill, a longer file
+  hand-off target, a credential, data, a right to grant a tool or a higher level of it, a cognitive skill, a longer file
   scope, the right to delegate, a higher authority or clearance; a cap on a tool that disappears; a circumstance that no
   longer restricts an allowed tool; an action that it may now ask for;
-- for an organization: a dispatch edge, a higher limit on delegation, a policy that allows more or denies less;
+- for an organization: a hand-off edge, a higher limit on delegation, a policy that allows more or denies less;
 - a role or an organization that is added.
 
 Narrowed is the inverse. Unclear is a change of a policy that may let somebody do more. Everything else is neutral: a role's
 instructions, its place in the organization, its reports.
 
 A limit that bounds nothing is neutral: a ceiling that leaves everything, a `deny` that names nothing, the numbers of a
-dispatch that no role may do.
+hand-off that no role may make.
 
 INVARIANT: the effect of a reversed change is the inverse, so everything is a comparison of two measures.
 """
@@ -47,8 +47,8 @@ _GROWS = {(field.part, field.route[-1]) for field in ROLE_FIELDS if field.gives 
     ("limits", "max_children"),
     ("limits", "max_concurrent"),
 }
-# Of these, only a role that may dispatch makes any use.
-_OF_DISPATCH = frozenset(each for each in _GROWS if each[0] == "limits")
+# Of these, only a role that may hand work down makes any use.
+_OF_HANDOFF = frozenset(each for each in _GROWS if each[0] == "limits")
 # Facts whose values climb a ladder.
 _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
     **{(field.part, field.route[-1]): field.gives for field in ROLE_FIELDS if isinstance(field.gives, tuple)},
@@ -92,7 +92,7 @@ def compute_effect(change: Change, old: _Role | None = None, new: _Role | None =
     if (part, key) == ("limits", "workspace_root"):
         # Every relative path means another one.
         return "unclear"
-    if field == "value" and (part, key) in _OF_DISPATCH and not (_may_dispatch(old) or _may_dispatch(new)):
+    if field == "value" and (part, key) in _OF_HANDOFF and not (_may_hand_off(old) or _may_hand_off(new)):
         return "neutral"
     if field == "value" and (part, key) in _GROWS:
         return _compare(_parse_number(change.before), _parse_number(change.after))
@@ -108,9 +108,9 @@ def _map_policies(organization: _Role | None) -> Mapping[str, _Role]:
     return {} if organization is None else {each["id"]: each for each in organization["policies"]}
 
 
-def _may_dispatch(organization: _Role | None) -> bool:
-    """Whether a role may dispatch another one. What is not known counts as yes."""
-    return organization is None or any(role["dispatch_targets"] for role in organization[ROLES])
+def _may_hand_off(organization: _Role | None) -> bool:
+    """Whether a role may hand work to another one. What is not known counts as yes."""
+    return organization is None or any(role["handoff_targets"] for role in organization[ROLES])
 
 
 def _compare(before: float, after: float) -> ChangeEffect:

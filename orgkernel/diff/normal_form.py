@@ -12,7 +12,7 @@ Left out, or null, because the rest of the same manifest determines it (where it
 - name, type and authority of a role inside of another role's parts;
 - superiors beyond the direct one, `count`, whether a role is `chosen` for a domain (the organization's domains name who
   is), to whom a PACE tier escalates (`escalation` says it), a department's name inside of roles,
-  how many dispatches may follow one another below a role (`limits` says it).
+  how many hand-offs may follow one another below a role (`limits` says it).
 
 Everything else counts, the order of every other list included.
 """

@@ -26,9 +26,7 @@ DIRECTORY = "directory"
 """First step of a path to somebody outside the crew: the directory stands beside the manifests."""
 SINGLE = frozenset({"superior", "department", "layer", "rank", "mode"})
 """Parts that are one item, or none."""
-MEMBERS = frozenset(
-    {"superior", "subordinates", "peers", "dispatch_targets", "dispatch_sources", "escalation"}
-)
+MEMBERS = frozenset({"superior", "subordinates", "peers", "handoff_targets", "handoff_sources", "escalation"})
 """Parts whose items are other roles."""
 UNORDERED = frozenset({"findings"})
 """Parts whose order is that of lines, and which are sorted by their keys instead."""
@@ -79,6 +77,9 @@ _NOUNS = {
     "limits": "limits",
     "roots": "roots",
     "requirements": "requirements",
+    "handoff_targets": "hand-off target",
+    "handoff_sources": "hand-off source",
+    "dispatch_edges": "hand-off edge",
 }
 """What one item of a part is called, where that is not the singular of the part's name."""
 

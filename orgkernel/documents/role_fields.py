@@ -17,7 +17,16 @@ Shown = Literal["setting", "ids", "texts", "derived"]
 """How the manifest is filled: with the value as a setting (with its default), with an item for each id or text of a list, or
 by a function of `manifest/role.py`, because the organization, a catalog or the state decides as well."""
 Decides = Literal[
-    "chain of command", "dispatch", "access", "crew", "contracts", "failures", "reports", "nothing", "not yet"
+    "chain of command",
+    "dispatch",
+    "hand-offs",
+    "access",
+    "crew",
+    "contracts",
+    "failures",
+    "reports",
+    "nothing",
+    "not yet",
 ]
 """What depends on the field. `nothing`: people and agents read it. `not yet`: its description says so."""
 Gives = Literal["nothing", "items", "number", "levels", "own measure"]
@@ -53,7 +62,7 @@ class RoleField(NamedTuple):
 _SAID_IN_TEXT: Final = "the text of the agent says so; nothing enforces it"
 _IDENTITY: Final = "identity"
 _COMMAND: Final = Lost("chain of command", _SAID_IN_TEXT)
-_DISPATCH_RIGHTS: Final = Lost("dispatch rights")
+_HANDOFF_RIGHTS: Final = Lost("hand-off rights")
 _EXAMPLES: Final = Lost("examples")
 _REQUIREMENTS: Final = Lost("requirements")
 _DOCTRINE: Final = Lost("doctrine")
@@ -81,9 +90,9 @@ ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
     _row("description", "description", "derived", "dispatch", "nothing", None, "Does it."),
     _row("chain_of_command.reports_to", "chain_of_command", "derived", "chain of command", "nothing", _COMMAND, "c", specified=True),
     _row("chain_of_command.authority_level", _IDENTITY, "derived", "chain of command", "number", Lost("authority levels"), 2, specified=True),
-    _row("chain_of_command.can_delegate", _IDENTITY, "derived", "dispatch", "number", Lost("rights to delegate"), True, specified=True),
-    _row("dispatch.may_to", "dispatch_targets", "derived", "dispatch", "items", _DISPATCH_RIGHTS, ["c"]),
-    _row("dispatch.may_from", "dispatch_sources", "derived", "dispatch", "nothing", _DISPATCH_RIGHTS, ["c"]),
+    _row("chain_of_command.can_delegate", _IDENTITY, "derived", "hand-offs", "number", Lost("rights to delegate"), True, specified=True),
+    _row("handoff.may_to", "handoff_targets", "derived", "hand-offs", "items", _HANDOFF_RIGHTS, ["c"]),
+    _row("handoff.may_from", "handoff_sources", "derived", "hand-offs", "nothing", _HANDOFF_RIGHTS, ["c"]),
     _row("capabilities.bst_domains", "domains", "derived", "dispatch", "items", Lost("domains", "work is not routed by domain there"), ["codegen"], specified=True),
     _row("capabilities.intents", "intents", "derived", "dispatch", "nothing", Lost("intents"), ["greet"]),
     _row("capabilities.htn_plans", "plans", "derived", "dispatch", "own measure", Lost("plans"), ["codegen_module"], specified=True),
@@ -106,9 +115,9 @@ ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
     _row("does_not_have", "does_not_have", "texts", "nothing", "nothing", Lost("what roles do not have", _SAID_IN_TEXT), ["A shell."]),
     _row("standing_orders", "standing_orders", "texts", "nothing", "nothing", Lost("standing orders", _SAID_IN_TEXT), ["Ask."]),
     _row("department", "department", "derived", "access", "nothing", Lost("departments"), "d"),
-    _row("layer", "layer", "derived", "dispatch", "nothing", Lost("layers"), "l"),
+    _row("layer", "layer", "derived", "hand-offs", "nothing", Lost("layers"), "l"),
     _row("crew_tier", _IDENTITY, "setting", "chain of command", "nothing", Lost("crew tiers"), "utility"),
-    _row("position", _IDENTITY, "setting", "dispatch", "nothing", Lost("positions"), "worker"),
+    _row("position", _IDENTITY, "setting", "hand-offs", "nothing", Lost("positions"), "worker"),
     _row("clearance", _IDENTITY, "setting", "not yet", (None, "basic", "enhanced", "full", "oracle"), Lost("clearances"), "basic"),
     _row("entry_rank", _IDENTITY, "setting", "crew", "nothing", _ENTRY_RANKS, "ensign"),
     _row("open_to_probation", _IDENTITY, "setting", "crew", "number", _ENTRY_RANKS, True),

@@ -144,7 +144,7 @@ Duration = Annotated[float, msgspec.Meta(ge=0.0)]
 
 
 class Contract(Document, frozen=True, kw_only=True):
-    """A contract of a dispatch. It declares nothing, so it is no part of an organization, and it suppresses no finding."""
+    """A contract of a hand-off. It declares nothing, so it is no part of an organization, and it suppresses no finding."""
 
 
 class Assignment(Record, frozen=True, kw_only=True):
@@ -604,8 +604,8 @@ class Doctrine(Record, frozen=True, kw_only=True):
     autonomous_retry_limit: Annotated[int, msgspec.Meta(ge=0)] = 2
 
 
-class DispatchRights(Record, frozen=True, kw_only=True):
-    """Roles that this role may dispatch to and take work from, outside the chain of command (orgkernel)."""
+class HandoffRights(Record, frozen=True, kw_only=True):
+    """Roles that this role may hand work to and take work from, outside the chain of command (orgkernel)."""
     may_to: tuple[RoleId, ...] = ()
     may_from: tuple[RoleId, ...] = ()
 
@@ -626,7 +626,7 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     pace_plan: PacePlan | None = None
     doctrine: Doctrine = Doctrine()
     does_not_have: tuple[str, ...] = ()
-    dispatch: DispatchRights = DispatchRights()
+    handoff: HandoffRights = HandoffRights()
     department: Id | None = None
     crew_tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     layer: Id | None = None
@@ -1118,8 +1118,8 @@ class Department(Record, frozen=True, kw_only=True):
     description: str = ''
 
 
-class DispatchEdge(Record, frozen=True, kw_only=True):
-    """Permission for one layer to dispatch to another (orgkernel)."""
+class HandoffEdge(Record, frozen=True, kw_only=True):
+    """Permission for one layer to hand work to another (orgkernel)."""
     source: Id = msgspec.field(name='from')
     target: Id = msgspec.field(name='to')
 
@@ -1224,7 +1224,7 @@ class Organization(Document, frozen=True, kw_only=True):
     external: tuple[Id, ...] = ()
     departments: dict[Id, Department] = msgspec.field(default_factory=dict)
     layers: tuple[Id, ...] = ()
-    dispatch_edges: tuple[DispatchEdge, ...] = ()
+    dispatch_edges: tuple[HandoffEdge, ...] = ()
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
     separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
@@ -1299,7 +1299,7 @@ class MissionClose(SessionReport, frozen=True, kw_only=True):
     consensus_score: Annotated[float, msgspec.Meta(ge=0.0, le=100.0)] | None = None
     verdict: GateVerdict | None = None
     workers: tuple[ClosedWorker, ...] | None = None
-DispatchNeed = Literal['brief', 'verify_command', 'right_to_delegate']
+HandoffNeed = Literal['brief', 'verify_command', 'right_to_delegate']
 SessionKey = Annotated[str, msgspec.Meta(pattern='^([A-Za-z0-9_:.-]|\\{org\\}|\\{from\\}|\\{to\\}|\\{principal\\}){1,200}\\Z')]
 
 
@@ -1312,10 +1312,10 @@ class GovernedLayer(Record, frozen=True, kw_only=True):
 
 
 class GovernedEdge(Record, frozen=True, kw_only=True):
-    """Permission for the roles of one layer to dispatch to those of another, and what each dispatch requires."""
+    """Permission for the roles of one layer to hand work to those of another, and what each hand-off requires."""
     source: Id = msgspec.field(name='from')
     target: Id = msgspec.field(name='to')
-    requires: tuple[DispatchNeed, ...] = ()
+    requires: tuple[HandoffNeed, ...] = ()
     gates: tuple[Id, ...] = ()
     queue_mode: QueueMode | None = None
     session_key: SessionKey | None = None
@@ -1335,20 +1335,20 @@ class QualityGate(Record, frozen=True, kw_only=True):
     description: str = ''
 
 
-class DispatchLimits(Record, frozen=True, kw_only=True):
-    """Bounds on dispatching. They replace those of the organization."""
+class HandoffLimits(Record, frozen=True, kw_only=True):
+    """Bounds on hand-offs. They replace those of the organization."""
     max_spawn_depth: Annotated[int, msgspec.Meta(ge=1, le=5)] | None = None
     max_children: Annotated[int, msgspec.Meta(ge=1, le=20)] | None = None
     max_concurrent: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
 class Governance(Document, frozen=True, kw_only=True):
-    """Rules for dispatching in an organization."""
+    """Rules for hand-offs in an organization."""
     kind: "Literal['orgkernel:governance']" = msgspec.field(default='orgkernel:governance', name='_schema')
     description: str = ''
     layers: dict[Id, GovernedLayer] = msgspec.field(default_factory=dict)
     dispatch_edges: tuple[GovernedEdge, ...] = ()
-    limits: DispatchLimits = DispatchLimits()
+    limits: HandoffLimits = HandoffLimits()
     sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
     destructive_operations: tuple[Id, ...] | None = None
     quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)

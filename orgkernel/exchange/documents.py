@@ -86,7 +86,7 @@ def _delegating(records: OrgRecords, role_id: str) -> dict[str, str]:
     """Whether a role hands on work although its source does not say that it leads: that is assumed."""
     post, entry = records.posts[role_id], records.organization.hierarchy.get(role_id)
     profile = post.profile
-    hands_on = profile.can_delegate or profile.dispatch.may_to or (entry is not None and entry.subordinates)
+    hands_on = profile.can_delegate or profile.handoff.may_to or (entry is not None and entry.subordinates)
     if profile.role_type != "specialist" or not hands_on or post.document.has("role_type"):
         return {}
     return {"ORG208": "its source does not say of which type a role is"}

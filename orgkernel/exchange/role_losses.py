@@ -24,7 +24,7 @@ _INSTEAD: Mapping[str, FactCount] = {
     "skills that roles require": _edges(EdgeKind.REQUIRES),
 }
 _BESIDES: Mapping[str, FactCount] = {
-    "dispatch rights": lambda view: len(view.records.organization.dispatch_edges),
+    "hand-off rights": lambda view: len(view.records.organization.dispatch_edges),
     "standing orders": lambda view: sum(len(each) for each in view.records.orders.values()),
 }
 

@@ -9,7 +9,7 @@ from orgkernel.documents.records import (
     STAR,
     Capabilities,
     CrewRoster,
-    DispatchRights,
+    HandoffRights,
     PlanStep,
     Policy,
     Prerequisite,
@@ -35,7 +35,7 @@ from orgkernel.loading.marks import Marks, RouteStep, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
-_NO_CAPABILITIES, _NO_RIGHTS = Capabilities(), DispatchRights()
+_NO_CAPABILITIES, _NO_RIGHTS = Capabilities(), HandoffRights()
 _Marked = tuple[Sequence[str], Sequence[int]]
 
 
@@ -187,15 +187,21 @@ def _extract_relations(
         yield _build_single_edge(post, EdgeKind.STARTS_AT, profile.entry_rank, "", ("entry_rank",))
     for number, use in enumerate(profile.may_grant):
         yield _build_single_edge(post, EdgeKind.MAY_GRANT, use.tool, use.level, ("may_grant", number, "tool"))
-    if profile.dispatch == _NO_RIGHTS:
+    if profile.handoff == _NO_RIGHTS:
         return
-    for number, target in enumerate(profile.dispatch.may_to):
-        yield _build_single_edge(post, EdgeKind.MAY_DISPATCH, target, "", ("dispatch", "may_to", number))
-    for number, source in enumerate(profile.dispatch.may_from):
-        if source in records.posts and role in records.posts[source].profile.dispatch.may_to:
+    for number, target in enumerate(profile.handoff.may_to):
+        yield _build_single_edge(post, EdgeKind.MAY_HAND_WORK_TO, target, "", ("handoff", "may_to", number))
+    for number, source in enumerate(profile.handoff.may_from):
+        if source in records.posts and role in records.posts[source].profile.handoff.may_to:
             continue  # said by both sides
         yield run_of(
-            Edge(EdgeKind.MAY_DISPATCH, source, role, "", post.document.place("dispatch", "may_from", number))
+            Edge(
+                EdgeKind.MAY_HAND_WORK_TO,
+                source,
+                role,
+                "",
+                post.document.place("handoff", "may_from", number),
+            )
         )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import Place
-from orgkernel.documents.records import DispatchEdge, Governance, Organization
+from orgkernel.documents.records import Governance, HandoffEdge, Organization
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 
@@ -43,7 +43,7 @@ def apply_governance(organization: Organization, document: SourceDocument | None
     edges = [(edge.source, edge.target) for edge in governance.dispatch_edges]
     if edges or governance.layers:
         pairs = edges or pairwise(governance.layers)
-        changes["dispatch_edges"] = tuple(DispatchEdge(source=one, target=other) for one, other in pairs)
+        changes["dispatch_edges"] = tuple(HandoffEdge(source=one, target=other) for one, other in pairs)
     written = {name: getattr(governance.limits, name) for name in LIMITS}
     limits = {name: value for name, value in written.items() if value is not None}
     if limits:
@@ -78,7 +78,7 @@ def declaring(
 
 
 def place_of_edges(organization: SourceDocument, governance: SourceDocument | None) -> Place:
-    """Where the dispatch edges that count are written; if they follow from the order of layers, where those are."""
+    """Where the hand-off edges that count are written; if they follow from the order of layers, where those are."""
     document = declaring(organization, governance, "dispatch_edges")
     section = "dispatch_edges" if document.has("dispatch_edges") else "layers"
     return document.place(section, key=True)

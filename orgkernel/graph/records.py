@@ -352,7 +352,7 @@ class OrgRecords(msgspec.Struct, frozen=True):
 
     @property
     def place_of_edges(self) -> Place:
-        """Where the dispatch edges that count are written."""
+        """Where the hand-off edges that count are written."""
         return place_of_edges(self.document, self.governance)
 
     def get_rank_row(self, tool_id: str) -> RankRow | None:

@@ -57,7 +57,7 @@ class EdgeKind(Enum):
     SERVES_INTENT = "serves_intent"
     BELONGS_TO = "belongs_to"
     ESCALATES_TO = "escalates_to"
-    MAY_DISPATCH = "may_dispatch"
+    MAY_HAND_WORK_TO = "may_hand_work_to"
     SPEAKS_WITH = "speaks_with"
     NARROWER_THAN = "narrower_than"
     SERVES = "serves"
@@ -103,7 +103,7 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     ),
     EdgeKind.BELONGS_TO: EdgeSchema(NodeKind.ROLE, NodeKind.DEPARTMENT),
     EdgeKind.ESCALATES_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "PACE tier", ("tier",)),
-    EdgeKind.MAY_DISPATCH: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE),
+    EdgeKind.MAY_HAND_WORK_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE),
     EdgeKind.SPEAKS_WITH: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "channel", ("channel",)),
     EdgeKind.NARROWER_THAN: EdgeSchema(NodeKind.DOMAIN, NodeKind.DOMAIN),
     EdgeKind.SERVES: EdgeSchema(NodeKind.PLAN, NodeKind.DOMAIN),

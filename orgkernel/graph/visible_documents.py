@@ -131,7 +131,7 @@ class Group:
         """The first governance document."""
         documents = [document for document in self.catalogs if isinstance(document.record, Governance)]
         self.duplicates += [
-            Duplicate("governance", "dispatch", each.place(), documents[0].place()) for each in documents[1:]
+            Duplicate("governance", "handoffs", each.place(), documents[0].place()) for each in documents[1:]
         ]
         return documents[0] if documents else None
 

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from orgkernel.decisions.crew.vacancies import VacancyAnswer
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
     from orgkernel.decisions.dispatch.embedding import Embedder
-    from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
-    from orgkernel.decisions.dispatch.permission.permission import (
-        DispatchPermission,
-        DispatchVerdict,
-        HandoverQuestion,
-    )
     from orgkernel.decisions.evidence.qualifications import QualificationRecord
     from orgkernel.decisions.evidence.service_record import PersonalityDrift
+    from orgkernel.decisions.handoff.briefs import HandoffBriefs
+    from orgkernel.decisions.handoff.permission import (
+        HandoffPermission,
+        HandoffQuestion,
+        HandoffVerdict,
+    )
     from orgkernel.decisions.ownership.sacred import SacredFiles
     from orgkernel.decisions.reasons import Reason
     from orgkernel.decisions.status.pace import RolePace
@@ -267,7 +267,7 @@ class Kernel(Registry):
 
         >>> rows = Kernel.open().what_can("software_dev", "role:research_xo", kinds=["role"])
         >>> [(row.resource, row.actions) for row in rows]
-        [('role:co', ('escalate',)), ('role:analysis_specialist', ('dispatch',)), ('role:osint_specialist', ('dispatch',))]
+        [('role:co', ('escalate',)), ('role:analysis_specialist', ('handoff',)), ('role:osint_specialist', ('handoff',))]
         """
         return self.access(org).what_can(subject, request, kinds)
 
@@ -555,37 +555,37 @@ class Kernel(Registry):
         )
         return decide_next_steps(desk.view, desk.state, document, instance, current_context)
 
-    def dispatch_permission(
-        self, org: str, question: HandoverQuestion, briefs: DispatchBriefs | None = None
-    ) -> DispatchPermission:
-        """Whether a role or a layer may dispatch another, with every step that fails. Raises as `dispatch`.
+    def handoff_permission(
+        self, org: str, question: HandoffQuestion, briefs: HandoffBriefs | None = None
+    ) -> HandoffPermission:
+        """Whether a role or a layer may hand work to another, with every step that fails. Raises as `dispatch`.
 
-        >>> from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
-        >>> answer = Kernel.open().dispatch_permission("omega", HandoverQuestion(sender="L3", receiver="L5"))
+        >>> from orgkernel.decisions.handoff.permission import HandoffQuestion
+        >>> answer = Kernel.open().handoff_permission("omega", HandoffQuestion(sender="L3", receiver="L5"))
         >>> answer.outcome, answer.code, answer.findings[0].remedies
         ('deny', 'DISPATCH_EDGE_FORBIDDEN', ('hand the work to role `planner`, which can pass it on',))
         """
-        from orgkernel.decisions.dispatch.permission.briefs import NO_BRIEFS
-        from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
+        from orgkernel.decisions.handoff.briefs import NO_BRIEFS
+        from orgkernel.decisions.handoff.decide import decide_handoff_permission
 
         desk = self.access(org)
         current_question = _add_current_state(desk, question)
-        return decide_dispatch_permission(desk.view, current_question, desk.state, briefs or NO_BRIEFS)
+        return decide_handoff_permission(desk.view, current_question, desk.state, briefs or NO_BRIEFS)
 
-    def decide_dispatch(
-        self, org: str, question: HandoverQuestion, briefs: DispatchBriefs | None = None
-    ) -> DispatchVerdict:
-        """The same as `dispatch_permission` in codes, for callers that ask often. Raises as `dispatch`.
+    def decide_handoff(
+        self, org: str, question: HandoffQuestion, briefs: HandoffBriefs | None = None
+    ) -> HandoffVerdict:
+        """The same as `handoff_permission` in codes, for callers that ask often. Raises as `dispatch`.
 
-        >>> from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
-        >>> Kernel.open().decide_dispatch("omega", HandoverQuestion(sender="L3", receiver="L5")).failures[0]
+        >>> from orgkernel.decisions.handoff.permission import HandoffQuestion
+        >>> Kernel.open().decide_handoff("omega", HandoffQuestion(sender="L3", receiver="L5")).failures[0]
         ('edge', 'DISPATCH_EDGE_FORBIDDEN')
         """
-        from orgkernel.decisions.dispatch.permission.briefs import NO_BRIEFS
-        from orgkernel.decisions.dispatch.permission.decide import decide_dispatch
+        from orgkernel.decisions.handoff.briefs import NO_BRIEFS
+        from orgkernel.decisions.handoff.decide import decide_handoff
 
         desk = self.access(org)
-        return decide_dispatch(desk.view, _add_current_state(desk, question), desk.state, briefs or NO_BRIEFS)
+        return decide_handoff(desk.view, _add_current_state(desk, question), desk.state, briefs or NO_BRIEFS)
 
     def contract_terms(self, org: str) -> ContractTerms:
         """What an organization demands of contracts besides their own rules. Raises as `dispatch`.
@@ -696,8 +696,8 @@ class Kernel(Registry):
         )  # fmt: skip
 
 
-def _add_current_state(desk: OrganizationAccess, question: HandoverQuestion) -> HandoverQuestion:
-    """A question about a dispatch with the time it is asked at, and with the recorded alert and watch."""
+def _add_current_state(desk: OrganizationAccess, question: HandoffQuestion) -> HandoffQuestion:
+    """A question about a hand-off with the time it is asked at, and with the recorded alert and watch."""
     from msgspec.structs import replace
 
     from orgkernel.decisions.access.request import AccessRequest

@@ -42,7 +42,7 @@ from orgkernel.manifest.role import (
     build_finding_item,
     get_latest_report,
     get_reported_tier,
-    list_dispatch_sources,
+    list_handoff_sources,
 )
 from orgkernel.manifest.v1 import NextRank, QualificationItem, RankItem, RequirementItem
 from orgkernel.manifest.work import build_depth_limit, list_blockers_of, list_claims_of
@@ -66,7 +66,7 @@ def build_agent_manifest(
     rows = what_can(view, holder.subject, request=request, state=state, kinds=("credential", "data", "role"))
     tools = tuple(_tools(view, holder, state, context))
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
-    targets = _build_items(rows, "role", "dispatch")
+    targets = _build_items(rows, "role", "handoff")
     place = definition.place()
     roles = holder.identity.roles
     at_work = find_member(view, state, holder.subject, context)
@@ -112,9 +112,9 @@ def build_agent_manifest(
         ),
         credentials=_build_items(rows, "credential"),
         data=_build_items(rows, "data"),
-        dispatch_targets=targets,
-        dispatch_sources=tuple(_iterate_sources(view, roles)),
-        depth_left=build_depth_limit(view, dispatches=bool(targets)),
+        handoff_targets=targets,
+        handoff_sources=tuple(_iterate_sources(view, roles)),
+        depth_left=build_depth_limit(view, hands_off=bool(targets)),
         file_claims=tuple(list_claims_of(state, (holder.subject,), context.now)),
         open_blockers=tuple(list_blockers_of(state, (agent_id,))),
         restrictions=tuple(
@@ -156,7 +156,7 @@ def _iterate_sources(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
     """Each once, with the lines for every one of its roles."""
     lines_by_source: dict[str, dict[Why, None]] = {}
     for role_id in roles:
-        for each in list_dispatch_sources(view, role_id):
+        for each in list_handoff_sources(view, role_id):
             lines_by_source.setdefault(each.id, {}).update(dict.fromkeys(each.why))
     return (v1.Item(id=source, why=tuple(why)) for source, why in lines_by_source.items())
 

@@ -130,7 +130,7 @@ def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
     document = view.records.declaring("dispatch_edges")
     is_written = document.has("dispatch_edges")
     for number, edge in enumerate(view.records.organization.dispatch_edges):
-        text = f"layer {edge.source} may dispatch to layer {edge.target}"
+        text = f"layer {edge.source} may hand work to layer {edge.target}"
         place = document.place("dispatch_edges", number) if is_written else view.records.place_of_edges
         yield why_item(f"{edge.source}>{edge.target}", text, place)
 

@@ -8,8 +8,8 @@ from typing import Any
 from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
-from orgkernel.decisions.dispatch.permission.edges import do_edges_forbid
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.handoff.edges import do_edges_forbid
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.diagnostics import Diagnostic
@@ -51,7 +51,7 @@ def build_role_manifest(
     under = [(edge, _why_superior(view, edge)) for edge in view.list_subordinates(role_id)]
     tools = view.tools_of(role_id)
     essential = find_essential_tools(view, post, tools)
-    targets = tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ()))
+    targets = tuple(_handoff_targets(view, role_id, under if profile.can_delegate else ()))
     agents = view.list_sources_to(EdgeKind.FILLS, role_id)
     abilities = build_role_abilities(view, role_id, tools, essential, state, context)
     return v1.RoleManifest(
@@ -73,9 +73,9 @@ def build_role_manifest(
         ),
         subordinates=tuple(_build_member(view, edge.source, why) for edge, why in under),
         peers=tuple(_list_peers(view, role_id)),
-        dispatch_targets=targets,
-        dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, reasons_of_superiors)),
-        depth_left=build_depth_limit(view, dispatches=bool(targets)),
+        handoff_targets=targets,
+        handoff_sources=tuple(_handoff_sources(view, role_id, chain, reasons_of_superiors)),
+        depth_left=build_depth_limit(view, hands_off=bool(targets)),
         domains=tuple(_list_domains(view, role_id)),
         intents=tuple(_list_intents(view, role_id)),
         plans=abilities.plans,
@@ -239,12 +239,12 @@ def _list_peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
         )
 
 
-def _dispatch_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> Iterator[v1.Member]:
-    """The roles that a role may dispatch to: its direct subordinates if it can delegate, and others."""
+def _handoff_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> Iterator[v1.Member]:
+    """The roles that a role may hand work to: its direct subordinates if it can delegate, and others."""
     targets: dict[str, list[Why]] = {}
     for edge, why in under:
         targets.setdefault(edge.source, []).extend(why)
-    for edge in view.list_edges_from(EdgeKind.MAY_DISPATCH, role_id):
+    for edge in view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, role_id):
         targets.setdefault(edge.target, []).append(why_edge(edge))
     return (
         _build_member(view, target, tuple(all_why))
@@ -261,20 +261,20 @@ def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
     return posts[sender].profile.position != "worker" and not do_edges_forbid(view.records, sender, receiver)
 
 
-def list_dispatch_sources(view: OrgView, role_id: str) -> Iterator[v1.Member]:
-    """The roles that may dispatch to a role."""
+def list_handoff_sources(view: OrgView, role_id: str) -> Iterator[v1.Member]:
+    """The roles that may hand work to a role."""
     chain = view.list_chain_above(role_id)
-    return _dispatch_sources(view, role_id, chain, [_why_superior(view, edge) for edge in chain])
+    return _handoff_sources(view, role_id, chain, [_why_superior(view, edge) for edge in chain])
 
 
-def _dispatch_sources(
+def _handoff_sources(
     view: OrgView, role_id: str, chain: Sequence[Edge], reasons_of_superiors: Sequence[tuple[Why, ...]]
 ) -> Iterator[v1.Member]:
     sources: dict[str, list[Why]] = {}
     superior = view.records.posts.get(chain[0].target) if chain else None
     if superior is not None and superior.profile.can_delegate:
         sources[chain[0].target] = list(reasons_of_superiors[0])
-    for edge in view.list_edges_to(EdgeKind.MAY_DISPATCH, role_id):
+    for edge in view.list_edges_to(EdgeKind.MAY_HAND_WORK_TO, role_id):
         sources.setdefault(edge.source, []).append(why_edge(edge))
     return (
         _superior(view, source, tuple(why))

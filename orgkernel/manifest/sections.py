@@ -44,8 +44,8 @@ _BESIDE = frozenset(
 # Parts whose title is not their name. Parts with one title are one section.
 _TITLES: Mapping[str, str] = {
     "chain_of_command": "superiors",
-    "dispatch_targets": "dispatches",
-    "dispatch_sources": "dispatched by",
+    "handoff_targets": "hands work to",
+    "handoff_sources": "given work by",
     "not_examples": "not for",
     "essential_tools": "tools",
     "requestable_tools": "requestable",

@@ -348,11 +348,11 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     """Superiors, nearest first."""
     subordinates: tuple[Member, ...]
     peers: tuple[Peer, ...]
-    dispatch_targets: tuple[Member, ...]
-    dispatch_sources: tuple[Member, ...]
+    handoff_targets: tuple[Member, ...]
+    handoff_sources: tuple[Member, ...]
     depth_left: Fact | None
-    """How many dispatches may follow one another below the role if a run begins with it. Within a run, a check of the
-    dispatch says what is left. Null if it dispatches nobody."""
+    """How many hand-offs may follow one another below the role if a run begins with it. Within a run, a check of the
+    hand-off says what is left. Null if it hands work to no role."""
     domains: tuple[DomainItem, ...]
     intents: tuple[Item, ...]
     plans: tuple[PlanItem, ...]
@@ -459,9 +459,9 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     requestable_tools: tuple[RequestableTool, ...]
     credentials: tuple[Item, ...]
     data: tuple[Item, ...]
-    dispatch_targets: tuple[Item, ...]
-    dispatch_sources: tuple[Item, ...]
-    """Roles that may dispatch to one of its roles."""
+    handoff_targets: tuple[Item, ...]
+    handoff_sources: tuple[Item, ...]
+    """Roles that may hand work to one of its roles."""
     depth_left: Fact | None
     """As in the manifest of a role."""
     file_claims: tuple[ClaimItem, ...]
@@ -505,7 +505,7 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     departments: tuple[DepartmentItem, ...]
     layers: tuple[Item, ...]
     dispatch_edges: tuple[Item, ...]
-    """Permissions to dispatch between layers. Ids are `FROM>TO`."""
+    """Permissions to hand work from layer to layer. Ids are `FROM>TO`."""
     limits: tuple[Fact, ...]
     external: tuple[Item, ...]
     domains: tuple[Coverage, ...]

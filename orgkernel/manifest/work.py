@@ -1,4 +1,4 @@
-"""What a manifest says of the work that goes on: how far a role may dispatch, claimed files, open questions."""
+"""What a manifest says of the work that goes on: how far a role may hand work down, claimed files, open questions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from orgkernel.runtime.utc import as_utc
 _LIMIT = "max_spawn_depth"
 
 
-def build_depth_limit(view: OrgView, *, dispatches: bool) -> Fact | None:
-    """The limit of the organization, for whoever dispatches somebody."""
-    if not dispatches:
+def build_depth_limit(view: OrgView, *, hands_off: bool) -> Fact | None:
+    """The limit of the organization, for a role that hands work down."""
+    if not hands_off:
         return None
     limit = view.records.organization.limits.max_spawn_depth
     (fact,) = build_facts(view.records.declaring("limits", _LIMIT), ("limits",), {_LIMIT: limit})

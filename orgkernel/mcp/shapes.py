@@ -206,7 +206,7 @@ class DispatchAnswer(ToolAnswer, frozen=True, kw_only=True):
     outcome: Literal["role", "not_applicable"]
     role: str = ""
     name: str = ""
-    you_may_dispatch: Outcome | None = None
+    you_may_hand_off: Outcome | None = None
     plans: tuple[str, ...] = ()
     reasons: tuple[str, ...]
     considered: tuple[str, ...] = ()

@@ -256,11 +256,11 @@ async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolRe
         may = None
         if dispatch.role_id is not None:
             request = msgspec.structs.replace(
-                asker.base, action="dispatch", resource=f"role:{dispatch.role_id}"
+                asker.base, action="handoff", resource=f"role:{dispatch.role_id}"
             )
             may = kernel.can(asker.org_id, request).outcome
         return shapes.DispatchAnswer(
-            outcome=dispatch.outcome, role=dispatch.role_id or "", name=dispatch.role_name or "", you_may_dispatch=may,
+            outcome=dispatch.outcome, role=dispatch.role_id or "", name=dispatch.role_name or "", you_may_hand_off=may,
             plans=dispatch.plans, reasons=tuple(write_reasons(dispatch.reasons)), considered=_list_each(each.role_id for each in dispatch.considered),
             snapshot=dispatch.snapshot,
         )  # fmt: skip
@@ -340,7 +340,7 @@ TOOLS: tuple[McpTool, ...] = (
     McpTool("why", "Why you may or may not do this, layer by layer.", shapes.CanArguments, shapes.WhyAnswer, _answer_why),
     McpTool("who_can", "Who else may do this.", shapes.WhoCanArguments, shapes.WhoCanAnswer, _who_can),
     McpTool(
-        "dispatch", "Which role takes this work, and whether you may dispatch it. Nothing is handed over.", shapes.DispatchArguments,
+        "dispatch", "Which role takes this work, and whether you may hand work to it. Nothing is handed over.", shapes.DispatchArguments,
         shapes.DispatchAnswer, _dispatch,
     ),
     McpTool(

@@ -97,7 +97,7 @@ def list_claims(store: Store, org_id: str | None = None, path: str | None = None
 
 
 def _get_holder(context: Context, holder: str | None, org_id: str) -> str:
-    """Whoever holds a claim: somebody acts for themselves, and for the roles they fill, to which work was dispatched."""
+    """Whoever holds a claim: somebody acts for themselves, and for the roles they fill, to which work was handed down."""
     member = None if holder is None else find_member(context.kernel, context.actor)
     if holder is not None and member is not None and holder.startswith("role:") and holder in member.own:
         return holder

@@ -231,7 +231,7 @@ class _Call(NamedTuple):
 
 
 def _chain_of(request: AccessRequest) -> dict[str, str]:
-    """Who triggered the run and who dispatched whom, for the audit."""
+    """Who triggered the run and who handed work to whom, for the audit."""
     chain = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
     return {name: value[:_LONGEST] for name, value in chain.items() if value}
 

@@ -170,7 +170,7 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
 
 
 def _layer_below(records: OrgRecords, superior: str) -> str | None:
-    """The layer that the superior's layer dispatches to; None if layers do not bind it."""
+    """The layer that the superior's layer hands work to; None if layers do not bind it."""
     post = records.posts.get(superior)
     layer = None if post is None else post.profile.layer
     if layer is None:

@@ -118,7 +118,7 @@ class BundleLimits(NamedTuple):
     """The limits of a run: how far and to how many agents work is handed on, and whether each hop narrows it."""
 
     max_spawn_depth: int = 3
-    """The depth below the first agent at which nobody dispatches. Deeper, only essential tools are left."""
+    """The depth below the first agent at which no role hands work down. Deeper, only essential tools are left."""
     max_children: int = 5
     max_concurrent: int = 8
     strict: bool = False

@@ -32,7 +32,7 @@ from .salute_format import (
     fit_name,
     fit_text,
 )
-from .tiers import ALTERNATE, CONTINGENT, EMERGENCY, NO_NEW_DISPATCH, PRIMARY, TIERS
+from .tiers import ALTERNATE, CONTINGENT, EMERGENCY, NO_NEW_HANDOFF, PRIMARY, TIERS
 from .utc import as_exact_utc
 
 STATE_OF_TIER: Final = {ALTERNATE: "error_recovery", CONTINGENT: "escalating", EMERGENCY: "aborted"}
@@ -159,7 +159,7 @@ def _get_state(situation: Situation, tier: str) -> str:
 
 
 def _compute_health(tier: str, failures: int) -> str:
-    if tier in NO_NEW_DISPATCH:
+    if tier in NO_NEW_HANDOFF:
         return "critical"
     return "degraded" if tier == ALTERNATE or failures >= DEGRADED_AT else "nominal"
 

@@ -21,7 +21,7 @@ NORMAL, FALLBACK, ESCALATE, ABORT = ACTIONS = (
 )
 """Actions of a tier. A tier that names no action has the one at the same position."""
 
-NO_NEW_DISPATCH: Final = frozenset({CONTINGENT, EMERGENCY})
-"""Tiers in which a role dispatches no new work."""
+NO_NEW_HANDOFF: Final = frozenset({CONTINGENT, EMERGENCY})
+"""Tiers in which a role hands down no new work."""
 NO_NEW_WORK: Final = frozenset({EMERGENCY})
 """Tiers in which a role starts no new work. It may still use essential tools, escalate and abort."""

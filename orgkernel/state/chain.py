@@ -39,9 +39,9 @@ from orgkernel.state.tables import (
     audit,
     commissions,
     contract_records,
-    dispatches,
     file_claims,
     grants,
+    handoffs,
     org_status,
     outcome_counts,
     personality_observations,
@@ -70,7 +70,7 @@ _decode = msgspec.json.Decoder(prepared(AuditEntry)).decode
 _AUDITED: tuple[Table, ...] = (
     agents, api_keys, grants, qualification_results, requests, restrictions, skill_records, tool_locks,
     agent_identities, agent_service, commissions, org_status, outcome_counts, personality_observations,
-    contract_records, dispatches, file_claims,
+    contract_records, handoffs, file_claims,
 )  # fmt: skip
 """Tables in which nothing changes without a row of the audit."""
 _STREAMS: tuple[Stream, ...] = ("decision", "history")

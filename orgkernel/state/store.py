@@ -18,8 +18,8 @@ from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
 from orgkernel.state.crew import Crew
 from orgkernel.state.database import close_engine, make_engine, translate_error
-from orgkernel.state.dispatches import Dispatches
 from orgkernel.state.grants import Grants, Restrictions
+from orgkernel.state.handoffs import Handoffs
 from orgkernel.state.keys import Keys
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.locks import Locks
@@ -88,7 +88,7 @@ class Store:
         self.claims = Claims(context)
         self.contracts = Contracts(context)
         self.crew = Crew(context)
-        self.dispatches = Dispatches(context)
+        self.handoffs = Handoffs(context)
         self.grants = Grants(context)
         self.restrictions = Restrictions(context)
         self.requests = Requests(context, self._limits)

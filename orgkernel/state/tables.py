@@ -390,12 +390,12 @@ file_claims = Table(
 )
 """One row for every claim there ever was: the tokens of an organization have to go on rising."""
 
-dispatches = Table(
+handoffs = Table(
     "dispatches",
     metadata,
     Column("org_id", _WORDS, primary_key=True),
     Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("dispatch_id", _WORDS, nullable=False),
+    Column("dispatch_id", _WORDS, key="handoff_id", nullable=False),
     Column("sender", _WORDS, nullable=False),
     Column("receiver", _WORDS, nullable=False),
     Column("holder", _WORDS, nullable=False),
@@ -417,12 +417,13 @@ dispatches = Table(
     Column("reason", _WORDS, nullable=False),
     Column("previous", _WORDS, nullable=False),
     Column("digest", _WORDS, nullable=False),
-    Index("ix_dispatches_dispatch", "org_id", "dispatch_id", unique=True),
+    Index("ix_dispatches_dispatch", "org_id", "handoff_id", unique=True),
     Index("ix_dispatches_brief", "org_id", "brief"),
     Index("ix_dispatches_session", "org_id", "session"),
     Index("ix_dispatches_sender", "org_id", "sender", "number"),
 )
-"""Rows are only ever added. `digest` chains the rows of an organization."""
+"""Hand-offs, under the name that the table has had from the beginning. Rows are only ever added. `digest` chains the rows of
+an organization."""
 
 api_keys = Table(
     "api_keys",

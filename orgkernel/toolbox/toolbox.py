@@ -75,7 +75,7 @@ class Toolbox:
     ) -> ToolContext:
         """The tools of `agent:ID`, or of a holder of `role:ID`.
 
-        `on_behalf_of`, `via` and `envelope` say who triggered the run, who dispatched whom, and what they passed on.
+        `on_behalf_of`, `via` and `envelope` say who triggered the run, who handed work to whom, and what they passed on.
         Raises `UnknownOrganization`, `NotServed`, and `UsageError` for any other subject.
         """
         if not subject.startswith(("agent:", "role:")):

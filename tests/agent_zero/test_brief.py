@@ -37,7 +37,7 @@ def test_a_brief_has_at_most_120_tokens(org):
 
 
 @pytest.mark.parametrize("org", ORGANIZATIONS)
-def test_a_brief_names_whom_the_role_may_dispatch(org):
+def test_a_brief_names_whom_the_role_may_hand_work_to(org):
     """Each of them, or the first ones and how many more."""
     for role in roles(org).values():
         line = next((line for line in role["brief"].splitlines() if line.startswith("Delegate ")), "")

@@ -212,7 +212,7 @@ PLACES = [
     ("co", "role_id"), ("co", "role_type"), ("co", "role_name"), ("co", "chain_of_command"), ("co", "chain_of_command", "reports_to"),
     ("co", "capabilities"), ("co", "capabilities", "tools_primary"), ("co", "capabilities", "tools"), ("co", "capabilities", "bst_domains"),
     ("co", "capabilities", "skills"), ("co", "pace_plan"), ("co", "pace_plan", "alternate"), ("co", "pace_plan", "alternate", "trigger"),
-    ("co", "doctrine"), ("co", "doctrine", "max_turns_without_progress"), ("co", "dispatch"), ("co", "file_scope"), ("co", "layer"),
+    ("co", "doctrine"), ("co", "doctrine", "max_turns_without_progress"), ("co", "handoff"), ("co", "file_scope"), ("co", "layer"),
 ]  # fmt: skip
 
 

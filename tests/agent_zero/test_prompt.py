@@ -42,7 +42,7 @@ def test_a_turn_that_nobody_takes_costs_nothing(root, generation):
 
 @pytest.mark.parametrize("generation", ["G2"])
 def test_an_agent_of_another_profile_is_not_told_of_the_roles(root, generation):
-    """Only who may dispatch a role reads its name, in its own brief."""
+    """Only who may hand work to a role reads its name, in its own brief."""
     activate(root)
     with running(root, generation) as host:
         for profile, named in (("researcher", False), ("osint_specialist", False), ("research_xo", True)):

@@ -29,7 +29,7 @@ QUESTIONS = {
     *(
         f"{INSIDE}/{name}"
         for name in (
-            "why", "who-can", "what-can", "envelope", "dispatch", "dispatch/check", "handle", "batches/plan", "contracts/check",
+            "why", "who-can", "what-can", "envelope", "dispatch", "handoffs/check", "handle", "batches/plan", "contracts/check",
             "ownership/audit", "bills/{bill}/fill", "bills/{bill}/next",
         )
     ),
@@ -94,7 +94,7 @@ def test_a_question_has_the_name_of_its_command(name: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "agents", "claims", "contracts", "dispatches", "envelope", "explain", "grants", "locks", "requests", "restrictions",
+        "agents", "claims", "contracts", "handoffs", "envelope", "explain", "grants", "locks", "requests", "restrictions",
         "salute", "what-can", "who-can", "batches/plan", "contracts/check", "agents/clerk", "locks/household/shell/release",
         "orgs/household/files/audit",
     ],

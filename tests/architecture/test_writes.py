@@ -14,7 +14,7 @@ READS = {
     "known",
 }  # fmt: skip
 PARTS = {
-    "agents", "audit", "claims", "contracts", "dispatches", "grants", "keys", "locks", "reports", "requests", "restrictions", "results", "usage",
+    "agents", "audit", "claims", "contracts", "handoffs", "grants", "keys", "locks", "reports", "requests", "restrictions", "results", "usage",
 }  # fmt: skip
 
 

@@ -156,7 +156,7 @@ GOOD = {"subject": "role:r1", "action": "use", "resource": "tool:plain_0", "cont
         ({"context": {"now": 0, "in_file_scope": "yes"}}, "context.in_file_scope"),
         ({"context": {"now": 0, "utc_offset": "+1"}}, "context.utc_offset"),
         ({"resource": "tool:bound_0:src/a"}, "resource"),
-        ({"resource": "role:r0", "action": "dispatch"}, "resource"),
+        ({"resource": "role:r0", "action": "handoff"}, "resource"),
         ({"resource": "tool"}, "resource"),
         ({"resource": 1}, "resource"),
         ({"subject": "sender:slack/T1/U1"}, "subject"),

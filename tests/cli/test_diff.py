@@ -176,7 +176,7 @@ def test_a_renamed_role(repository: Path) -> None:
 
 
 def test_a_moved_role(repository: Path) -> None:
-    """A role with another superior moves; the superiors lose and gain whom they dispatch to."""
+    """A role with another superior moves; the superiors lose and gain whom they hand work to."""
     change_line(repository / "org/org.yaml", "      - osint_specialist", "")
     change_line(
         repository / "org/org.yaml",
@@ -186,8 +186,8 @@ def test_a_moved_role(repository: Path) -> None:
     done = run("diff", "git:HEAD", "org", cwd=repository)
     for line in (
         "  ~ osint_specialist moves from research_xo to engineering_xo (org/org.yaml:44, was org/org.yaml:54)",
-        "  + engineering_xo gains dispatch target osint_specialist (org/org.yaml:44)",
-        "  - research_xo loses dispatch target osint_specialist (was org/org.yaml:54)",
+        "  + engineering_xo gains hand-off target osint_specialist (org/org.yaml:44)",
+        "  - research_xo loses hand-off target osint_specialist (was org/org.yaml:54)",
     ):
         assert line in done.stdout.splitlines(), done.stdout
 

@@ -37,7 +37,7 @@ def test_what_is_lost_is_said_beside_the_files(tmp_path: Path) -> None:
         in done.stderr
     )
     assert "  exclusive tools (1): the caller must send `holds_lock`" in done.stderr
-    assert "  dispatching and escalating: " in done.stderr
+    assert "  handing off and escalating: " in done.stderr
     blank = run("export", "--to", "cedar", "--org", "blank", "-o", "out", cwd=tmp_path)
     assert "exclusive tools" not in blank.stderr
 

@@ -97,7 +97,10 @@ def test_no_summary_of_a_subcommand_is_cut(path: str, group: click.Group, contex
         ("org activate", "it is `orgkernel host activate` now"),
         ("org watch", "it is `orgkernel crew watch` now"),
         ("batch plan", "it is `orgkernel task plan` now"),
-        ("dispatch-check co xo", "it is part of `orgkernel task dispatch check`"),
+        ("dispatch-check co xo", "it is part of `orgkernel task handoff check`"),
+        ("dispatches list", "it is `orgkernel task handoff list` now"),
+        ("task dispatch", "it is `orgkernel task handoff` now"),
+        ("task dispatch record a b", "it is `orgkernel task handoff record` now"),
         ("gateway serve", "leave `serve` out: `orgkernel gateway` serves"),
         (
             "scope hook pre-commit",

@@ -98,8 +98,8 @@ QUESTIONS: list[tuple[str, list[tuple[str, ...]], tuple[str, ...]]] = [
     ("a suspension", [("agent", "move", "one", "suspended")], ("agent:one", "use", "tool:mail")),
     ("somebody else's suspension", [("agent", "move", "two", "suspended")], ("agent:one", "use", "tool:mail", "--via", "agent:two")),
     ("whom it acts for", [], ("agent:one", "use", "tool:mail", "--on-behalf-of", "person:bob")),
-    ("a dispatcher", [], ("agent:one", "use", "tool:press", "--via", "role:boss")),
-    ("a dispatch", [], ("role:boss", "dispatch", "role:clerk")),
+    ("a sender above", [], ("agent:one", "use", "tool:press", "--via", "role:boss")),
+    ("a hand-off", [], ("role:boss", "handoff", "role:clerk")),
 ]  # fmt: skip
 
 

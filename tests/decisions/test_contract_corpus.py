@@ -183,7 +183,7 @@ def test_commands_that_verify_and_commands_that_do_not() -> None:
 
 
 def test_a_brief_is_a_plain_record_with_its_scope() -> None:
-    """What decides about dispatch reads the brief without its nesting."""
+    """What decides about hand-offs reads the brief without its nesting."""
     brief = msgspec.convert(SOUND["brief"], Brief)
     assert (brief.files_owned, brief.destructive) == (
         ("src/checkout.py", "tests/checkout/*.py"),

@@ -104,8 +104,8 @@ def test_what_was_claimed_and_refused_is_in_the_audit(folder: Path) -> None:
         (("task", "list", "--kind", "correction"), "/v1/orgs/omega/contracts?kind=correction", "contracts"),
         (("task", "list", "--session", "shop-worker-3"), "/v1/orgs/omega/contracts?session=shop-worker-3", "contracts"),
         (("task", "list", "--open"), "/v1/orgs/omega/contracts?open=true", "contracts"),
-        (("task", "dispatch", "list"), "/v1/orgs/omega/dispatches", "dispatches"),
-        (("task", "dispatch", "list", "--running"), "/v1/orgs/omega/dispatches?running=true", "dispatches"),
+        (("task", "handoff", "list"), "/v1/orgs/omega/handoffs", "handoffs"),
+        (("task", "handoff", "list", "--running"), "/v1/orgs/omega/handoffs?running=true", "handoffs"),
         (("task", "log", "list"), "/v1/orgs/omega/contracts?kind=decision_entry", "contracts"),
         (("claim", "list"), "/v1/orgs/omega/claims", "claims"),
     ],
@@ -119,19 +119,21 @@ def test_http_gives_the_same(
     assert answer.json()[name] == told(folder, *words)
 
 
-def test_dispatches_have_their_briefs_and_depths(folder: Path) -> None:
-    """From the person down to the workers, none of whom dispatches."""
-    dispatches = told(folder, "task", "dispatch", "list")
-    assert [(each["sender"], each["holder"], each["depth"]) for each in dispatches] == [
+def test_handoffs_have_their_briefs_and_depths(folder: Path) -> None:
+    """From the person down to the workers, none of whom hands work down."""
+    handoffs = told(folder, "task", "handoff", "list")
+    assert [(each["sender"], each["holder"], each["depth"]) for each in handoffs] == [
         ("role:human", "agent:intake_1", 0),
         ("agent:intake_1", "agent:planner_1", 1),
         *[("agent:planner_1", f"agent:worker_{number}", 2) for number in (1, 2, 3, 1)],
     ]
     briefs = [each["record_id"] for each in told(folder, "task", "list", "--kind", "brief")]
-    assert [each["brief"] for each in dispatches] == [None, *briefs]
+    assert [each["brief"] for each in handoffs] == [None, *briefs]
 
 
-def test_manifests_say_who_dispatches_whom_and_that_nothing_is_left(folder: Path, client: TestClient) -> None:
+def test_manifests_say_who_hands_work_to_whom_and_that_nothing_is_left(
+    folder: Path, client: TestClient
+) -> None:
     """Of the role and of the agent, on the command line and over HTTP."""
     manifests = [
         told(folder, "manifest", "planner"),
@@ -140,8 +142,8 @@ def test_manifests_say_who_dispatches_whom_and_that_nothing_is_left(folder: Path
         client.get("/v1/orgs/omega/agents/planner_1").json(),
     ]
     for manifest in manifests:
-        assert [each["id"] for each in manifest["dispatch_targets"]] == ["worker"]
-        assert [each["id"] for each in manifest["dispatch_sources"]] == ["intake"]
+        assert [each["id"] for each in manifest["handoff_targets"]] == ["worker"]
+        assert [each["id"] for each in manifest["handoff_sources"]] == ["intake"]
         assert manifest["depth_left"]["value"] == 4
         assert manifest["file_claims"] == manifest["open_blockers"] == []
     assert told(folder, "manifest", "worker")["depth_left"] is None

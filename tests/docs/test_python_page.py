@@ -42,7 +42,7 @@ def test_the_methods_that_a_runtime_needs_are_stable() -> None:
     assert list_provisional_methods(Client) == list_provisional_methods(AsyncClient) == set()
     assert {"invoke", "list", "has_tool", "handle"} & list_provisional_methods(ToolContext) == set()
     questions = {
-        "open", "can", "can_with_reasons", "why", "who_can", "what_can", "envelope", "dispatch", "dispatch_permission",
+        "open", "can", "can_with_reasons", "why", "who_can", "what_can", "envelope", "dispatch", "handoff_permission",
         "manifest", "agent_manifest", "agents", "crew", "pace", "report", "handle", "check", "reload", "as_of",
         "skill_profile", "promotion", "qualification_record", "vacancies",
     }  # fmt: skip

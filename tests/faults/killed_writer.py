@@ -24,7 +24,7 @@ from orgkernel.errors import Conflict
 from orgkernel.state.claims import WantedClaim
 from orgkernel.state.contracts import WantedContract
 from orgkernel.state.crew import CommissionDraft
-from orgkernel.state.dispatches import WantedDispatch
+from orgkernel.state.handoffs import WantedHandoff
 from orgkernel.state.location import parse_location
 from orgkernel.state.store import Store
 
@@ -69,21 +69,21 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
                     )
             os.write(pipe, f"finished {session}\n".encode())
 
-    def dispatch() -> None:
+    def hand_down() -> None:
         while True:
             name = os.urandom(6).hex()
             claim = WantedClaim(
                 holder="agent:worf", paths=(f"{name}.py",), seconds=60, session=name, brief=name
             )
-            wanted = WantedDispatch(
+            wanted = WantedHandoff(
                 sender="role:planner", receiver="role:worker", holder="agent:worf", session=name, queue_mode="queue",
                 session_key="key", code="CHAIN_OF_COMMAND", snapshot="s", seconds=60, claim=claim,
                 brief=WantedContract("brief", {"id": name}, str),
             )  # fmt: skip
-            store.dispatches.record("yard", partial(_ask_for, wanted), actor="a")
-            os.write(pipe, f"dispatched {name}\n".encode())
+            store.handoffs.record("yard", partial(_ask_for, wanted), actor="a")
+            os.write(pipe, f"handed down {name}\n".encode())
 
-    work = (*[decide] * _CALLERS, grant, commission, finish, dispatch)
+    work = (*[decide] * _CALLERS, grant, commission, finish, hand_down)
     threads = [threading.Thread(target=each) for each in work]
     for thread in threads:
         thread.start()
@@ -91,7 +91,7 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
         thread.join()
 
 
-def _ask_for(wanted: WantedDispatch, _: object) -> WantedDispatch:
+def _ask_for(wanted: WantedHandoff, _: object) -> WantedHandoff:
     return wanted
 
 

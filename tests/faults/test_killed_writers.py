@@ -26,7 +26,7 @@ KILLS = 40 * DEPTH
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Path, seed: int) -> None:
     """On a disk and in memory, 100 kills each; the chains verify, a grant is used once or not at all,
-    an agent has all skills or none, a session has one result, and a dispatch is there with its claim or not at all.
+    an agent has all skills or none, a session has one result, and a hand-off is there with its claim or not at all.
     """
     folder = tmp_path if seed == 1 else quick_folder
     command = [sys.executable, "-m", "tests.faults.killed_writer", str(folder), str(KILLS), str(seed)]
@@ -45,16 +45,16 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
             skills.setdefault(each.agent_id, []).append(each.skill)
         ends = [each.session for each in store.contracts.list("shop")]
         assert store.contracts.find_changes("shop") == ()
-        sent = [each.brief for each in store.dispatches.list("yard")]
+        sent = [each.brief for each in store.handoffs.list("yard")]
         briefs = [each.record_id for each in store.contracts.list("yard")]
         with store.context.reading() as connection:
             claimed = [*connection.scalars(select(file_claims.c.brief).order_by(file_claims.c.token))]
-        assert store.dispatches.find_changes("yard") == ()
+        assert store.handoffs.find_changes("yard") == ()
         found = verify_audit(store.context, store.folder)
     assert {name.removeprefix("finished ") for name in told if name.startswith("finished ")} <= {*ends}
     assert len(ends) == len({*ends}) > 0  # each session has one result
-    assert {name.removeprefix("dispatched ") for name in told if name.startswith("dispatched ")} <= {*sent}
-    assert sent == briefs == claimed  # a dispatch has its brief and its claim, or there is none of them
+    assert {name.removeprefix("handed down ") for name in told if name.startswith("handed down ")} <= {*sent}
+    assert sent == briefs == claimed  # a hand-off has its brief and its claim, or there is none of them
     assert {name for name in told if ":decision:" in name} <= rows
     assert {name for name in told if name.startswith("g-")} <= issued.keys()
     assert {name.removeprefix("used ") for name in told if name.startswith("used ")} <= uses.keys()

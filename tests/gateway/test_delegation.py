@@ -1,4 +1,4 @@
-"""Who triggered a run over HTTP, and who dispatched whom: headers narrow what a key is good for, and nothing else."""
+"""Who triggered a run over HTTP, and who handed work to whom: headers narrow what a key is good for, and nothing else."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def called(http: Http, key: str, tool: str, **headers: str) -> str:
 
 
 def test_a_chain_narrows_a_key(http: Http) -> None:
-    """A clerk that a guest has dispatched, or that works for somebody who may do nothing, has no more than they have."""
+    """A clerk that a guest has handed work to, or that works for somebody who may do nothing, has no more than they have."""
     key = http.key("ann")
     alone = listed(http, key)
     assert called(http, key, "box__send") == "send done"

@@ -117,7 +117,7 @@ def test_a_swarm_queries_and_does_not_command(tmp_path: Path) -> None:
     kernel = Kernel.open(write_tree(tmp_path, {"swarm.yaml": text}))
     assert kernel.check() == ()
     posts = kernel.organization("active").snapshot.records.posts
-    assert posts["one"].profile.dispatch.may_to == ("two",)
+    assert posts["one"].profile.handoff.may_to == ("two",)
     assert {post.profile.chain_of_command.reports_to for post in posts.values()} == {"user"}
 
 

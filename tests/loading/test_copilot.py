@@ -45,7 +45,7 @@ def test_a_well_kept_project_has_no_finding(kept: Path) -> None:
         ("dispatch --text 'a plan was accepted, write the code'", ["→ Implementer"]),
         ("who-can use tool:execute.runInTerminal", ["role:Implementer"]),
         ("why role:Planner use tool:mcp__tracker__list_issues", [".vscode/mcp.json:1", "planner.agent.md:4"]),
-        ("can role:Planner dispatch role:reviewer", ["allow", f"{AGENTS}/planner.agent.md:5"]),
+        ("can role:Planner handoff role:reviewer", ["allow", f"{AGENTS}/planner.agent.md:5"]),
         ("graph", ["shop (shop), 4 roles", "Explain"]),
         ("role orders Explain", ["Short sentences."]),
         ("what-can role:reviewer", ["tool:search.textSearch"]),
@@ -110,13 +110,13 @@ def test_whom_an_agent_may_start(tmp_path: Path) -> None:
         f"{AGENTS}/five.agent.md": agent("tools: [agent/runSubagent]\nagents: [four, five]\ninfer: false\n"),
     }
     posts = Kernel.open(write_tree(tmp_path, files)).organization("active").snapshot.records.posts
-    assert {role: post.profile.dispatch.may_to for role, post in posts.items()} == {
+    assert {role: post.profile.handoff.may_to for role, post in posts.items()} == {
         "One": ("two", "Three"), "two": ("One", "Three"), "Three": (), "four": (), "five": ("four",),
     }  # fmt: skip
 
 
 def test_handoffs_are_a_channel(kept: Path) -> None:
-    """The user goes on with another agent: nobody is dispatched."""
+    """The user goes on with another agent: no agent hands work down."""
     snapshot = Loader(resolve_paths([str(kept)], str(kept.parent)), {}).load()
     channels = snapshot.organizations["shop"].records.organization.communication_channels
     assert channels["handoffs"].allowed_pairs == (("Planner", "Implementer"),)
@@ -161,7 +161,7 @@ def test_every_way_of_loading_says_the_same(tmp_path: Path) -> None:
         for other in (staying.load(), fresh.load()):
             assert (other.digest, other.diagnostics) == (cold.digest, cold.diagnostics)
         fresh.save()
-        seen.append(cold.organizations["shop"].records.posts["Planner"].profile.dispatch.may_to)
+        seen.append(cold.organizations["shop"].records.posts["Planner"].profile.handoff.may_to)
     assert seen == [("Implementer", "reviewer"), ("reviewer",)]
 
 

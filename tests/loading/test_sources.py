@@ -54,7 +54,7 @@ def test_it_has_no_finding_and_says_what_it_read(tree: Path) -> None:
         ("dispatch review", ["→ code-reviewer", "org/roles/reviewer.yaml:5", "Read, Grep"]),
         ("who-can use tool:Read", ["role:code-reviewer", "allow"]),
         ("why role:code-reviewer use tool:Read", [f"team/{AGENTS}/reviewer.md:4"]),
-        ("can role:lead dispatch role:fixer", ["allow"]),
+        ("can role:lead handoff role:fixer", ["allow"]),
         ("graph", ["├── code-reviewer", "└── fixer"]),
         ("role orders code-reviewer", ["Rank what you find."]),
     ],

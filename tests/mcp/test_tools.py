@@ -128,9 +128,9 @@ def test_what_can_i_do_agrees_with_may_i(calls: Calls) -> None:
 
 
 def test_who_takes_this_hands_nothing_over(calls: Calls) -> None:
-    """The role, and whether the asker may dispatch it."""
+    """The role, and whether the asker may hand work to it."""
     found = calls.ask("dispatch", domain="osint")
-    assert (found["role"], found["you_may_dispatch"]) == ("osint_specialist", "allow")
+    assert (found["role"], found["you_may_hand_off"]) == ("osint_specialist", "allow")
     assert calls.refusal("dispatch", domain="osint", task="both").startswith("USAGE: exactly one of")
 
 

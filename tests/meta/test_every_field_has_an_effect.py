@@ -1,6 +1,6 @@
 """Every field of every kind of document changes an answer, is told to people or to the runtime, or is marked "not yet".
 
-An answer is a finding, a decision about access or dispatch, or what the bundle tells a host about PACE, doctrine and
+An answer is a finding, a decision about access, dispatch or a hand-off, or what the bundle tells a host about PACE, doctrine and
 domains; a manifest is none. So no field that a reader takes for protection can be without effect: it is among those whose
 other value changes an answer here or in the two files beside this one, or its description says that nothing depends on it.
 """
@@ -145,7 +145,7 @@ capabilities:
   intents: [whistle]
 pace_plan:
   contingent: {action: escalate, trigger: consecutive_tool_failures >= 5, escalate_to: chief}
-dispatch: {may_to: [guard]}
+handoff: {may_to: [guard]}
 credentials: [key]
 data: [drawings]
 file_scope: ["walls/**"]
@@ -288,8 +288,8 @@ CHANGES: dict[str, Any] = {
     "mason:doctrine.max_turns_without_progress": 3,
     "mason:doctrine.report_on_completion": False,
     "mason:doctrine.report_on_failure": False,
-    "mason:dispatch.may_to": [],
-    "mason:dispatch.may_from": ["guard"],
+    "mason:handoff.may_to": [],
+    "mason:handoff.may_from": ["guard"],
     "mason:department": "works",
     "chief:crew_tier": "external",
     "guard:layer": "bottom",
@@ -519,7 +519,7 @@ def requests(roles: list[str]) -> Iterator[AccessRequest]:
         *((f"tool:{tool}", action) for tool in ("notes", "horn", "hands", "drill") for action in ("use", "look")),
         *((f"tool:saw{path}", action) for path in ("", ":walls/a", ":/srv/walls/a", ":gate") for action in ("look", "cut")),
         ("credential:key", "use"), ("data:drawings", "read"), ("data:full", "read"),
-        *((f"role:{role}", action) for role in ("chief", "mason", "guard") for action in ("dispatch", "escalate")),
+        *((f"role:{role}", action) for role in ("chief", "mason", "guard") for action in ("handoff", "escalate")),
     ]  # fmt: skip
     for subject in (*(f"role:{role}" for role in roles), "agent:ann", "person:user"):
         for resource, action in resources:

@@ -1,4 +1,4 @@
-"""Every field of a governance document changes a finding or a dispatch permission, or is told to people only (TOLD_ONLY)."""
+"""Every field of a governance document changes a finding or a hand-off permission, or is told to people only (TOLD_ONLY)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.handoff.briefs import HandoffBriefs
+from orgkernel.decisions.handoff.decide import decide_handoff_permission
+from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.work.contracts.check import check_contract
 from orgkernel.decisions.work.contracts.reading import read_contract
@@ -52,7 +52,7 @@ FIELDS: dict[str, Any] = {
     "governance:lmc_modes": {"L4": "full"},
     "governance:phrases": ["should we ask"],
 }
-BRIEF = DispatchBriefs(
+BRIEF = HandoffBriefs(
     read_contract(
         decode(
             "brief",
@@ -70,7 +70,7 @@ ASKS = Blocker(
     session="s", blocked_at="2026-05-17T10:05:00Z", question="Shall we discuss the color?", best_guess="Blue", fallback_action="Paint it blue",
     can_resume_without_answer=True,
 )  # fmt: skip
-ASKED = HandoverQuestion(sender="L4", receiver="L5")
+ASKED = HandoffQuestion(sender="L4", receiver="L5")
 RUNNING = FileClaim(
     org_id="omega", token=1, holder="agent:a", paths=("docs/a.md",), claimed_at=0, expires_at=1,
     mission="6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c0009",
@@ -100,11 +100,11 @@ def observe(folder: Path, document: Any) -> list[Any]:
     for sender in layers:
         for receiver in layers:
             if sender == "L4":
-                found = decide_dispatch_permission(view, ASKED, STATE, BRIEF)
+                found = decide_handoff_permission(view, ASKED, STATE, BRIEF)
                 seen.append(([each.code for each in found.findings], found.obligations))
             for run in ({"depth": 0}, {"depth": 3}, {"children": 3}, {"concurrent": 3}):
-                asked = HandoverQuestion(sender=sender, receiver=receiver, **run)
-                found = decide_dispatch_permission(view, asked)
+                asked = HandoffQuestion(sender=sender, receiver=receiver, **run)
+                found = decide_handoff_permission(view, asked)
                 codes = [each.code for each in found.findings]
                 routing = found.routing and (found.routing.queue_mode, found.routing.session_key)
                 seen.append((sender, receiver, found.outcome, codes, found.obligations, routing))
@@ -113,7 +113,7 @@ def observe(folder: Path, document: Any) -> list[Any]:
 
 @pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in FIELDS.items()])
 def test_another_value_changes_an_answer(field: str, value: Any, tmp_path: Path) -> None:
-    """A finding, or whether, how and under what conditions somebody may dispatch."""
+    """A finding, or whether, how and under what conditions somebody may hand work down."""
     before = copy.deepcopy(DOCUMENT)
     if field in TOGETHER:
         change(before, *TOGETHER[field])

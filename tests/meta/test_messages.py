@@ -21,7 +21,7 @@ LONGEST = 120
 QUESTION = "did you mean `"
 IMPERATIVES = {
     "add", "allow", "assign", "break", "change", "choose", "compare", "correct", "create", "declare", "delete",
-    "describe", "dispatch", "equip", "give", "indent", "join", "keep", "leave", "list", "make", "move",
+    "describe", "equip", "give", "hand", "indent", "join", "keep", "leave", "list", "make", "move",
     "name", "put", "raise", "remove", "replace", "require", "revoke", "save", "set", "split", "take", "unpin",
     "upgrade", "use", "verify", "write",
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """No reason code is declared that nothing can be answered with: each is answered by a corpus, or here.
 
-The corpora of access and of dispatch compare all codes of an answer with those of the case, so a code that a case expects
+The corpora of access, dispatch and hand-offs compare all codes of an answer with those of the case, so a code that a case expects
 is one that is answered. Every other code is evoked by `ELSEWHERE`.
 """
 
@@ -32,7 +32,7 @@ from tests.decisions.test_bill_corpus import CORPUS as OF_BILLS
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
 from tests.decisions.test_crew_corpus import FILES as OF_THE_CREW
-from tests.decisions.test_dispatch_permission_corpus import CORPUS as OF_DISPATCH_PERMISSION
+from tests.decisions.test_handoff_permission_corpus import CORPUS as OF_HANDOFF_PERMISSION
 from tests.decisions.test_ownership_corpus import CASES as OF_OWNERSHIP
 from tests.support.access_corpus import CORPUS as OF_ACCESS
 from tests.support.contracts import SOUND
@@ -82,7 +82,7 @@ def of_the_corpora() -> Iterator[str]:
         for case in file["cases"]:
             yield from case["answer"].get("because", ())
             yield from (code for _, code in case["answer"].get("considered", ()))
-    for file in OF_DISPATCH_PERMISSION.values():
+    for file in OF_HANDOFF_PERMISSION.values():
         for case in file["cases"]:
             yield from words_in(case["answer"])
     for case in OF_OWNERSHIP:

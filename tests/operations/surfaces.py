@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
 from orgkernel.decisions.evidence.crew_records import Personality
 from orgkernel.decisions.evidence.skill_levels import SkillTerms
 from orgkernel.decisions.evidence.state_records import SCOPES, AuditFilter
+from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.decisions.work.contracts.reading import check_read_contract, read_contract
 from orgkernel.documents.records import DecisionEntry
 from orgkernel.errors import OrgkernelError
@@ -30,7 +30,7 @@ from orgkernel.operations import (
     commissions,
     contracts,
     crew,
-    dispatches,
+    handoffs,
     keys,
     locks,
     permissions,
@@ -219,11 +219,11 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
         ),
         org=said.get("org"),
     ),
-    "dispatch.record": lambda context, said: dispatches.record_dispatch(
+    "handoff.record": lambda context, said: handoffs.record_handoff(
         context,
-        dispatches.DispatchOrder(
+        handoffs.HandoffOrder(
             **_renamed(_without(said, "org", "brief", *_STATED), **{"from": "sender"}),
-            question=HandoverQuestion(sender="", receiver="", **_only(said, *_STATED)),
+            question=HandoffQuestion(sender="", receiver="", **_only(said, *_STATED)),
         ),
         read_contract(decode("brief", "brief", as_text(said["brief"]).encode())) if "brief" in said else None,
         org=said.get("org"),
@@ -312,7 +312,7 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
         said,
     ),
     "contract.record": _route("/v1/orgs/{org}/contracts"),
-    "dispatch.record": _route("/v1/orgs/{org}/dispatches"),
+    "handoff.record": _route("/v1/orgs/{org}/handoffs"),
 }
 
 
@@ -350,14 +350,14 @@ _OF_DECISIONS = {
 _BRIEFS = TemporaryDirectory()
 
 
-def _dispatch_command(said: Said) -> list[str] | None:
-    """With its brief in a file, and the agent who dispatches as FROM."""
+def _handoff_command(said: Said) -> list[str] | None:
+    """With its brief in a file, and the agent who hands work down as FROM."""
     words = {name.replace("_", "-"): value for name, value in said.items()}
     if "brief" in said:
         file = Path(_BRIEFS.name, "brief.yaml")
         file.write_text(as_text(said["brief"]), encoding="utf-8")
         words["brief"] = str(file)
-    return _command("task dispatch record {from} {to}")(words)
+    return _command("task handoff record {from} {to}")(words)
 
 
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
@@ -397,7 +397,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "claim.extend": _command("claim extend {org} {token} {holder}"),
     "claim.release": _command("claim release {org} {token} {holder}"),
     "claim.transfer": _command("claim transfer {org} {token} {holder} {to}"),
-    "dispatch.record": _dispatch_command,
+    "handoff.record": _handoff_command,
     "decision.add": lambda said: _command("task log add {title}")(
         {_OF_DECISIONS.get(name, name): value for name, value in said.items()}
     ),
@@ -408,7 +408,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
 
 _TABLES: dict[str, Callable[[Any], Any]] = {
     "contracts": lambda store: store.contracts.list("household"),
-    "dispatches": lambda store: store.dispatches.list(),
+    "handoffs": lambda store: store.handoffs.list(),
     "agents": lambda store: store.agents.list(),
     "grants": lambda store: store.grants.list(),
     "keys": lambda store: [key for key in store.keys.list() if key.name != "corpus"],

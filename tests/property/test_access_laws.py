@@ -336,7 +336,7 @@ def _declared(world: World, resource: str) -> list[str]:
     """The actions a list shows of a resource."""
     kind, name = resource.split(":")
     if kind != "tool":
-        return {"credential": ["use"], "data": ["read"], "role": ["dispatch", "escalate"]}[kind]
+        return {"credential": ["use"], "data": ["read"], "role": ["handoff", "escalate"]}[kind]
     tool = world["tools"].get(name, {})
     return [*(tool.get("actions") or ["use"]), *(["lock"] if tool.get("concurrency") == "exclusive" else [])]
 
@@ -694,8 +694,8 @@ def universe(world: World, asked: dict[str, Any]) -> Iterator[RemedyChange]:
         if world["state"]["agents"].get(subject["id"], {}).get("lifecycle") in ("suspended", "registered"):
             yield RemedyChange("resume", subject["id"], subject=who)
     can_equip = subject["kind"] == "role" and not oracle.unknown_names(world, kind, name)
-    if kind == "role":  # a role that may not delegate is given no right to dispatch
-        can_equip = can_equip and asked["action"] == "dispatch" and oracle.can_delegate(world, subject["id"])
+    if kind == "role":  # a role that may not delegate is given no right to hand work down
+        can_equip = can_equip and asked["action"] == "handoff" and oracle.can_delegate(world, subject["id"])
     if can_equip:
         equipped = ":".join(asked["resource"].split(":")[:2])
         equipped = "data:minimal" if equipped == "data:none" else equipped  # the lowest tier shows nothing
@@ -752,7 +752,7 @@ def apply(
             field = "credentials" if of == "credential" else "data"
             profile[field] = [*profile.get(field, []), what]
         if change.kind == "equip" and of == "role":
-            rights = profile.setdefault("dispatch", {})
+            rights = profile.setdefault("handoff", {})
             rights["may_to"] = [*rights.get("may_to", []), what]
         if change.kind == "rank" and kind == "role":
             profile["entry_rank"] = change.value

@@ -61,7 +61,7 @@ def assert_bundle_equals_decisions(view: OrgView, bundle: Bundle) -> None:
         may = {
             other
             for other in view.roles
-            if decide_access(view, AccessRequest(subject, "dispatch", f"role:{other}")).outcome == "allow"
+            if decide_access(view, AccessRequest(subject, "handoff", f"role:{other}")).outcome == "allow"
         }
         assert set(role.delegates_to) == may, role_id
     for name, tool in bundle.tools.items():
@@ -85,7 +85,7 @@ def test_bundle_equals_decisions_for_generated_organizations(documents: dict[str
 
 
 def assert_delegation_equals_decisions(view: OrgView, bundle: Bundle) -> None:
-    """For each caller and each role, at each depth: a call of a subordinate is the kernel's decision about `dispatch`.
+    """For each caller and each role, at each depth: a call of a subordinate is the kernel's decision about `handoff`.
 
     For each chain of two that the kernel allows: what the one below may use is the kernel's decision with `via`.
     """
@@ -97,7 +97,7 @@ def assert_delegation_equals_decisions(view: OrgView, bundle: Bundle) -> None:
                 call = delegation.SubordinateCall(profile=role_id)
                 found = delegation.decide(bundle, bundle.text_index, caller, call, place)
                 asked = AccessRequest(
-                    f"role:{caller.role_id}", "dispatch", f"role:{role_id}", AccessContext(depth=depth)
+                    f"role:{caller.role_id}", "handoff", f"role:{role_id}", AccessContext(depth=depth)
                 )
                 decided = decide_access(view, asked).outcome == "allow"
                 assert (found.refusal is None) == decided, (caller.role_id, role_id, depth)
@@ -145,7 +145,7 @@ def is_allowed(
 
 @pytest.mark.parametrize("org", TEMPLATES)
 def test_delegation_equals_decisions_for_templates(org: str) -> None:
-    """Whom a role may call in a host is whom it may dispatch, and what the subordinate may use is what the run allows."""
+    """Whom a role may call in a host is whom it may hand work to, and what the subordinate may use is what the run allows."""
     view = KERNEL.organization(org).snapshot.index
     assert_delegation_equals_decisions(view, compiled(view))
 

@@ -115,7 +115,7 @@ SAID = (
     "description: Says something else.\n", "doctrine: {salute_interval_turns: 20}\n", "# a comment\n",
     "standing_orders: [Look twice.]\n", "does_not_have: [a ghp_012345678901234567890123456789abcdefAB]\n",
     "pace_plan: {contingent: {trigger: no_such_name > 1, escalate_to: co}}\n", "credentials: [deploy_key]\n",
-    "dispatch: {may_to: [dev], may_from: [ops]}\n", "layer: upper\n", "requirements: {min_context_tokens: 5}\n",
+    "handoff: {may_to: [dev], may_from: [ops]}\n", "layer: upper\n", "requirements: {min_context_tokens: 5}\n",
 )  # fmt: skip
 
 
@@ -341,7 +341,7 @@ def profiles(draw: st.DrawFn, role_id: str) -> str:
             lines += ["  tools:", *(f"    - {{tool: {tool}, level: {level}}}" for tool, level in uses)]
     if role_id == "ops":
         lines += [
-            "dispatch: {may_from: [xo]}",
+            "handoff: {may_from: [xo]}",
             "may_grant: [{tool: lamp, level: read}]",
             "pace_plan: {contingent: {trigger: context_fill > 0.9, escalate_to: xo}}",
         ]

@@ -16,9 +16,9 @@ from orgkernel.cli.ask.access import render_decision
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE
+from orgkernel.decisions.handoff.decide import decide_handoff_permission
+from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.exchange.claude_code.compiling import compile_hook
 from orgkernel.exchange.claude_code.host_names import action_of, command_arguments, tools_by_name
 from orgkernel.graph.assemble import assemble
@@ -26,7 +26,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.hooks.claude_hook.activated import Activated
-from orgkernel.project.hooks.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, decide_call
+from orgkernel.project.hooks.claude_hook.deciding import HANDOFF_TOOLS, PATH_ARGUMENTS, decide_call
 from orgkernel.project.hooks.claude_hook.engine import json_reader
 from orgkernel.project.hooks.claude_hook.engine.glob_matcher import match_plain
 from orgkernel.runtime.commands import read_words
@@ -87,7 +87,7 @@ def assert_hook_equals_kernel(view: OrgView) -> None:
     active, now = activated(view), AccessContext(now=NOON)
     for role in view.roles:
         for name, tools in tools_by_name(view).items():
-            if name in DISPATCHING:
+            if name in HANDOFF_TOOLS:
                 continue
             asked = {each: action_of(name, view.records.tools[each].record) for each in tools}
             kernel = [
@@ -124,8 +124,8 @@ def assert_hook_equals_kernel(view: OrgView) -> None:
                 found = answer(active, role, name, given)
                 assert found != "allow" or strictest == "allow", (role, name, command)
         for other in view.roles:
-            question = HandoverQuestion(sender=f"role:{role}", receiver=f"role:{other}", context=now)
-            outcome = decide_dispatch_permission(view, question).outcome
+            question = HandoffQuestion(sender=f"role:{role}", receiver=f"role:{other}", context=now)
+            outcome = decide_handoff_permission(view, question).outcome
             found = answer(active, role, "Task", {"subagent_type": other})
             assert found == {"cannot_tell": "ask"}.get(outcome, outcome), (role, other)
             assert found == answer(active, role, "Agent", {"subagent_type": other})
@@ -133,18 +133,18 @@ def assert_hook_equals_kernel(view: OrgView) -> None:
 
 @pytest.mark.parametrize("org", TEMPLATES)
 def test_hook_equals_kernel_for_templates(org: str) -> None:
-    """Every tool of the host, and every dispatch, is what the kernel decides."""
+    """Every tool of the host, and every hand-off, is what the kernel decides."""
     assert_hook_equals_kernel(KERNEL.organization(org).snapshot.index)
 
 
 def test_strict_delegation_never_opens_more() -> None:
-    """Where nobody has more than those above, a role may use what it may use whoever has dispatched it."""
+    """Where nobody has more than those above, a role may use what it may use whoever has handed work to it."""
     view = KERNEL.organization("software_dev").snapshot.index
     organization = view.records.organization
     strict = replace(organization, limits=replace(organization.limits, delegation="strict"))
     narrowed = build_views(replace(view.records, organization=strict))[0]
     active, narrow = activated(view), activated(narrowed)
-    calls = [(role, tool) for role in view.roles for tool in tools_by_name(view) if tool not in DISPATCHING]
+    calls = [(role, tool) for role in view.roles for tool in tools_by_name(view) if tool not in HANDOFF_TOOLS]
     open_ones = {each for each in calls if answer(active, *each, {}) == "allow"}
     left = {each for each in calls if answer(narrow, *each, {}) == "allow"}
     assert left < open_ones

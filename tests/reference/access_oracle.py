@@ -224,7 +224,7 @@ def required_levels(world: World, kind: str, name: str) -> dict[str, int]:
     if kind == "data":
         return {"read": max(1, TIERS.index(name))}
     if kind == "role":
-        return {"dispatch": 4, "escalate": 4}
+        return {"handoff": 4, "escalate": 4}
     tool = world["tools"][name]
     declared = tool.get("actions") or {"use": SIDE_EFFECTS[tool.get("side_effects", "none")]}
     levels = {action: max(1, LEVELS.index(level)) for action, level in declared.items()}
@@ -608,23 +608,23 @@ def above(world: World, role: str) -> list[str]:
 
 
 def command(world: World, subject: Subject, target: str, action: str) -> tuple[bool, set[str]]:
-    """Whether somebody may dispatch a role or escalate to it, and what is lacking."""
+    """Whether somebody may hand work to a role or escalate to it, and what is lacking."""
     if not crew(subject):
         names = ([subject["id"]] if subject["kind"] == "person" else []) + (
             ["user"] if subject["owner"] and subject["kind"] == "person" else []
         )
-        gives = action == "dispatch" and bool(set(names) & set(above(world, target)))
+        gives = action == "handoff" and bool(set(names) & set(above(world, target)))
         return gives, {"NO_POLICY_MATCH"}
     lacks: set[str] = set()
     for role in subject["roles"]:
-        if action != "dispatch":
+        if action != "handoff":
             if target in above(world, role):
                 return True, set()
             lacks.add("TARGET_NOT_ALLOWED")
             continue
         missing: set[str] = set()
-        right = target in world["profiles"][role].get("dispatch", {}).get("may_to", [])
-        right = right or role in world["profiles"][target].get("dispatch", {}).get("may_from", [])
+        right = target in world["profiles"][role].get("handoff", {}).get("may_to", [])
+        right = right or role in world["profiles"][target].get("handoff", {}).get("may_from", [])
         commands = role in above(world, target) and role != target
         if commands and not can_delegate(world, role):
             missing.add("CANNOT_DELEGATE")
@@ -867,7 +867,7 @@ def weigh_run(
     context, limits = request["context"], world["organization"].get("limits", {})
     tool = world["tools"].get(name, {}) if kind == "tool" else {}
     needed = required_levels(world, kind, name).get(request["action"], 4)
-    dispatches = delegates(tool) or (kind == "role" and request["action"] == "dispatch")
+    hands_off = delegates(tool) or (kind == "role" and request["action"] == "handoff")
     essential = is_essential(world, subject, kind, name)
     of_role, escalates = kind == "role", kind == "role" and request["action"] == "escalate"
     triggered = [request["on_behalf_of"]] if request.get("on_behalf_of") else []
@@ -883,7 +883,7 @@ def weigh_run(
             continue
         counts = number < len(triggered) or limits.get("delegation") == "strict"
         enveloped = not of_role and not essential
-        if counts and not escalates and (enveloped or dispatches):
+        if counts and not escalates and (enveloped or hands_off):
             theirs, has, most = weigh(world, {**request, "subject": parent}, who)
             theirs -= {"ACTION_UNKNOWN", *unknown_names(world, kind, name)}
             if not enveloped:
@@ -905,16 +905,16 @@ def weigh_run(
     depth = max(context.get("depth", 0), len(request.get("via", [])))
     deepest = limits.get("max_spawn_depth", 3)
     too_deep = depth > deepest and not essential and not escalates
-    if too_deep or (dispatches and depth >= deepest):
+    if too_deep or (hands_off and depth >= deepest):
         failing.add("DEPTH_EXCEEDED")
         ceiling = 0
-    if dispatches and context.get("children", 0) >= limits.get("max_children", 5):
+    if hands_off and context.get("children", 0) >= limits.get("max_children", 5):
         failing.add("CHILD_LIMIT")
         ceiling = 0
     pace = context.get("pace")
     if crew(subject) and request["action"] != "escalate":
-        work = dispatches or (kind == "tool" and not essential)
-        if (pace == "contingent" and dispatches) or (pace == "emergency" and work):
+        work = hands_off or (kind == "tool" and not essential)
+        if (pace == "contingent" and hands_off) or (pace == "emergency" and work):
             failing.add("PACE_CAP")
             ceiling = 0
     if tool.get("concurrency") == "exclusive":

@@ -139,7 +139,7 @@ class WorldMaker:
             "tool": [*declared, *declared, "use", "lock"],
             "credential": ["use"],
             "data": ["read"],
-            "role": ["dispatch", "dispatch", "escalate"],
+            "role": ["handoff", "handoff", "escalate"],
         }
         action = "ghost" if self._chance(0.03) else self._one(actions[kind])
         return {
@@ -211,7 +211,7 @@ class WorldMaker:
                 open_to_probation=lambda: True,
                 file_scope=lambda: [self._one(["src/**", "/w/src/*", "/bin/*", "x"]) for _ in range(self._number(1, 2))],
                 position=lambda: self._one(["manager", "worker", "unified"]), layer=lambda: self._one(["l0", "l1"]),
-                dispatch=lambda: {"may_to": self._some(ROLES)[:2], "may_from": self._some(ROLES)[:1]},
+                handoff=lambda: {"may_to": self._some(ROLES)[:2], "may_from": self._some(ROLES)[:1]},
             ),
         }  # fmt: skip
 

@@ -103,7 +103,7 @@ class Maker:
                     contingent=lambda: {"escalate_to": self._one(somebody)},
                     emergency=lambda: {"escalate_to": self._one(somebody)},
                 ),
-                dispatch=lambda: self._fields(
+                handoff=lambda: self._fields(
                     may_to=lambda: self._few(self._roles), may_from=lambda: self._few(self._roles)
                 ),
             ),

@@ -28,7 +28,7 @@ from tests.state.contract_of_claims import ClaimsOfFiles
 from tests.state.contract_of_connections import Connections
 from tests.state.contract_of_contracts import ContractsOnce
 from tests.state.contract_of_crew import CrewRecords
-from tests.state.contract_of_dispatches import DispatchesOnce
+from tests.state.contract_of_handoffs import HandoffsOnce
 from tests.state.contract_of_past import Past
 from tests.state.contract_of_reports import Reports
 from tests.state.contract_of_skills import Evidence, Skills
@@ -919,6 +919,6 @@ class Audit:
 
 
 class StoreContract(
-    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, DispatchesOnce, Evidence, Views, Audit, Past, Connections
+    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, HandoffsOnce, Evidence, Views, Audit, Past, Connections
 ):  # fmt: skip
     """All of it."""

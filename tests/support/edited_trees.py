@@ -133,7 +133,7 @@ def _profile(draw: st.DrawFn) -> Callable[[Documents, str], None]:
         ("pace_plan", "contingent"): st.fixed_dictionaries(
             {"action": st.just("escalate"), "trigger": st.just("context_fill > 0.5"), "escalate_to": st.sampled_from(("co", "a", "user", None))}
         ),
-        ("dispatch", "may_to"): _words("co", "a", "b", "codegen_specialist"),
+        ("handoff", "may_to"): _words("co", "a", "b", "codegen_specialist"),
         ("department",): st.sampled_from(("engineering", "research", None)),
         ("layer",): st.sampled_from(("L1", None)),
         ("open_to_probation",): st.booleans(),

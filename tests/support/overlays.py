@@ -36,7 +36,7 @@ FILES = {
     "team/.mcp.json": '{"mcpServers": {"tracker": {"command": "x"}}}\n',
     "org/org.yaml": ORG,
     "org/roles/reviewer.yaml": REVIEWER,
-    "org/roles/lead.yaml": "_schema: orgkernel:role_profile\nrole_id: lead\noverlay: true\nrole_type: executive\ndispatch: {may_to: [fixer]}\n",
+    "org/roles/lead.yaml": "_schema: orgkernel:role_profile\nrole_id: lead\noverlay: true\nrole_type: executive\nhandoff: {may_to: [fixer]}\n",
     "org/roles/fixer.yaml": "_schema: orgkernel:role_profile\nrole_id: fixer\noverlay: true\nchain_of_command: {reports_to: lead}\n",
     "org/domains.yaml": "_schema: orgkernel:domain_catalog\ndomains: {review: {description: Reviews of code.}}\n",
     "org/ranks.yaml": "_schema: orgkernel:rank_ladder\nranks: [{id: ensign}, {id: lieutenant}]\nmatrices:\n  levels: [{name: all, levels: {lieutenant: full}}]\n",

@@ -35,7 +35,7 @@ _via_option = click.option(
     "--via",
     multiple=True,
     metavar="SUBJECT",
-    help="Dispatchers above the subject, first to last; repeatable.",
+    help="Who handed the work down, first to last; repeatable.",
 )
 _circumstances = (
     context_option,

@@ -33,7 +33,9 @@ from orgkernel.decisions.work.capability.handling import HandlingDecision, Handl
 )
 @click.option("--text", default="", metavar="TEXT", help="The task in words, for the triggers of skills.")
 @click.option("--on-behalf-of", metavar="SUBJECT", help="Subject that triggered the run.")
-@click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above the subject; repeatable.")
+@click.option(
+    "--via", multiple=True, metavar="SUBJECT", help="Who handed the work down, first to last; repeatable."
+)
 @context_option
 @store_option
 @cache_option

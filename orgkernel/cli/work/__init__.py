@@ -1,1 +1,1 @@
-"""Work that is handed down: contracts, dispatches, claims, and what may be written or run."""
+"""Work that is handed down: contracts, hand-offs, claims, and what may be written or run."""

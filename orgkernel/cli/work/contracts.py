@@ -133,7 +133,7 @@ def list_(
 def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
     """Draft a brief below the stored BRIEF, from the results and decisions of its mission.
 
-    Task, criteria, verify command and files are empty: whoever dispatches writes them.
+    Task, criteria, verify command and files are empty: the sender writes them.
     """
     with looking_here(**where) as context:
         brief = draft_next_brief(context, brief_id, org)

@@ -1,4 +1,4 @@
-"""`orgkernel task`: work from its plan to its result, with the dispatches and decisions on the way."""
+"""`orgkernel task`: work from its plan to its result, with the hand-offs and decisions on the way."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from orgkernel.cli.groups import CommandGroup
         "list": "work.contracts:list_",
         "show": "work.contracts:show",
         "next": "work.contracts:next_",
-        "dispatch": "work.dispatches",
+        "handoff": "work.handoffs",
         "log": "work.decision_log",
     },
 )
 def command() -> None:
-    """Plan, brief, dispatch and report work, and log decisions.
+    """Plan, brief, hand down and report work, and log decisions.
 
     `check`, `record`, `list`, `show` and `next` are about contracts: briefs, results, blockers and others.
     """

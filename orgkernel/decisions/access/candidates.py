@@ -88,7 +88,7 @@ def _find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...
         role_ids: Iterable[str] = holding
     elif resource.kind == "role":
         role_ids = {
-            *(edge.source for edge in view.list_edges_to(EdgeKind.MAY_DISPATCH, resource.id)),
+            *(edge.source for edge in view.list_edges_to(EdgeKind.MAY_HAND_WORK_TO, resource.id)),
             *(edge.target for edge in view.list_chain_above(resource.id)),
             *(edge.source for edge in view.list_edges_to(EdgeKind.ESCALATES_TO, resource.id)),
             *view.below((resource.id,)),
@@ -130,7 +130,7 @@ def find_candidate_resources(
 
 
 def _find_reachable_roles(tables: AccessTables, subject: Subject) -> Iterator[str]:
-    """Roles a subject could dispatch or escalate to."""
+    """Roles a subject could hand work to or escalate to."""
     view = tables.view
     if not subject.is_crew:
         superiors = names_in_chain_of_command(subject.identity)
@@ -139,7 +139,7 @@ def _find_reachable_roles(tables: AccessTables, subject: Subject) -> Iterator[st
     reached: set[str] = set()
     for role_id in subject.identity.roles:
         reached |= view.below((role_id,)) - {role_id}
-        reached.update(edge.target for edge in view.list_edges_from(EdgeKind.MAY_DISPATCH, role_id))
+        reached.update(edge.target for edge in view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, role_id))
         reached.update(edge.target for edge in view.list_chain_above(role_id))
         reached.update(edge.target for edge in view.list_escalations(role_id))
     yield from sorted((role for role in reached if view.is_role(role)), key=view.order.__getitem__)

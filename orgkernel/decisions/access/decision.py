@@ -121,7 +121,7 @@ class AccessExplanation(msgspec.Struct, frozen=True):
     """A decision with everything it rests on.
 
     >>> from orgkernel import AccessRequest, Kernel
-    >>> explanation = Kernel.open().why("software_dev", AccessRequest("role:co", "dispatch", "role:bugfix_specialist"))
+    >>> explanation = Kernel.open().why("software_dev", AccessRequest("role:co", "handoff", "role:bugfix_specialist"))
     >>> [edge.text for edge in explanation.reasons[0].why]
     ['role bugfix_specialist reports to role engineering_xo', 'role engineering_xo reports to role co']
     """

@@ -177,7 +177,7 @@ class Evaluation(Struct, eq=False):
         return any(each.spared for each in self.parents) if self.parents else False
 
     def list_principals(self) -> tuple[str, ...]:
-        """Whom the subject acts for: who triggered the run, and who dispatched whom."""
+        """Whom the subject acts for: who triggered the run, and who handed work to whom."""
         request = self.request
         return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
 

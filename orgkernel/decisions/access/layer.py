@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 
 from orgkernel.decisions.access.decision import ChangeKind, Outcome, RemedyChange
-from orgkernel.decisions.access.resource import DISPATCH, FULL, Resource, SubjectGroup
+from orgkernel.decisions.access.resource import FULL, HANDOFF, Resource, SubjectGroup
 from orgkernel.decisions.evidence.state_view import Waiver
 from orgkernel.decisions.reasons import Why
 
@@ -69,10 +69,10 @@ class Target(NamedTuple):
         return self.group in ("role", "agent")
 
     @property
-    def dispatches(self) -> bool:
+    def hands_off(self) -> bool:
         """Whether what is asked for hands work to others."""
         resource = self.resource
-        return resource.delegating or (resource.kind == "role" and self.action == DISPATCH)
+        return resource.delegating or (resource.kind == "role" and self.action == HANDOFF)
 
 
 def _never_applies(target: Target) -> Move | None:
@@ -236,7 +236,7 @@ class LayerOrder:
             tuple(move for layer, move in own),
             tuple(move for layer, move in saying if layer.of_run),
             tuple(
-                move for layer, move in saying if layer.of_run and (target.dispatches or not layer.needs_run)
+                move for layer, move in saying if layer.of_run and (target.hands_off or not layer.needs_run)
             ),
             every,
             frozenset(layer.name for layer, _ in saying),

@@ -17,13 +17,13 @@ from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import MOST_CHANGES, ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
-from orgkernel.decisions.access.layers.chain_of_command import MAY_DISPATCH, TARGET_NOT_ALLOWED
+from orgkernel.decisions.access.layers.chain_of_command import MAY_HAND_OFF, TARGET_NOT_ALLOWED
 from orgkernel.decisions.access.layers.delegation import PARENT_CAP
 from orgkernel.decisions.access.layers.identity import RESUMED_AS, is_misspelled
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
 from orgkernel.decisions.access.opened import count_opened
 from orgkernel.decisions.access.remedy_steps import STATED, render_remedy
-from orgkernel.decisions.access.resource import DISPATCH, LOCK, find_named_credentials
+from orgkernel.decisions.access.resource import HANDOFF, LOCK, find_named_credentials
 from orgkernel.decisions.access.stored import add_grant, drop_restrictions
 from orgkernel.decisions.access.subject import Subject, find_essential_tools, get_rank_number
 from orgkernel.decisions.evidence.qualifications import build_passing_result
@@ -202,9 +202,9 @@ class Search:
             yield from (changes | {change} for change in self._find(kind, about) if change not in changes)
 
     def _can_equip(self, code: ReasonCode) -> bool:
-        """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to dispatch."""
+        """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to hand work down."""
         if self._evaluation.resource.kind == "role":
-            return self._evaluation.action == DISPATCH and code is TARGET_NOT_ALLOWED
+            return self._evaluation.action == HANDOFF and code is TARGET_NOT_ALLOWED
         return code is NOT_BOUND_TO_ROLE
 
     def _find_wider_grants(self, changes: Changes, code: ReasonCode, about: Evaluation) -> Iterator[Changes]:
@@ -331,7 +331,7 @@ def _equip(evaluation: Evaluation, subject: Subject) -> Subject:
     """A role with an entry in its profile for what is asked for."""
     resource, view = evaluation.resource, evaluation.view
     if resource.kind == "role":
-        return subject.equip_with(resource, 0, evaluation.action, MAY_DISPATCH.bit)
+        return subject.equip_with(resource, 0, evaluation.action, MAY_HAND_OFF.bit)
     wider = subject.equip_with(resource, evaluation.required, "", 0)
     if resource.kind == "tool":
         (role,) = subject.identity.roles

@@ -69,7 +69,7 @@ def _describe_lock(evaluation: Evaluation, change: RemedyChange) -> str:
 
 def _equip(evaluation: Evaluation, change: RemedyChange) -> str:
     if change.value.startswith("role:"):
-        return f"let {quote(change.subject)} dispatch {quote(change.value)}"
+        return f"let {quote(change.subject)} hand work to {quote(change.value)}"
     level = f" at level {quote(change.level)}" if change.level else ""
     return f"add {quote(change.value)}{level} to {quote(change.subject)}"
 
@@ -202,7 +202,7 @@ def _build_foreign_edits(
     elif not records.document.format and change.kind == "rank":
         yield from _build_overlay_edit(records, post, "entry_rank", change.value)
     elif not records.document.format and change.kind == "equip":
-        field = {"role": "dispatch.may_to", "credential": "credentials"}.get(kind, kind)
+        field = {"role": "handoff.may_to", "credential": "credentials"}.get(kind, kind)
         yield from _build_overlay_edit(records, post, field, name, in_list=True)
 
 
@@ -239,7 +239,7 @@ def _build_profile_entry(evaluation: Evaluation, change: RemedyChange, role: str
         place = locate_in_profile(post, "capabilities", "tools")
         return _edit(place, f"- {{tool: {name}, level: {change.level}}}", "capabilities.tools")
     if kind == "role":
-        return _edit(locate_in_profile(post, "dispatch", "may_to"), f"- {name}", "dispatch.may_to")
+        return _edit(locate_in_profile(post, "handoff", "may_to"), f"- {name}", "handoff.may_to")
     field = {"credential": "credentials"}.get(kind, kind)
     return _edit(locate_in_profile(post, field), f"- {name}", field)
 

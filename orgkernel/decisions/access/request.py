@@ -41,9 +41,9 @@ class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     input: Mapping[str, Any] | None = None
     """Arguments of the tool, checked against its input schema."""
     depth: int = 0
-    """How many dispatches lie above the subject; the path of delegation counts too."""
+    """How many hand-offs lie above the subject; the path of delegation counts too."""
     children: int = 0
-    """Agents the subject has dispatched and that have not ended."""
+    """Agents the subject has handed work to and that have not ended."""
     concurrent: int = 0
     """Those of them that run at this moment."""
 
@@ -53,7 +53,7 @@ class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
 
     Subjects: `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID`, or `sender:PLATFORM/SPACE/ID`, which the
     directory resolves. Resources: `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER`, `role:ID`. A tool has the
-    actions it declares, and `use` for all of them; a role can be asked for `dispatch` and `escalate`.
+    actions it declares, and `use` for all of them; a role can be asked for `handoff` and `escalate`.
 
     >>> AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool").on_behalf_of is None
     True
@@ -66,9 +66,9 @@ class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     on_behalf_of: str | None = None
     """Who triggered the run: its tools, credentials and data are the envelope."""
     via: tuple[str, ...] = ()
-    """The path of delegation: who dispatched whom, from the first to the one that dispatched the subject."""
+    """The path of delegation: who handed work to whom, from the first to the one that handed it to the subject."""
     envelope: Mapping[str, ToolLevel] | None = None
-    """What the dispatchers passed on: tools, parts of tools, credentials and data tiers, each with its level.
+    """What they passed on: tools, parts of tools, credentials and data tiers, each with its level.
 
     The words are those of a grant, so a name may end in a star. What is missing was not passed on.
     """

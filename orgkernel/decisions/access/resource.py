@@ -15,7 +15,7 @@ LEVEL: dict[str, int] = {name: number for number, name in enumerate(LEVELS)}
 FULL = LEVEL["full"]
 LEAST = 1
 """Whatever an action requires, nobody may do it to whom nothing is granted."""
-DISPATCH, ESCALATE, LOCK = "dispatch", "escalate", "lock"
+HANDOFF, ESCALATE, LOCK = "handoff", "escalate", "lock"
 WHOLE = ("use", "run")
 """A tool can be asked for as a whole: every action it has."""
 
@@ -103,7 +103,7 @@ class Resource:
         """The declared actions, those together that require the same and are subject to the same layers."""
         groups: dict[tuple[int, str], list[str]] = {}
         for action in self.actions:
-            apart = action if action in (DISPATCH, ESCALATE, LOCK) else ""
+            apart = action if action in (HANDOFF, ESCALATE, LOCK) else ""
             groups.setdefault((self.required[action], apart), []).append(action)
         return tuple(map(tuple, groups.values()))
 
@@ -166,7 +166,7 @@ def build_resource(
         return Resource(kind, name, {"read": 1}, "" if known else "DATA_UNKNOWN"), None
     if kind == "role":
         unknown = "" if view.is_role(name) else "ROLE_UNKNOWN"
-        return Resource(kind, name, {DISPATCH: FULL, ESCALATE: FULL}, unknown), None
+        return Resource(kind, name, {HANDOFF: FULL, ESCALATE: FULL}, unknown), None
     return Resource(kind, name, {}, "RESOURCE_UNKNOWN"), None
 
 

@@ -33,7 +33,7 @@ class Subject:
         self.is_agent = identity.kind == "agent"
         self.group: SubjectGroup = "agent" if self.is_agent else "role" if self.is_crew else "outsider"
         self.chains_of_command: dict[tuple[str, str], tuple[int, int]] = {}
-        """What it may dispatch and escalate to, as far as it was asked."""
+        """What it may hand work to and escalate to, as far as it was asked."""
         self.bound: dict[str, int] = {}
         """Resource to the level its roles give."""
         essential: frozenset[str] = frozenset()

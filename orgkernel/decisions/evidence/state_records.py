@@ -39,9 +39,11 @@ AuditKind = Literal[
     "report",
     "contract",
     "claim",
-    "dispatch",
+    "handoff",
     "audit",
+    "dispatch",
 ]
+"""`dispatch` is the former name of `handoff`, and is only read. Entries are chained, so older ones keep it."""
 AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored", "unproven"]
 AuditVerdict = Literal["whole", "unproven", "changed"]
 Stream = Literal["decision", "history"]
@@ -294,16 +296,16 @@ class ContractRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The contract."""
 
 
-class DispatchRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A dispatch that was permitted and written down. Rows are only added, and each has the digest of the row before it."""
+class HandoffRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A hand-off that was permitted and written down. Rows are only added, and each has the digest of the row before it."""
 
     org_id: str
     number: int
-    """Its place among the dispatches of the organization, from 1."""
-    dispatch_id: str
+    """Its place among the hand-offs of the organization, from 1."""
+    handoff_id: str
     at: float
     sender: str
-    """Who dispatched, such as `agent:ID` or `role:ID`."""
+    """Who handed the work down, such as `agent:ID` or `role:ID`."""
     receiver: str
     """The role that got the work, as `role:ID`."""
     holder: str
@@ -319,7 +321,7 @@ class DispatchRecord(msgspec.Struct, frozen=True, kw_only=True):
     token: int | None
     """Token of the claim of the files that the brief owns; null if it owns none."""
     depth: int | None
-    """How many dispatches lie above the sender."""
+    """How many hand-offs lie above the sender."""
     on_behalf_of: str | None
     """Who triggered the run."""
     queue_mode: str

@@ -25,7 +25,7 @@ from orgkernel.decisions.evidence.crew_records import (
 )
 from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.documents.records import ToolLevel
-from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
+from orgkernel.runtime.tiers import NO_NEW_HANDOFF, NO_NEW_WORK
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
 STOPPED: tuple[Lifecycle, ...] = ("suspended", "decommissioned")
@@ -166,7 +166,7 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
 
 
 PaceTierName = Literal["primary", "alternate", "contingent", "emergency"]
-RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
+RAISED = NO_NEW_HANDOFF | NO_NEW_WORK
 """The tiers that take something away from a role."""
 REPORT_COUNTS_FOR = 3_600.0
 """Seconds for which a report says in which tier its role is: whoever falls silent is not held to its last word for ever."""

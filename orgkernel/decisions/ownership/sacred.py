@@ -19,7 +19,7 @@ from orgkernel.documents.records import Brief, SacredScope
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.paths import fold, may_names_be_inside, read_path
 
-_BY_A_PERSON: Final = "undo the change; a person makes it outside of a dispatch"
+_BY_A_PERSON: Final = "undo the change; a person makes it outside of a hand-off"
 _OF_DEPENDENCIES: Final = "allow_dependency_change"
 
 

@@ -1,4 +1,4 @@
-"""`brief`: what a dispatcher hands down with a task. It is written once and never changed.
+"""`brief`: what a sender hands down with a task. It is written once and never changed.
 
 All ten sections must be present; a rule reports each one that is not, so that a brief is reported as a whole.
 """

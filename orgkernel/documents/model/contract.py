@@ -1,4 +1,4 @@
-"""What the contracts of a dispatch share: their base, times and durations."""
+"""What the contracts of a hand-off share: their base, times and durations."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ Duration = Annotated[float, Field(ge=0.0)]
 
 
 class Contract(Document):
-    """A contract of a dispatch. It declares nothing, so it is no part of an organization, and it suppresses no finding."""
+    """A contract of a hand-off. It declares nothing, so it is no part of an organization, and it suppresses no finding."""

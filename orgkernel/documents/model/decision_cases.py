@@ -67,9 +67,9 @@ class Circumstances(Record):
     input: dict[str, Any] | None = None
     """Arguments of the tool."""
     depth: Annotated[int, Field(ge=0)] = 0
-    """The number of dispatches above the subject."""
+    """The number of hand-offs above the subject."""
     children: Annotated[int, Field(ge=0)] = 0
-    """The number of agents that the subject has dispatched and that have not ended."""
+    """The number of agents that the subject has handed work to and that have not ended."""
     concurrent: Annotated[int, Field(ge=0)] = 0
     """The number of these agents that are running."""
 
@@ -86,9 +86,9 @@ class AccessQuestion(Record):
     on_behalf_of: str | None = None
     """The subject that triggered the run."""
     via: tuple[str, ...] = ()
-    """The chain of dispatchers, from the first to the one that dispatched the subject."""
+    """Who handed work to whom, from the first to the one that handed it to the subject."""
     envelope: dict[str, ToolLevel] | None = None
-    """The permissions that the dispatchers passed on: each resource and its level."""
+    """The permissions that they passed on: each resource and its level."""
 
 
 class AccessCase(Record):

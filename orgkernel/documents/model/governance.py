@@ -1,4 +1,4 @@
-"""`governance`: the layers of an organization, who may dispatch from one to another, and what a dispatch requires."""
+"""`governance`: the layers of an organization, who may hand work from one to another, and what a hand-off requires."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from orgkernel.documents.model.access_policies import QueueMode
 from orgkernel.documents.model.record import Document, Id, PathGlob, Record, RoleId
 
-DispatchNeed = Literal["brief", "verify_command", "right_to_delegate"]
+HandoffNeed = Literal["brief", "verify_command", "right_to_delegate"]
 SessionKey = Annotated[
     str, StringConstraints(pattern=r"^([A-Za-z0-9_:.-]|\{org\}|\{from\}|\{to\}|\{principal\}){1,200}$")
 ]
@@ -29,12 +29,12 @@ class GovernedLayer(Record):
 
 
 class GovernedEdge(Record):
-    """Permission for the roles of one layer to dispatch to those of another, and what each dispatch requires."""
+    """Permission for the roles of one layer to hand work to those of another, and what each hand-off requires."""
 
     source: Id = Field(alias="from")
     target: Id = Field(alias="to")
-    requires: tuple[DispatchNeed, ...] = ()
-    """What the dispatcher must show: a brief, a command in it that verifies the result, the right to delegate."""
+    requires: tuple[HandoffNeed, ...] = ()
+    """What the sender must show: a brief, a command in it that verifies the result, the right to delegate."""
     gates: tuple[Id, ...] = ()
     """Quality gates that the brief must name under `audit_gates`."""
     queue_mode: QueueMode | None = None
@@ -64,27 +64,27 @@ class QualityGate(Record):
     description: str = ""
 
 
-class DispatchLimits(Record):
-    """Bounds on dispatching. They replace those of the organization."""
+class HandoffLimits(Record):
+    """Bounds on hand-offs. They replace those of the organization."""
 
     max_spawn_depth: Annotated[int, Field(ge=1, le=5)] | None = None
-    """How deep dispatches may lie. Default: 3."""
+    """How deep hand-offs may lie. Default: 3."""
     max_children: Annotated[int, Field(ge=1, le=20)] | None = None
-    """How many agents one agent may have dispatched. Default: 5."""
+    """How many agents one agent may have handed work to. Default: 5."""
     max_concurrent: Annotated[int, Field(ge=1)] | None = None
     """How many of them may run at the same time. Default: 8."""
 
 
 class Governance(Document):
-    """Rules for dispatching in an organization."""
+    """Rules for hand-offs in an organization."""
 
     kind: Literal["orgkernel:governance"] = Field(default="orgkernel:governance", alias="_schema")
     description: str = ""
     layers: dict[Id, GovernedLayer] = Field(default_factory=dict)
     """The layers, top layer first. They replace those of the organization."""
     dispatch_edges: tuple[GovernedEdge, ...] = ()
-    """The only pairs of layers between which work is dispatched."""
-    limits: DispatchLimits = DispatchLimits.model_construct()
+    """The only pairs of layers between which work is handed down."""
+    limits: HandoffLimits = HandoffLimits.model_construct()
     sacred_scopes: dict[Id, SacredScope] = Field(default_factory=dict)
     """Files that briefs do not hand over."""
     destructive_operations: tuple[Id, ...] | None = None

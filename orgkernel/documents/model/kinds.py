@@ -79,7 +79,7 @@ LATER_KINDS = ("crew_manifest",)
 
 RENAMED_FIELDS: Final[Mapping[str, tuple[tuple[tuple[str | None, ...], str], ...]]] = MappingProxyType(
     {
-        "role_profile": ((("tier",), "crew_tier"),),
+        "role_profile": ((("tier",), "crew_tier"), (("dispatch",), "handoff")),
         "crew_roster": ((("agents", None, "tier"), "crew_tier"),),
         "rank_ladder": ((("promotions", None, "requirements", None, "scope"), "skills"),),
     }

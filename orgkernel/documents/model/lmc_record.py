@@ -54,4 +54,4 @@ class LmcRecord(Contract):
     attempts: tuple[LmcAttempt, ...] = ()
     """The attempts in order."""
     escalated_to: str | None = None
-    """The dispatcher who was told that three attempts in a row failed."""
+    """The sender who was told that three attempts in a row failed."""

@@ -87,8 +87,8 @@ class Department(Record):
     description: str = ""
 
 
-class DispatchEdge(Record):
-    """Permission for one layer to dispatch to another (orgkernel)."""
+class HandoffEdge(Record):
+    """Permission for one layer to hand work to another (orgkernel)."""
 
     source: Id = Field(alias="from")
     target: Id = Field(alias="to")
@@ -236,8 +236,8 @@ class Organization(Document):
     """Ids of superiors outside the organization (orgkernel)."""
     departments: dict[Id, Department] = Field(default_factory=dict)
     layers: tuple[Id, ...] = ()
-    """Dispatch layers, top layer first (orgkernel)."""
-    dispatch_edges: tuple[DispatchEdge, ...] = ()
+    """Hand-off layers, top layer first (orgkernel)."""
+    dispatch_edges: tuple[HandoffEdge, ...] = ()
     limits: Limits = Limits.model_construct()
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
     separations: dict[Id, Separation] = Field(default_factory=dict)

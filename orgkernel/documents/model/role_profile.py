@@ -129,8 +129,8 @@ class Doctrine(Record):
     """Attempts at one step before the role asks for help. The manifest shows it; nothing counts the attempts."""
 
 
-class DispatchRights(Record):
-    """Roles that this role may dispatch to and take work from, outside the chain of command (orgkernel)."""
+class HandoffRights(Record):
+    """Roles that this role may hand work to and take work from, outside the chain of command (orgkernel)."""
 
     may_to: tuple[RoleId, ...] = ()
     may_from: tuple[RoleId, ...] = ()
@@ -160,13 +160,13 @@ class RoleProfile(Document):
     doctrine: Doctrine = Doctrine.model_construct()
     does_not_have: tuple[str, ...] = ()
     """What the role explicitly lacks, so that an agent does not invent it. No decision depends on it (orgkernel)."""
-    dispatch: DispatchRights = DispatchRights.model_construct()
+    handoff: HandoffRights = HandoffRights.model_construct()
     department: Id | None = None
     """Department of the organization (orgkernel)."""
     crew_tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"
     """`external` is a person or system outside the crew (orgkernel)."""
     layer: Id | None = None
-    """Dispatch layer of the organization (orgkernel)."""
+    """Hand-off layer of the organization (orgkernel)."""
     position: Literal["manager", "worker", "unified"] | None = None
     """Whether the role talks and delegates, executes, or does both. Default: manager if it can delegate (orgkernel)."""
     clearance: Literal["basic", "enhanced", "full", "oracle"] | None = None

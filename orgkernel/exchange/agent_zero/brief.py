@@ -22,7 +22,7 @@ _LETTERS_OF_TOKEN: Final = 7
 
 
 def render_brief(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
-    """The brief of a role. `delegates_to` are ids of the roles that it may dispatch."""
+    """The brief of a role. `delegates_to` are ids of the roles that it may hand work to."""
     first = (
         f"You are the {_name(manifest.role_name)} ({_name(manifest.role_id)}) of {_name(manifest.org_name)}."
     )
@@ -70,7 +70,7 @@ def _sentences(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _delegation(manifest: RoleManifest, delegates_to: Sequence[str], left: int) -> str:
-    """The roles that it may dispatch, its subordinates first, as many as fit."""
+    """The roles that it may hand work to, its subordinates first, as many as fit."""
     below = [member.id for member in manifest.subordinates]
     ranked = sorted(delegates_to, key=lambda role_id: role_id not in below)
     for shown in range(len(ranked), 0, -1):

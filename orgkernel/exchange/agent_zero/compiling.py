@@ -1,7 +1,7 @@
 """Compile an organization into the bundle that a host reads (`orgkernel.runtime.bundle`).
 
 Everything that a host would have to decide is decided here, from the organization's own manifests: who takes which
-domain, what the access decision allows each role when no circumstances are known, and whom it may dispatch. The law
+domain, what the access decision allows each role when no circumstances are known, and whom it may hand work to. The law
 `bundle_equals_decisions` compares both. The result is deterministic: one snapshot always gives the same bytes.
 
 A tool without a name for Agent-Zero is called by its id there, like tools of MCP servers and a user's own tools.
@@ -55,7 +55,7 @@ class HostNames:
         return self.by_tool.get(tool_id) or host_part(tool_id)
 
     def essential(self, view: OrgView, role_id: str, delegates_to: Sequence[str]) -> list[str]:
-        """Host names of the tools that are never taken from a role. What it may dispatch, it can call."""
+        """Host names of the tools that are never taken from a role. A role that it may hand work to, it can call."""
         names = [self.of(tool_id) for tool_id in view.list_essential_tools(role_id)]
         delegates = view.records.posts[role_id].profile.can_delegate or delegates_to
         return list(dict.fromkeys([*names, ANSWER, *([HAND_ON] if delegates else [])]))
@@ -167,7 +167,7 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
     items = (*manifest.tools, *manifest.essential_tools)
     rows = what_can(view, f"role:{role_id}", kinds=("role",))
     delegates_to = [
-        row.resource.partition(":")[2] for row in rows if row.outcome == "allow" and "dispatch" in row.actions
+        row.resource.partition(":")[2] for row in rows if row.outcome == "allow" and "handoff" in row.actions
     ]
     essential = names.essential(view, role_id, delegates_to)
     scoped = _scoped_actions(view, role_id) if profile.file_scope else {}

@@ -1,7 +1,7 @@
 """A role as a native agent profile of the host, for what `call_subordinate(profile=ROLE)` finds in the profile's folder.
 
 A host takes any name as a profile, and lists in the prompt of every agent the profiles that are enabled. So a role's profile
-is not enabled: it costs nobody a token, also after `active.json` was deleted, and works all the same. Who may dispatch a
+is not enabled: it costs nobody a token, also after `active.json` was deleted, and works all the same. Who may hand work to a
 role reads its id in its own brief. The first generation lists every folder, so there a role has none.
 
 Builds with the plugin `_tool_access` also get the policy that limits the role to its tools. The extension does what a

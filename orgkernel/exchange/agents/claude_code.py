@@ -74,7 +74,7 @@ def export_claude_code(view: OrgView) -> Export:
                 unknown += 1
             elif held.delegates or name in _DELEGATING:
                 if held.given == "given" and role.subordinates:
-                    given.setdefault(_dispatching(role, roster), held.place)
+                    given.setdefault(_name_agents_below(role, roster), held.place)
                 else:
                     undelegated += 1
             elif not _opens_no_more(name, held):
@@ -124,7 +124,7 @@ def _front(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
     return front
 
 
-def _dispatching(role: ExportedRole, roster: Roster) -> str:
+def _name_agents_below(role: ExportedRole, roster: Roster) -> str:
     """The right to start just the agents below: the format knows no `Task` for some of them."""
     return f"Agent({', '.join(roster.names[each] for each in role.subordinates)})"
 

@@ -132,7 +132,7 @@ _ALWAYS = (
     Loss("delegation", "on whose behalf, by which path and within which envelope a subject acts"),
     Loss("runs", "PACE tier, depth and number of runs: the caller of Cedar must stop such requests itself"),
     Loss("paths", "ask for `tool:ID` instead of `tool:ID:PATH`, and send `in_file_scope`"),
-    Loss("dispatching and escalating", "the chain of command, `dispatch` and layers are not exported"),
+    Loss("handing off and escalating", "the chain of command, `handoff` and layers are not exported"),
     Loss("what decided", "Cedar names policies, but no lines of YAML, remedies or obligations, and no reason if no policy permits"),
 )  # fmt: skip
 

@@ -22,10 +22,10 @@ from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_FILE_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.resource import DISPATCH
-from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.access.resource import HANDOFF
 from orgkernel.decisions.evidence.state_view import Grant, StateView
+from orgkernel.decisions.handoff.decide import decide_handoff_permission
+from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.exchange.claude_code.compiled_rows import CLEAR, CompiledRow, strictest
 from orgkernel.exchange.claude_code.host_names import (
@@ -39,7 +39,7 @@ from orgkernel.exchange.claude_code.own_rules import own_parts
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.project.hooks.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
-from orgkernel.project.hooks.claude_hook.deciding import DISPATCHING, PLACEHOLDER
+from orgkernel.project.hooks.claude_hook.deciding import HANDOFF_TOOLS, PLACEHOLDER
 from orgkernel.runtime.paths import is_inside, may_touch
 
 ExplanationText = Callable[[str, AccessExplanation], str]
@@ -68,19 +68,19 @@ def compile_hook(
 ) -> CompiledHook:
     """The answers for an organization without errors. In its `project`, the host knows the rules of its own settings too."""
     view = desk.view
-    names = {name: tools for name, tools in tools_by_name(view).items() if name not in DISPATCHING}
+    names = {name: tools for name, tools in tools_by_name(view).items() if name not in HANDOFF_TOOLS}
     compiler = _Compiler(desk, tell, own_parts(view, project), is_long=len(names) * len(view.roles) > _LONG)
     files: dict[str, bytes] = {}
     roles: dict[str, str] = {}
-    dispatches = {role: dict(compiler.dispatches(role)) for role in view.roles}
-    above = _above(dispatches) if view.records.organization.limits.delegation == "strict" else {}
+    handoffs = {role: dict(compiler.compile_handoffs(role)) for role in view.roles}
+    above = _above(handoffs) if view.records.organization.limits.delegation == "strict" else {}
     for role in view.roles:
         answers = {
             "role": role,
             "tools": {
                 name: compiler.row(role, name, tools, above.get(role, ())) for name, tools in names.items()
             },
-            "dispatch": dispatches[role],
+            "handoffs": handoffs[role],
         }
         content = _as_json(answers).encode()
         roles[role] = f"{hashlib.sha256(content).hexdigest()[:SHOWN_OF_DIGEST]}.json"
@@ -141,7 +141,7 @@ class _Compiler:
     def row(self, role: str, name: str, tools: Sequence[str], above: Sequence[str]) -> CompiledRow:
         """The answer for a tool of the host: the strictest of the tools that it stands for.
 
-        `above` are roles that may have dispatched this one, where an agent has no more than those above it.
+        `above` are roles that may have handed work to this one, where an agent has no more than those above it.
         """
         row = strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
         tool = self.view.records.tools[tools[0]].record
@@ -321,21 +321,19 @@ class _Compiler:
         roles = [f"role:{each}" for each in self.view.list_sources_to(EdgeKind.MAY_GRANT, tool_id)]
         return ", ".join([*roles, "an operator"])
 
-    def dispatches(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
+    def compile_handoffs(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
         """Whom a role may start. In a large organization it is not told of each other role why not."""
         roles: Iterable[str] = self.view.roles
         if len(self.view.roles) > _MANY:
             rows = what_can(self.view, f"role:{role}", state=self._state, kinds=("role",))
-            roles = [row.resource.partition(":")[2] for row in rows if DISPATCH in row.actions]
+            roles = [row.resource.partition(":")[2] for row in rows if HANDOFF in row.actions]
         for other in roles:
-            question = HandoverQuestion(
-                sender=f"role:{role}", receiver=f"role:{other}", context=self._context
-            )
-            permission = decide_dispatch_permission(self.view, question, self._state)
+            question = HandoffQuestion(sender=f"role:{role}", receiver=f"role:{other}", context=self._context)
+            permission = decide_handoff_permission(self.view, question, self._state)
             if permission.outcome == "allow":
                 yield other, {"outcome": "allow"}
                 continue
-            lines = [f"{permission.outcome}: role:{role} dispatch role:{other}".replace("cannot_tell", "ask")]
+            lines = [f"{permission.outcome}: role:{role} handoff role:{other}".replace("cannot_tell", "ask")]
             for each in permission.findings or permission.reasons:
                 lines.append(f"  because {each.text}")
                 lines += dict.fromkeys(f"      {why.file}:{why.line}" for why in each.why)
@@ -361,16 +359,14 @@ def _about_any(row: CompiledRow, path: str, globs: Iterable[str]) -> CompiledRow
     return {**row, "text": row["text"].replace(path, PLACEHOLDER)}
 
 
-def _above(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:
-    """The roles from which each role can be reached by dispatches that are allowed, or that a person may allow."""
+def _above(handoffs: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:
+    """The roles from which each role can be reached by hand-offs that are allowed, or that a person may allow."""
     direct = {
-        role: [
-            other for other, rows in dispatches.items() if other != role and rows[role]["outcome"] != "deny"
-        ]
-        for role in dispatches
+        role: [other for other, rows in handoffs.items() if other != role and rows[role]["outcome"] != "deny"]
+        for role in handoffs
     }
     superiors_by_role = {}
-    for role in dispatches:
+    for role in handoffs:
         seen: dict[str, None] = {}
         waiting = list(direct[role])
         while waiting:

@@ -26,7 +26,7 @@ _ALWAYS = (
     Loss("delegation", "a question with `on_behalf_of`, `via` or `envelope` is `undecided`"),
     Loss("runs", "a question with a PACE tier, a session, a depth or a number of runs is `undecided`"),
     Loss("paths", "`tool:ID:PATH` is `undecided`: ask for `tool:ID`, and send `in_file_scope`"),
-    Loss("dispatching and escalating", "a question about a role is `undecided`: the chain of command is not exported"),
+    Loss("handing off and escalating", "a question about a role is `undecided`: the chain of command is not exported"),
     Loss("what decided", "codes, but no lines of YAML, remedies or obligations, and no name of a policy"),
 )  # fmt: skip
 

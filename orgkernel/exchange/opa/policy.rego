@@ -135,7 +135,7 @@ not_understood contains "context.utc_offset" if {
 	not is_number(value)
 }
 
-# Senders have to be resolved, and paths compared, before this policy is asked. Dispatching is not exported.
+# Senders have to be resolved, and paths compared, before this policy is asked. Handing work down is not exported.
 not_understood contains "subject" if {
 	not subject_kind in {"role", "agent", "person", "system", "webhook"}
 }

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from orgkernel.documents.records import USER, DispatchRights, HierarchyEntry, RoleProfile, RoleType
+from orgkernel.documents.records import USER, HandoffRights, HierarchyEntry, RoleProfile, RoleType
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.names import id_of
@@ -31,7 +31,7 @@ class RolePart(NamedTuple):
     undeclared: Sequence[str] = ()
     superior: str = USER
     role_type: RoleType = "specialist"
-    may_dispatch: Sequence[str] = ()
+    may_hand_off: Sequence[str] = ()
     delegates_at: int = 0
     """The mark of what says so."""
     procedures: Sequence[str] = ()
@@ -47,9 +47,9 @@ def place_role(role: SourceDocument, part: RolePart) -> SourceDocument:
     if part.delegates_at:
         key = part.delegates_at
         chain = replace(chain, can_delegate=True)
-        listed = (key, (key, [key] * len(part.may_dispatch)))
+        listed = (key, (key, [key] * len(part.may_hand_off)))
         below["chain_of_command"] = (key, (key, {"can_delegate": (key, key)}))
-        below["dispatch"] = (key, (key, {"may_to": listed}))
+        below["handoff"] = (key, (key, {"may_to": listed}))
     if part.procedures:
         key, inner = below["capabilities"]
         below["capabilities"] = (
@@ -63,7 +63,7 @@ def place_role(role: SourceDocument, part: RolePart) -> SourceDocument:
         capabilities=replace(
             record.capabilities, tools_primary=tuple(part.tools), procedures=tuple(part.procedures)
         ),
-        dispatch=DispatchRights(may_to=tuple(part.may_dispatch)),
+        handoff=HandoffRights(may_to=tuple(part.may_hand_off)),
     )
     raw = {**get_list_words(role), UNDECLARED: list(part.undeclared)} if part.undeclared else None
     return replace_document(role, changed, (at, below), raw)

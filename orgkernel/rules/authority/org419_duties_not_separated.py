@@ -30,7 +30,7 @@ agents:
 
 ## Known limits
 
-The rule does not look at a role that dispatches a role with the other duty. It does not know assignments that the store
+The rule does not look at a role that hands work to a role with the other duty. It does not know assignments that the store
 has changed.
 
 ## Since

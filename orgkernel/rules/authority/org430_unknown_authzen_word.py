@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from orgkernel.decisions.access.resource import DISPATCH, ESCALATE, LOCK, WHOLE, find_named_credentials
+from orgkernel.decisions.access.resource import ESCALATE, HANDOFF, LOCK, WHOLE, find_named_credentials
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.documents.records import BUILT_IN_ORIGINS, DATA_TIERS, USER
@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _STANDS_FOR = "stands for"
 _ACTION = "action"
-_NOT_OF_TOOLS = (*WHOLE, DISPATCH, ESCALATE, LOCK, "read")
+_NOT_OF_TOOLS = (*WHOLE, HANDOFF, ESCALATE, LOCK, "read")
 # Kind to the kind of document that declares it.
 _CATALOG = {
     "tool": "tool_catalog", "agent": "crew_roster", "person": "directory", "system": "directory", "webhook": "directory",

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-A role of type `specialist` has no subordinates, does not set `chain_of_command.can_delegate`, and may dispatch nobody:
-neither by its own `dispatch.may_to` nor by the `dispatch.may_from` of others.
+A role of type `specialist` has no subordinates, does not set `chain_of_command.can_delegate`, and may hand work to nobody:
+neither by its own `handoff.may_to` nor by the `handoff.may_from` of others.
 
 ## Why it matters
 
@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(view: OrgView) -> Iterator[Finding]:
     """All the ways in which a specialist delegates, in one finding."""
-    dispatching = {source for source, _ in view.list_ends_of_kind(EdgeKind.MAY_DISPATCH)}
+    senders = {source for source, _ in view.list_ends_of_kind(EdgeKind.MAY_HAND_WORK_TO)}
     for post in view.posts:
         is_assumed = post.document.format and not post.document.has("role_type")
         if post.profile.role_type != "specialist" or is_assumed:
@@ -60,9 +60,9 @@ def check(view: OrgView) -> Iterator[Finding]:
             ways.append((post.place("chain_of_command", "can_delegate"), "may delegate"))
         if post.role_id in view.subordinates:
             ways += _commands(view, post)
-        if post.role_id in dispatching:
-            dispatched = view.list_edges_from(EdgeKind.MAY_DISPATCH, post.role_id)
-            ways.append((dispatched[0].place, f"may dispatch {listing(edge.target for edge in dispatched)}"))
+        if post.role_id in senders:
+            handoffs = view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, post.role_id)
+            ways.append((handoffs[0].place, f"may hand work to {listing(edge.target for edge in handoffs)}"))
         if ways:
             (place, text), *others = ways
             yield Finding(

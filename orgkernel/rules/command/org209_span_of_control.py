@@ -27,7 +27,7 @@ xo:
 
 ## Known limits
 
-The rule does not count roles that a superior may dispatch in addition to its subordinates.
+The rule does not count roles that a superior may hand work to in addition to its subordinates.
 
 ## Since
 

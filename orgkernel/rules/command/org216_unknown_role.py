@@ -2,8 +2,8 @@
 
 ## What it checks
 
-The roles named under `communication_channels`, `domain_routing`, `separations`, `overrides` and a role's `dispatch` are
-roles of the organization. Channels and `dispatch` may also name `user` and ids declared external.
+The roles named under `communication_channels`, `domain_routing`, `separations`, `overrides` and a role's `handoff` are
+roles of the organization. Channels and `handoff` may also name `user` and ids declared external.
 
 ## Why it matters
 
@@ -32,7 +32,7 @@ communication_channels:
 
 Superiors, subordinates and escalations have rules of their own, and ORG201 reports a role without a profile. Two cases
 are not reported: a role that appears to be declared in a file that could not be read, and a role of another organization
-that shares the profile and that the profile may dispatch.
+that shares the profile and that the profile may hand work to.
 
 ## Since
 
@@ -103,13 +103,13 @@ def _by_organization(view: OrgView) -> Iterator[_Reference]:
 
 def _by_profiles(view: OrgView) -> Iterator[_Reference]:
     for post in view.records.posts.values():
-        for field, verb in (("may_to", "may dispatch"), ("may_from", "may be dispatched by")):
-            for number, role_id in enumerate(getattr(post.profile.dispatch, field)):
+        for field, verb in (("may_to", "may hand work to"), ("may_from", "may get work from")):
+            for number, role_id in enumerate(getattr(post.profile.handoff, field)):
                 is_of_a_sharer = post.shared_profile and role_id in view.records.elsewhere
                 if not (view.does_name_role(role_id) or role_id in view.external or is_of_a_sharer):
                     text = f"role {quote(post.role_id)} {verb}"
                     yield _Reference(
-                        role_id, post.place("dispatch", field, number), text, f"role:{post.role_id}"
+                        role_id, post.place("handoff", field, number), text, f"role:{post.role_id}"
                     )
 
 

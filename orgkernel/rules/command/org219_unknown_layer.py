@@ -1,4 +1,4 @@
-"""A role or a dispatch edge names a layer that the organization does not have.
+"""A role or a hand-off edge names a layer that the organization does not have.
 
 ## What it checks
 
@@ -66,7 +66,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         for field, layer in (("from", edge.source), ("to", edge.target)):
             if layer not in layers:
                 place = records.declaring("dispatch_edges").place("dispatch_edges", number, field)
-                message = f"a dispatch edge names layer {quote(layer)}, which {here} does not have"
+                message = f"a hand-off edge names layer {quote(layer)}, which {here} does not have"
                 yield Finding(
                     place, message, did_you_mean(layer, layers) or "declare it under `layers`", subject
                 )

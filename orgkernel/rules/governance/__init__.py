@@ -1,1 +1,1 @@
-"""Rules about dispatch layers, sacred scopes and quality gates (ORG640 to ORG691)."""
+"""Rules about hand-off layers, sacred scopes and quality gates (ORG640 to ORG691)."""

@@ -6,7 +6,7 @@ Every role under `layers` of the governance document is a role of the organizati
 
 ## Why it matters
 
-The layer is smaller than it reads, and the role that was meant is not in any layer, so it cannot be dispatched.
+The layer is smaller than it reads, and the role that was meant is not in any layer, so it cannot be handed work.
 
 ## Example
 

@@ -7,7 +7,7 @@ names its layer.
 
 ## Why it matters
 
-Edges lead from layer to layer, so the role can neither dispatch nor be dispatched.
+Edges lead from layer to layer, so the role can neither hand work down nor get work.
 
 ## Example
 
@@ -53,7 +53,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if post.profile.layer is None:
             yield Finding(
                 view.place_of(post.role_id),
-                f"role {quote(post.role_id)} is not in any layer, so it cannot be dispatched",
+                f"role {quote(post.role_id)} is not in any layer, so no role can hand work to it",
                 "list it under `layers` of the governance document",
                 f"role:{post.role_id}",
             )

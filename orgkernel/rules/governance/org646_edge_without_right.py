@@ -1,9 +1,9 @@
-"""No role can use a dispatch edge, because none has a right over a role that it leads to.
+"""No role can use a hand-off edge, because none has a right over a role that it leads to.
 
 ## What it checks
 
 For every edge of the governance document, a role of the first layer commands a role of the second one and may delegate, or
-has a declared right to dispatch it (`dispatch.may_to`, `dispatch.may_from`).
+has a declared right to hand work to it (`handoff.may_to`, `handoff.may_from`).
 
 ## Why it matters
 
@@ -56,8 +56,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         if able and targets and not any(_has_right(view, one, other) for one in able for other in targets):
             yield Finding(
                 document.place("dispatch_edges", number),
-                f"no role of layer {quote(edge.source)} has a right to dispatch a role of layer {quote(edge.target)}",
-                "add the receiver to `dispatch.may_to` of a sender, or remove the edge",
+                f"no role of layer {quote(edge.source)} has a right to hand work to a role of layer {quote(edge.target)}",
+                "add the receiver to `handoff.may_to` of a sender, or remove the edge",
                 f"organization:{view.org_id}",
             )
 
@@ -67,7 +67,7 @@ def _roles(view: OrgView, layer: str) -> list[str]:
 
 
 def _has_right(view: OrgView, sender: str, receiver: str) -> bool:
-    if any(edge.target == receiver for edge in view.list_edges_from(EdgeKind.MAY_DISPATCH, sender)):
+    if any(edge.target == receiver for edge in view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, sender)):
         return True
     commands = any(edge.target == sender for edge in view.list_chain_above(receiver)) and sender != receiver
     return commands and view.records.posts[sender].profile.can_delegate

@@ -1,4 +1,4 @@
-"""A way through the layers is longer than dispatches may be deep.
+"""A way through the layers is longer than hand-offs may be deep.
 
 ## What it checks
 
@@ -7,7 +7,7 @@ The longest way along the edges of the governance document, from a layer that no
 
 ## Why it matters
 
-At the limit nobody dispatches, so work that takes the long way never reaches the last layer.
+At the limit no role hands work down, so work that takes the long way never reaches the last layer.
 
 ## Example
 
@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         place = document.place("limits", "max_spawn_depth") if is_written else records.place_of_edges
         yield Finding(
             place,
-            f"the path {quote(' > '.join(way))} takes {len(way) - 1} dispatches, and `max_spawn_depth` is {limit}",
+            f"the path {quote(' > '.join(way))} takes {len(way) - 1} hand-offs, and `max_spawn_depth` is {limit}",
             f"set `limits.max_spawn_depth` to {len(way) - 1}, or shorten the path",
             f"organization:{view.org_id}",
         )

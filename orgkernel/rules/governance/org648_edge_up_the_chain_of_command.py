@@ -1,4 +1,4 @@
-"""A dispatch edge leads from subordinates to their superiors.
+"""A hand-off edge leads from subordinates to their superiors.
 
 ## What it checks
 
@@ -59,7 +59,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             if above is not None:
                 yield Finding(
                     document.place("dispatch_edges", number),
-                    f"a dispatch edge leads from layer {quote(edge.source)} to layer {quote(edge.target)}, "
+                    f"a hand-off edge leads from layer {quote(edge.source)} to layer {quote(edge.target)}, "
                     f"whose role {quote(above.target)} commands {quote(role_id)}",
                     "remove the edge; a role reaches its superiors by escalating",
                     f"organization:{view.org_id}",

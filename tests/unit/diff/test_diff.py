@@ -112,10 +112,10 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
         profile(clearance="oracle"),
         ["+ b: clearance is `oracle` instead of `basic`"],
     ),
-    "a target of dispatch": (
+    "a hand-off target": (
         profile(),
-        profile(dispatch={"may_to": ["c"]}),
-        ["+ b gains dispatch target c", "~ c gains dispatch source b"],
+        profile(handoff={"may_to": ["c"]}),
+        ["+ b gains hand-off target c", "~ c gains hand-off source b"],
     ),
     "rights to grant": (
         profile(may_grant=[{"tool": "browser_agent"}, {"tool": "text_editor", "level": "read"}]),
@@ -183,10 +183,10 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
             "~ small: limits.max_children is `4` instead of `5`",
         ],
     ),
-    "an edge of dispatch": (
+    "a hand-off edge": (
         organization(layers=["top", "low"]),
         organization(layers=["top", "low"], dispatch_edges=[{"from": "top", "to": "low"}]),
-        ["+ small gains dispatch edge top>low"],
+        ["+ small gains hand-off edge top>low"],
     ),
     "the mode": (
         organization(),

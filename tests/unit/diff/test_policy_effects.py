@@ -382,8 +382,8 @@ def test_a_policy_that_bounds_nothing_is_neutral(tmp_path: Path, policy: dict[st
         assert before.can("home", request).outcome == after.can("home", request).outcome
 
 
-def test_the_numbers_of_a_dispatch_nobody_may_do_are_neutral(tmp_path: Path) -> None:
-    """And they narrow as soon as a role may dispatch another one."""
+def test_the_numbers_of_a_handoff_nobody_may_do_are_neutral(tmp_path: Path) -> None:
+    """And they narrow as soon as a role may hand work to another one."""
     helper = "_schema: orgkernel:role_profile\nrole_id: two\n"
     manages = ROLE + "chain_of_command: {can_delegate: true}\n"
     chart = ORG.replace("one: {}", "one: {subordinates: [two]}")

@@ -167,7 +167,7 @@ pace_plan:
 doctrine:
   salute_interval_turns: 6
   autonomous_retry_limit: 1
-dispatch:
+handoff:
   may_from: [keeper]
 credentials: [workshop_key]
 data: [drawings]

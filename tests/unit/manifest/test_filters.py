@@ -56,15 +56,15 @@ def test_dispatch_and_manifest_say_the_same(shipped: Kernel, org: str) -> None:
 
 @pytest.mark.parametrize("org", ORGS)
 def test_chain_of_command_agrees_upwards_and_downwards(shipped: Kernel, org: str) -> None:
-    """Whoever is above me has me below, and whom I may dispatch may be dispatched by me."""
+    """Whoever is above me has me below, and whom I may hand work to gets work from me."""
     roles = {role.role_id: role for role in shipped.crew(org).roles}
     for role_id, role in roles.items():
         for below in role.subordinates:
             assert roles[below.id].chain_of_command[0].id == role_id
-        for target in role.dispatch_targets:
-            assert role_id in {source.id for source in roles[target.id].dispatch_sources}
-        for source in role.dispatch_sources:
-            assert role_id in {target.id for target in roles[source.id].dispatch_targets}
+        for target in role.handoff_targets:
+            assert role_id in {source.id for source in roles[target.id].handoff_sources}
+        for source in role.handoff_sources:
+            assert role_id in {target.id for target in roles[source.id].handoff_targets}
         for peer in role.peers:
             assert role_id in {each.id for each in roles[peer.id].peers}
 

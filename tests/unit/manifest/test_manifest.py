@@ -44,9 +44,9 @@ def test_the_manifest_of_a_role_is_complete(whole: Kernel) -> None:
         ("board", None, True),
     ]
     assert [(each.id, each.channel) for each in maker.peers] == [("keeper", "lateral")]
-    assert ids(maker.dispatch_targets) == []
-    assert ids(maker.dispatch_sources) == ["chief", "keeper"]
-    assert ids(whole.manifest("whole", "keeper").dispatch_targets) == ["maker"]
+    assert ids(maker.handoff_targets) == []
+    assert ids(maker.handoff_sources) == ["chief", "keeper"]
+    assert ids(whole.manifest("whole", "keeper").handoff_targets) == ["maker"]
     assert [(each.id, each.description, each.chosen) for each in maker.domains] == [
         ("build", "Making things", True)
     ]
@@ -191,13 +191,13 @@ def test_the_manifest_of_an_organization_is_complete(whole: Kernel) -> None:
     )  # fmt: skip
 
 
-def test_dispatch_targets_and_sources_follow_layers_and_positions() -> None:
-    """A role that a layer or its position keeps from dispatching another is told neither as its source nor as its target."""
+def test_handoff_targets_and_sources_follow_layers_and_positions() -> None:
+    """A role that a layer or its position keeps from handing work to another is told neither as its source nor as its target."""
     kernel = Kernel.open(TEMPLATES / "omega")
     found = {
         role: (
-            [each.id for each in kernel.manifest("omega", role).dispatch_targets],
-            [each.id for each in kernel.manifest("omega", role).dispatch_sources],
+            [each.id for each in kernel.manifest("omega", role).handoff_targets],
+            [each.id for each in kernel.manifest("omega", role).handoff_sources],
         )
         for role in ("overseer", "intake", "planner", "worker")
     }

@@ -22,7 +22,7 @@ from orgkernel.runtime.pace import (
     list_obligations,
     read_plan,
 )
-from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
+from orgkernel.runtime.tiers import NO_NEW_HANDOFF, NO_NEW_WORK, TIERS
 from orgkernel.runtime.trigger_names import NAMES as TRIGGER_NAMES
 from orgkernel.runtime.trigger_parser import parse_trigger
 
@@ -266,10 +266,10 @@ def test_a_measure_is_told_from_what_says_nothing(name: str, value: Any, fits: b
 
 def test_what_a_tier_forbids_grows_with_the_tier():
     """A tier forbids whatever a lower one does."""
-    for forbidden in (NO_NEW_DISPATCH, NO_NEW_WORK):
+    for forbidden in (NO_NEW_HANDOFF, NO_NEW_WORK):
         ranks = sorted(TIERS.index(tier) for tier in forbidden)
         assert ranks == list(range(ranks[0], len(TIERS)))
-    assert NO_NEW_WORK <= NO_NEW_DISPATCH
+    assert NO_NEW_WORK <= NO_NEW_HANDOFF
 
 
 def test_everybody_has_the_same_tiers():

@@ -1,4 +1,4 @@
-"""Who may dispatch whom, and escalate to whom: the chain of command, declared rights and layers.
+"""Who may hand work to whom, and escalate to whom: the chain of command, declared rights and layers.
 
 It is how a role is bound to other roles, and part of the layer `role binding`.
 """
@@ -10,7 +10,7 @@ from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.layer import ReasonCode, Sentence
 from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
 from orgkernel.decisions.access.lines import locate_edges, locate_in_profile
-from orgkernel.decisions.access.resource import DISPATCH
+from orgkernel.decisions.access.resource import HANDOFF
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import USER
@@ -21,18 +21,18 @@ from orgkernel.graph.schema import Edge, EdgeKind
 def chain_of_command_sources(
     view: OrgView, identity: SubjectIdentity, target: str, action: str
 ) -> tuple[int, int]:
-    """The bits of what gives a subject the right to dispatch a role or escalate to it, and of what it lacks.
+    """The bits of what gives a subject the right to hand work to a role or escalate to it, and of what it lacks.
 
     Any of the subject's roles will do; only where none gives the right, what each lacks is said.
     """
     if not identity.is_crew:
-        has_chain = action == DISPATCH and find_chain_of_command(
+        has_chain = action == HANDOFF and find_chain_of_command(
             view, names_in_chain_of_command(identity), target
         )
         return (CHAIN_OF_COMMAND.bit, 0) if has_chain else (0, 0)
     sources = lacks = 0
     for role_id in identity.roles:
-        of_role = _dispatching if action == DISPATCH else _compute_escalation_levels
+        of_role = _compute_handoff_levels if action == HANDOFF else _compute_escalation_levels
         gives, missing = of_role(view, role_id, target)
         sources |= gives
         lacks |= missing
@@ -58,8 +58,8 @@ def find_chain_of_command(view: OrgView, superiors: tuple[str, ...], target: str
 
 
 def _find_right(view: OrgView, role_id: str, target: str) -> Edge | None:
-    """The declared right of a role to dispatch another."""
-    edges = view.list_edges_from(EdgeKind.MAY_DISPATCH, role_id)
+    """The declared right of a role to hand work to another."""
+    edges = view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, role_id)
     return next((edge for edge in edges if edge.target == target), None)
 
 
@@ -74,7 +74,7 @@ def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ..
 
 
 def _layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
-    """Whether both roles lie in layers and no dispatch edge leads from one to the other."""
+    """Whether both roles lie in layers and no hand-off edge leads from one to the other."""
     organization, posts = view.records.organization, view.records.posts
     source, destination = posts[role_id].profile.layer, posts[target].profile.layer
     if not organization.dispatch_edges or source is None or destination is None:
@@ -83,11 +83,11 @@ def _layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
     return not any(edge.source == source and edge.target == destination for edge in edges)
 
 
-def _dispatching(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+def _compute_handoff_levels(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
     sources = lacks = 0
     profile = view.records.posts[role_id].profile
     if _find_right(view, role_id, target) is not None:
-        sources |= MAY_DISPATCH.bit
+        sources |= MAY_HAND_OFF.bit
     if find_chain_of_command(view, (role_id,), target):
         if profile.can_delegate:
             sources |= CHAIN_OF_COMMAND.bit
@@ -124,8 +124,8 @@ def _explain_cannot_delegate(evaluation: Evaluation) -> Sentence:
 def _explain_target_not_allowed(evaluation: Evaluation) -> Sentence:
     """What the chain of command says instead: whom the target reports to, or the subject."""
     who, what, view = evaluation.who, evaluation.what, evaluation.view
-    if evaluation.action == DISPATCH:
-        text = f"{who} does not command {what}, and no `dispatch` right names it"
+    if evaluation.action == HANDOFF:
+        text = f"{who} does not command {what}, and no `handoff` right names it"
         return text, locate_edges(view.list_chain_above(evaluation.resource.id)[:1])
     text = f"{what} is not a superior of {who}, and no escalation tier names it"
     return text, locate_edges(edge for role in evaluation.roles for edge in view.list_chain_above(role)[:1])
@@ -140,7 +140,7 @@ def _explain_edge_forbidden(evaluation: Evaluation) -> Sentence:
     )
     layer = quote(posts[target].profile.layer)
     text = (
-        f"no dispatch edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
+        f"no hand-off edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
     )
     return text, (why_place("dispatch_edges", records.place_of_edges),)
 
@@ -153,7 +153,7 @@ def _chain_of_command(evaluation: Evaluation) -> Sentence:
     return text, locate_edges(edge for chain in chains for edge in chain)
 
 
-def _may_dispatch(evaluation: Evaluation) -> Sentence:
+def _may_hand_off(evaluation: Evaluation) -> Sentence:
     view, target = evaluation.view, evaluation.resource.id
     edges = (_find_right(view, role, target) for role in evaluation.roles)
     rights = [edge for edge in edges if edge is not None]
@@ -175,5 +175,5 @@ DISPATCH_EDGE_FORBIDDEN = ReasonCode(
     "DISPATCH_EDGE_FORBIDDEN", _explain_edge_forbidden, "", remedies=("grant", "role")
 )
 CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _chain_of_command, "granted", static=True)
-MAY_DISPATCH = ReasonCode("MAY_DISPATCH", _may_dispatch, "granted", static=True)
+MAY_HAND_OFF = ReasonCode("MAY_HAND_OFF", _may_hand_off, "granted", static=True)
 REPORTS_TO = ReasonCode("REPORTS_TO", _explain_reports_to, "granted", static=True)

@@ -1,8 +1,8 @@
 """Delegation: whoever triggered a run bounds it, at any depth, and each hop may only narrow it.
 
 The envelope of a run holds tools, credentials and data. It starts as the permissions of whoever triggered the run; what
-the dispatchers passed on narrows it, and under `delegation: strict` what each of them may do itself narrows it too. Whom
-a role dispatches follows the edges of the organization, and a role always reaches its superiors. Essential tools are
+those who handed the work down passed on narrows it, and under `delegation: strict` what each of them may do itself narrows it too. Whom
+a role hands work to follows the edges of the organization, and a role always reaches its superiors. Essential tools are
 outside of the envelope. An unknown name or a suspended agent anywhere in the run stops everything in it.
 """
 
@@ -33,14 +33,14 @@ def _compile(target: Target) -> Move | None:
     identified: Identified = {group: IDENTITY.compile(target._replace(group=group)) for group in GROUPS}
     of_role = target.resource.kind == "role"
     escalates = of_role and target.action == ESCALATE
-    dispatches = target.dispatches
+    hands_off = target.hands_off
 
     def bound(evaluation: Evaluation) -> None:
         request = evaluation.request
         enveloped = not of_role and not evaluation.essential
         for name in evaluation.list_principals():
             parent = _find_parent(evaluation, name, identified)
-            if parent is not None and not escalates and (enveloped or dispatches):
+            if parent is not None and not escalates and (enveloped or hands_off):
                 _narrow(evaluation, name, parent, enveloped)
         if escalates:
             return
@@ -49,8 +49,8 @@ def _compile(target: Target) -> Move | None:
             evaluation.ceiling = min(evaluation.ceiling, passed)
             if passed < evaluation.required:
                 evaluation.failing |= PARENT_CAP.bit
-        if dispatches or request.context.depth or request.via:
-            _apply_limit(evaluation, dispatches)
+        if hands_off or request.context.depth or request.via:
+            _apply_limit(evaluation, hands_off)
 
     return bound
 
@@ -116,15 +116,15 @@ def _compute_passed_level(evaluation: Evaluation) -> int:
     return passed
 
 
-def _apply_limit(evaluation: Evaluation, dispatching: bool) -> None:
-    """By how deep dispatches may lie, and how many may run."""
+def _apply_limit(evaluation: Evaluation, hands_off: bool) -> None:
+    """By how deep hand-offs may lie, and how many may run."""
     context, limits = evaluation.request.context, evaluation.view.records.organization.limits
     depth, deepest = _compute_depth(evaluation), limits.max_spawn_depth
-    if (depth > deepest and not evaluation.essential) or (dispatching and depth >= deepest):
+    if (depth > deepest and not evaluation.essential) or (hands_off and depth >= deepest):
         evaluation.ceiling = 0
         evaluation.failing |= DEPTH_EXCEEDED.bit
     full = context.children >= limits.max_children or context.concurrent >= limits.max_concurrent
-    if dispatching and full:
+    if hands_off and full:
         evaluation.ceiling = 0
         evaluation.failing |= CHILD_LIMIT.bit
 
@@ -204,7 +204,7 @@ def _explain_depth_exceeded(evaluation: Evaluation) -> Sentence:
     end = (
         ""
         if depth > evaluation.view.records.organization.limits.max_spawn_depth
-        else ", where nobody dispatches"
+        else ", where no role hands work down"
     )
     text = f"{evaluation.who} is at depth {depth} of the run, and {_describe_limit(evaluation, field)}{end}"
     return text, _locate_limit(evaluation, field)
@@ -213,7 +213,7 @@ def _explain_depth_exceeded(evaluation: Evaluation) -> Sentence:
 def _explain_child_limit(evaluation: Evaluation) -> Sentence:
     context, who = evaluation.request.context, evaluation.who
     if context.children >= evaluation.view.records.organization.limits.max_children:
-        has, field = f"{who} has dispatched {_count_agents(context.children)}", "max_children"
+        has, field = f"{who} has handed work to {_count_agents(context.children)}", "max_children"
     else:
         has, field = f"{who} has {_count_agents(context.concurrent)} running", "max_concurrent"
     return f"{has}, and {_describe_limit(evaluation, field)}", _locate_limit(evaluation, field)
@@ -263,7 +263,7 @@ def _stopped(evaluation: Evaluation) -> Sentence:
 
 
 def _propose_passing_on(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """Whoever dispatched the subject passes on what is asked for, where the envelope passes on too little."""
+    """Who handed the work to the subject passes on what is asked for, where the envelope passes on too little."""
     request, resource, required = evaluation.request, evaluation.resource, evaluation.required
     if request.envelope is None or resource.kind == "role" or _compute_passed_level(evaluation) >= required:
         return

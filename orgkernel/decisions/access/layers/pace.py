@@ -1,4 +1,4 @@
-"""PACE: in tier contingent nobody of the crew dispatches, in emergency nobody begins new work.
+"""PACE: in tier contingent nobody of the crew hands work down, in emergency nobody begins new work.
 
 The tier is what the caller states, else what the latest SALUTE report says. A report counts for an hour. An agent is in
 the tier of its own latest report; one that never reported under its name is in that of the latest report of its roles.
@@ -13,7 +13,7 @@ from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonC
 from orgkernel.decisions.access.resource import ESCALATE
 from orgkernel.decisions.evidence.state_view import REPORT_COUNTS_FOR, StateView, StoredReport
 from orgkernel.diagnostics.wording import quote
-from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
+from orgkernel.runtime.tiers import NO_NEW_HANDOFF, NO_NEW_WORK, TIERS
 from orgkernel.runtime.utc import as_utc
 
 
@@ -31,9 +31,7 @@ def find_report(state: StateView, keys: Iterable[str], now: float) -> StoredRepo
 
 def _compile(target: Target) -> Move | None:
     exempt = not target.is_crew or target.action == ESCALATE
-    forbidding = (
-        NO_NEW_DISPATCH if target.dispatches else NO_NEW_WORK if target.resource.kind == "tool" else ()
-    )
+    forbidding = NO_NEW_HANDOFF if target.hands_off else NO_NEW_WORK if target.resource.kind == "tool" else ()
 
     def apply_cap(evaluation: Evaluation) -> None:
         tier, raised = evaluation.request.context.pace, evaluation.state.raised
@@ -44,7 +42,7 @@ def _compile(target: Target) -> Move | None:
             tier = None if report is None else report.tier
         elif tier not in TIERS:
             raise ValueError(f"no PACE tier {tier}")
-        if tier in forbidding and not exempt and not (evaluation.essential and not target.dispatches):
+        if tier in forbidding and not exempt and not (evaluation.essential and not target.hands_off):
             evaluation.ceiling = 0
             evaluation.failing |= PACE_CAP.bit
 
@@ -61,7 +59,7 @@ def _explain_forbidden(evaluation: Evaluation) -> Sentence:
         report = _get_report(evaluation)
         if report is not None:
             tier, by = report.tier, f" by its SALUTE report of {as_utc(report.at)}"
-    work = "work" if tier == "emergency" else "dispatch"
+    work = "work" if tier == "emergency" else "hand-off"
     return f"{evaluation.who} is in PACE tier {quote(tier)}{by}, and this tier allows no new {work}", ()
 
 

@@ -27,5 +27,5 @@ POSITION_CAP = ReasonCode("POSITION_CAP", _is_worker, remedies=("role",))
 WORKER_CANNOT_DISPATCH = ReasonCode(
     "WORKER_CANNOT_DISPATCH", _is_worker, "", remedies=("grant", "role"), told_in="role binding"
 )
-"""What a worker's role lacks to dispatch another role, which is asked where roles are bound to each other."""
+"""What a worker's role lacks to hand work to another role, which is asked where roles are bound to each other."""
 POSITION = AccessLayer("position", (POSITION_CAP, WORKER_CANNOT_DISPATCH), _compile)

@@ -1,4 +1,4 @@
-"""Role binding: what a member of the crew gets from its roles, and whom it may dispatch or escalate to."""
+"""Role binding: what a member of the crew gets from its roles, and whom it may hand work to or escalate to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orgkernel.decisions.access.layers.chain_of_command import (
     CANNOT_DELEGATE,
     CHAIN_OF_COMMAND,
     DISPATCH_EDGE_FORBIDDEN,
-    MAY_DISPATCH,
+    MAY_HAND_OFF,
     REPORTS_TO,
     TARGET_NOT_ALLOWED,
     chain_of_command_sources,
@@ -138,7 +138,7 @@ ROLE_BINDING = AccessLayer(
     "role binding",
     (
         NOT_BOUND_TO_ROLE, CANNOT_DELEGATE, TARGET_NOT_ALLOWED, DISPATCH_EDGE_FORBIDDEN,
-        ESSENTIAL_TOOL, BOUND_TO_ROLE, CHAIN_OF_COMMAND, MAY_DISPATCH, REPORTS_TO,
+        ESSENTIAL_TOOL, BOUND_TO_ROLE, CHAIN_OF_COMMAND, MAY_HAND_OFF, REPORTS_TO,
     ),
     _compile,
     explains={"granted": _too_little},

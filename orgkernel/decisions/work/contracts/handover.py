@@ -1,4 +1,4 @@
-"""The brief of the next task, made from what is recorded: the dispatcher writes what only it can know."""
+"""The brief of the next task, made from what is recorded: the sender writes what only it can know."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Brief, LmcRecord
 
 MOST_FAILS: Final = 3
-"""After so many failures in a row the dispatcher decides."""
+"""After so many failures in a row the sender decides."""
 
 
 def find_incomplete_attempts(record: LmcRecord) -> Iterator[ContractFinding]:
@@ -69,12 +69,12 @@ def find_missing_escalation(record: LmcRecord) -> Iterator[ContractFinding]:
         if number + 1 < len(record.attempts):
             message = f"attempt {number + 2} follows {MOST_FAILS} failures in a row"
             yield ContractFinding(
-                row.LMC_ESCALATE, ("attempts", number + 1), message, "escalate to the dispatcher instead"
+                row.LMC_ESCALATE, ("attempts", number + 1), message, "escalate to the sender instead"
             )
         elif is_blank(record.escalated_to):
             message = f"{MOST_FAILS} attempts in a row failed, and nobody was told"
             yield ContractFinding(
-                row.LMC_ESCALATE, ("attempts", number), message, "write the dispatcher in `escalated_to`"
+                row.LMC_ESCALATE, ("attempts", number), message, "write the sender in `escalated_to`"
             )
         return
 

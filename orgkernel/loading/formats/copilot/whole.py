@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from orgkernel.documents.records import Channel, DispatchRights, HierarchyEntry, RoleProfile
+from orgkernel.documents.records import Channel, HandoffRights, HierarchyEntry, RoleProfile
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
@@ -116,13 +116,13 @@ def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents
         key = marks[1][STARTS][0]
         marks = (
             marks[0],
-            {**marks[1], "dispatch": (key, (key, {"may_to": (key, (key, list(starts.values())))}))},
+            {**marks[1], "handoff": (key, (key, {"may_to": (key, (key, list(starts.values())))}))},
         )
     changed = replace(
         record,
         capabilities=replace(record.capabilities, tools_primary=names),
         role_type="executive" if starts else record.role_type,
-        dispatch=DispatchRights(may_to=tuple(starts)),
+        handoff=HandoffRights(may_to=tuple(starts)),
     )
     return replace_document(role, changed, marks)
 

@@ -129,7 +129,7 @@ def _build_role_part(
     if "allow_delegation" in raw and len(others) > 1:
         may = [each for each in others if each != name]
         part = part._replace(
-            role_type="executive", may_dispatch=may, delegates_at=_get_key(marks, "allow_delegation")
+            role_type="executive", may_hand_off=may, delegates_at=_get_key(marks, "allow_delegation")
         )
     return part
 

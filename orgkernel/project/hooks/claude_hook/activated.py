@@ -17,7 +17,7 @@ DOCUMENTS: Final = "documents.json"
 SHOWN_OF_DIGEST: Final = 12
 """Digits of a digest in the name of a file."""
 SCHEMA: Final = "orgkernel:claude_code_activation"
-VERSION: Final = "1.0"
+VERSION: Final = "2.0"
 _LARGEST: Final = 64 * 1024 * 1024
 
 
@@ -81,7 +81,7 @@ def find_project(stated: str, cwd: object) -> str:
 def read_active(project: str) -> Activated:
     """The activation in a project. Raises `HookFault`."""
     data = _read(os.path.join(project, FOLDER, ACTIVE))
-    if data.get("_schema") != SCHEMA or str(data.get("_version")).partition(".")[0] != "1":
+    if data.get("_schema") != SCHEMA or str(data.get("_version")).partition(".")[0] != "2":
         raise HookFault(f"{FOLDER}/{ACTIVE} is not an activation that this version reads")
     return Activated(project, data)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FREE: Final = "none"
 """In place of the role of the main thread: only the host's own rules hold there."""
-DISPATCHING: Final = ("Agent", "Task")
+HANDOFF_TOOLS: Final = ("Agent", "Task")
 DEFAULT_AGENT: Final = "general-purpose"
 PATH_ARGUMENTS: Final = {
     "Read": ("file_path",),
@@ -57,8 +57,8 @@ def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
     if role is None:
         return _of_nobody(active, name or "", tool)
     answers = active.answers_of(role)
-    if tool in DISPATCHING:
-        return _told(active, _dispatch(active, answers, given))
+    if tool in HANDOFF_TOOLS:
+        return _told(active, _handoff(active, answers, given))
     row = find_prefix(answers["tools"], tool, given) or find_row(answers["tools"], tool)
     if row is None:
         return _unlisted(active, tool)
@@ -271,7 +271,7 @@ def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str
     return True
 
 
-def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
+def _handoff(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
     """Whether a role may hand work to the agent that a call names."""
     target = given.get("subagent_type", DEFAULT_AGENT)
     if not isinstance(target, str):
@@ -282,16 +282,16 @@ def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any])
         return _nameless(
             active, f"{text}. Start an agent of the organization, or declare a role of that name."
         )
-    row = answers["dispatch"].get(role)
+    row = answers["handoffs"].get(role)
     if row is None:
-        question = f"role:{answers['role']} dispatch role:{role}"
+        question = f"role:{answers['role']} handoff role:{role}"
         return "deny", f"deny: {question}\n  for the reason, run: orgkernel why {question}"
     return row["outcome"], row.get("text", "")
 
 
 def _of_nobody(active: Activated, name: str, tool: str) -> CallAnswer:
     """A call of an agent that no role is named after."""
-    declared = tool in DISPATCHING or find_row(active.data["tools"], tool) is not None
+    declared = tool in HANDOFF_TOOLS or find_row(active.data["tools"], tool) is not None
     if not declared:
         return _unlisted(active, tool)
     text = f"{_say_nameless(active, name)}, so it has no right to {quoted(tool)}"

@@ -277,7 +277,7 @@ def test_a_limit_nobody_wrote_is_told_where_the_other_limits_are(tmp_path: Path)
         text = LIMITS.replace("limits: {delegation: strict}", limits)
         write_tree(tmp_path, {"org.yaml": text, "roles/one.yaml": role})
         view = Kernel.open(tmp_path).latest("home").index
-        request = AccessRequest("role:one", "dispatch", "role:one", AccessContext(depth=4))
+        request = AccessRequest("role:one", "handoff", "role:one", AccessContext(depth=4))
         reasons = {reason.code: reason for reason in explain_access(view, request).reasons}
         found = [(why.text, why.line) for why in reasons["DEPTH_EXCEEDED"].why]
         assert found == ([(said, line)] if line else [])

@@ -26,7 +26,7 @@ TIERS: tuple[PaceTierName, ...] = ("primary", "alternate", "contingent", "emerge
 
 @pytest.fixture(scope="module", params=["software_dev", "household"])
 def view(request: pytest.FixtureRequest) -> OrgView:
-    """An organization of roles that dispatch, and one with agents, people and policies."""
+    """An organization of roles that hand work down, and one with agents, people and policies."""
     return Kernel.open().organization(request.param).snapshot.index
 
 

@@ -1,1 +1,0 @@
-"""Dispatch permission: may one role or layer hand work to another, step by step, with every failure and its remedy."""

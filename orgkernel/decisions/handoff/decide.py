@@ -1,0 +1,245 @@
+"""May one role or layer hand work to another? Whether it fails is asked step by step, and every step is asked.
+
+Edges, positions and layers are facts of the organization: no stored grant opens them. The right to delegate, depth,
+children, PACE and what stops the run are asked of access. Fails closed: a name that nobody declares is never allowed,
+and neither is a role without a layer where edges bind layers.
+
+What documents and briefs say is worked out once; what is stored is looked up. `decide_handoff` says the codes, and
+`decide_handoff_permission` the same with texts, lines and remedies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
+from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.resource import HANDOFF
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.handoff.brief_facts import compute_brief_facts
+from orgkernel.decisions.handoff.briefs import NO_BRIEFS, HandoffBriefs, find_writes_of_readers
+from orgkernel.decisions.handoff.failures import UNDECIDED, Failure
+from orgkernel.decisions.handoff.live_claims import find_broken_batch, find_claimed_files
+from orgkernel.decisions.handoff.pairs import HandoffPair, find_pairs
+from orgkernel.decisions.handoff.permission import (
+    HandoffFinding,
+    HandoffPermission,
+    HandoffQuestion,
+    HandoffRouting,
+    HandoffStep,
+    HandoffVerdict,
+    PermissionOutcome,
+)
+from orgkernel.decisions.handoff.routing import route_handoff
+from orgkernel.decisions.reasons import Reason
+from orgkernel.graph.questions import OrgView
+
+_STEP_OF: dict[str, HandoffStep] = {
+    "DISPATCH_EDGE_FORBIDDEN": "edge",
+    "WORKER_CANNOT_DISPATCH": "right to delegate",
+    "POSITION_CAP": "right to delegate",
+    "CANNOT_DELEGATE": "right to delegate",
+    "TARGET_NOT_ALLOWED": "right to delegate",
+    "DEPTH_EXCEEDED": "depth and children",
+    "CHILD_LIMIT": "depth and children",
+    "PACE_CAP": "pace",
+}
+_MOST_ROUTINGS = 64
+_SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
+
+
+class _Weighed(NamedTuple):
+    """What came of one pair."""
+
+    outcome: PermissionOutcome
+    code: str
+    sender: str
+    receiver: str
+    failures: tuple[Failure, ...]
+    reasons: tuple[Reason, ...] = ()
+    obligations: tuple[str, ...] = ()
+    routing: HandoffRouting | None = None
+
+
+def decide_handoff(
+    view: OrgView,
+    question: HandoffQuestion,
+    state: StateView = EMPTY_STATE,
+    briefs: HandoffBriefs = NO_BRIEFS,
+) -> HandoffVerdict:
+    """Whether a sender may hand work to a receiver, with the code of each step that fails."""
+    weighed = _weigh(view, question, state, briefs, _decide_access)
+    return HandoffVerdict(
+        weighed.outcome,
+        weighed.code,
+        weighed.sender,
+        weighed.receiver,
+        tuple([(each.step, each.code) for each in weighed.failures]),
+        weighed.obligations,
+        weighed.routing,
+        view.digest,
+        state.version,
+    )
+
+
+def decide_handoff_permission(
+    view: OrgView,
+    question: HandoffQuestion,
+    state: StateView = EMPTY_STATE,
+    briefs: HandoffBriefs = NO_BRIEFS,
+) -> HandoffPermission:
+    """The permission for a sender and a receiver. Of a layer with several roles, the strictest answer counts."""
+    weighed = _weigh(view, question, state, briefs, decide_with_reasons)
+    findings = tuple([each.tell() for each in weighed.failures])
+    first_finding = (
+        findings[weighed.failures.index(_get_first_failure(weighed.failures))] if findings else None
+    )
+    records, depth = view.records, question.depth
+    return HandoffPermission(
+        outcome=weighed.outcome,
+        code=weighed.code,
+        sender=weighed.sender,
+        receiver=weighed.receiver,
+        reasons=weighed.reasons
+        if first_finding is None
+        else (Reason(first_finding.code, first_finding.text, first_finding.why),),
+        findings=findings,
+        obligations=weighed.obligations,
+        routing=weighed.routing,
+        depth_left=None if depth is None else max(records.organization.limits.max_spawn_depth - depth - 1, 0),
+        governance="" if records.governance is None else records.governance.name,
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+_Access = Callable[[OrgView, AccessRequest, StateView], tuple[AccessDecision, tuple[Reason, ...]]]
+
+
+def _decide_access(
+    view: OrgView, request: AccessRequest, state: StateView
+) -> tuple[AccessDecision, tuple[Reason, ...]]:
+    """The decision; with reasons where they say which steps fail."""
+    decision = decide_access(view, request, state)
+    return (decision, ()) if decision.outcome == "allow" else decide_with_reasons(view, request, state)
+
+
+def _weigh(
+    view: OrgView, question: HandoffQuestion, state: StateView, briefs: HandoffBriefs, access: _Access
+) -> _Weighed:
+    pairs, problems = find_pairs(view, question.sender, question.receiver)
+    if problems:
+        failures = tuple(map(Failure.of, problems))
+        return _Weighed("cannot_tell", failures[0].code, question.sender, question.receiver, failures)
+    if len(pairs) == 1:
+        return _weigh_pair(view, pairs[0], question, state, briefs, access)
+    answers = [_weigh_pair(view, pair, question, state, briefs, access) for pair in pairs]
+    return max(answers, key=lambda each: _SEVERITY[each.outcome])
+
+
+def _weigh_pair(
+    view: OrgView,
+    pair: HandoffPair,
+    question: HandoffQuestion,
+    state: StateView,
+    briefs: HandoffBriefs,
+    access: _Access,
+) -> _Weighed:
+    records, sender, receiver = view.records, pair.sender.subject, f"role:{pair.receiver}"
+    failures = [*pair.failures]
+    if pair.readers and pair.found is not None and not question.budget_guard:
+        for layer, why in pair.readers:
+            failures += map(Failure.of, find_writes_of_readers(briefs, layer, (why,)))
+    request = AccessRequest(sender, HANDOFF, receiver, _build_context(question), question.on_behalf_of)
+    decision, reasons = access(view, request, state)
+    if decision.outcome != "allow":
+        failure_codes = {each.code for each in failures}
+        # What the documents forbid, no remedy of access changes.
+        remedies = _return_no_remedies if failure_codes else _find_remedies(view, request, state)
+        for reason in reasons or (Reason(decision.code, decision.code),):
+            if reason.code not in failure_codes and not (
+                reason.code == "POSITION_CAP" and "WORKER_CANNOT_DISPATCH" in failure_codes
+            ):
+                failures.append(_build_access_failure(reason, remedies))
+    facts = compute_brief_facts(view, pair, briefs)
+    failures += facts.failures
+    if briefs.brief is not None:
+        now = question.context.now
+        failures += find_claimed_files(briefs, state.claims, now, pair.words)
+        failures += find_broken_batch(records, briefs, state.claims, now)
+    if failures:
+        failures.sort(key=lambda each: each.order)
+        first = _get_first_failure(failures)
+        if first.code in UNDECIDED:
+            owed = _list_owed(facts.obligations, question, decision.obligations)
+            return _Weighed("cannot_tell", first.code, sender, receiver, tuple(failures), obligations=owed)
+        return _Weighed("deny", first.code, sender, receiver, tuple(failures))
+    routing = pair.routings.get(question.on_behalf_of) or _choose_route(view, pair, question.on_behalf_of)
+    owed = _list_owed(facts.obligations, question, decision.obligations)
+    because = reasons if pair.reason is None else (pair.reason, *reasons)
+    return _Weighed("allow", decision.code, sender, receiver, (), because, owed, routing)
+
+
+def _choose_route(view: OrgView, pair: HandoffPair, principal: str | None) -> HandoffRouting:
+    sender = pair.sender
+    routing = route_handoff(view.org_id, sender.id, sender.kind, *pair.profiles, pair.found, principal)
+    if len(pair.routings) < _MOST_ROUTINGS:
+        pair.routings[principal] = routing
+    return routing
+
+
+def _get_first_failure(failures: Sequence[Failure]) -> Failure:
+    """The failure that names the answer."""
+    return next((each for each in failures if each.code not in UNDECIDED), failures[0])
+
+
+def _build_context(question: HandoffQuestion) -> AccessContext:
+    stated = {}
+    if question.depth is not None:
+        stated["depth"] = question.depth
+    if question.children is not None:
+        stated["children"] = question.children
+    if question.concurrent is not None:
+        stated["concurrent"] = question.concurrent
+    if question.pace is None:
+        return replace(question.context, **stated) if stated else question.context
+    return replace(question.context, **stated, pace=question.pace)
+
+
+def _list_owed(
+    of_briefs: tuple[str, ...], question: HandoffQuestion, of_access: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What the edge requires and is not shown, and what of the run is not stated."""
+    owed = of_briefs
+    if question.depth is None:
+        owed += ("state:depth",)
+    if question.children is None:
+        owed += ("state:children",)
+    if question.concurrent is None:
+        owed += ("state:concurrent",)
+    return owed + of_access
+
+
+_Remedies = Callable[[], tuple[str, ...]]
+
+
+def _return_no_remedies() -> tuple[str, ...]:
+    return ()
+
+
+def _find_remedies(view: OrgView, request: AccessRequest, state: StateView) -> _Remedies:
+    """What would open the right, worked out when somebody asks."""
+    return cache(lambda: tuple(each.text for each in explain_access(view, request, state).remedies))
+
+
+def _build_access_failure(reason: Reason, remedies: _Remedies) -> Failure:
+    step = _STEP_OF.get(reason.code, "permissions")
+    return Failure(
+        step, reason.code, lambda: HandoffFinding(step, reason.code, reason.text, reason.why, remedies())
+    )

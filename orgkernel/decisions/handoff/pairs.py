@@ -1,0 +1,191 @@
+"""What documents alone say about a sender and a receiver: worked out once for each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.access.identity import SubjectIdentity
+from orgkernel.decisions.handoff.edges import (
+    EdgeFound,
+    do_edges_forbid,
+    find_edge,
+    find_next_hop,
+    get_layer,
+    has_edges,
+)
+from orgkernel.decisions.handoff.failures import Failure
+from orgkernel.decisions.handoff.parties import find_parties
+from orgkernel.decisions.handoff.permission import HandoffFinding, HandoffRouting
+from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.refusals import say_worker
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.governance import read_governance
+from orgkernel.graph.memo import per_view_and_key
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+
+FileScope = tuple[str, tuple[str, ...], tuple[Why, ...]]
+"""Whose it is, its globs, and their lines."""
+
+
+class HandoffPair:
+    """A sender and a receiver, and what the documents say of them."""
+
+    __slots__ = (
+        "failures", "file_scopes", "found", "needs", "profiles", "readers", "reason", "receiver", "routings", "sender",
+        "words", "works_by_brief",
+    )  # fmt: skip
+
+    def __init__(self, view: OrgView, sender: SubjectIdentity, receiver: str) -> None:
+        records = view.records
+        self.sender = sender
+        self.receiver = receiver
+        edges = (find_edge(records, role_id, receiver) for role_id in sender.roles)
+        self.found: EdgeFound | None = next((each for each in edges if each is not None), None)
+        self.readers = tuple(_read_only_layers(records, sender))
+        """The read-only layers of the sender, with their lines."""
+        failures = (
+            *_find_edge_failures(records, sender, receiver, self.found),
+            *_find_position_failures(records, sender),
+            *_find_missing_delegation_right(records, sender, self.found),
+            *(() if self.found is not None else _find_readers_without_edge(self.readers)),
+        )
+        self.failures = tuple(map(Failure.of, failures))
+        posts = [records.posts[role_id].profile for role_id in sender.roles]
+        self.profiles = posts[0] if posts else None, records.posts[receiver].profile
+        """Of the sender and of the receiver."""
+        self.reason = _explain_edge(records, self.found)
+        """How edges stand to it."""
+        edge_match = self.found
+        self.needs = (
+            ()
+            if edge_match is None
+            else (
+                *(need for need in edge_match.edge.requires if need != "right_to_delegate"),
+                *(f"gate:{gate}" for gate in edge_match.edge.gates),
+            )
+        )
+        """What the edge requires of a brief."""
+        self.works_by_brief = _does_work_by_brief(records, sender)
+        self.file_scopes = tuple(_list_file_scopes(records, sender))
+        self.words = list_words_for(sender)
+        self.routings: dict[str | None, HandoffRouting] = {}
+        """By whom the work is for; filled as it is asked."""
+
+
+@per_view_and_key(4096)
+def _find_pairs(
+    view: OrgView, words: tuple[str, str]
+) -> tuple[tuple[HandoffPair, ...], tuple[HandoffFinding, ...]]:
+    senders, receivers, problems = find_parties(view, *words)
+    return tuple(HandoffPair(view, each, role_id) for each in senders for role_id in receivers), problems
+
+
+def find_pairs(
+    view: OrgView, sender: str, receiver: str
+) -> tuple[tuple[HandoffPair, ...], tuple[HandoffFinding, ...]]:
+    """Each sender that a word names with each receiver that another one names, and what is wrong with the words."""
+    return _find_pairs(view, (sender, receiver))
+
+
+def list_words_for(sender: SubjectIdentity) -> frozenset[str]:
+    """The words under which a claim can mean a subject: itself, and the roles it has."""
+    return frozenset((sender.subject, *sender.keys))
+
+
+def _explain_edge(records: OrgRecords, edge_match: EdgeFound | None) -> Reason | None:
+    if edge_match is not None:
+        return Reason("DISPATCH_EDGE", edge_match.why.text, (edge_match.why,))
+    if has_edges(records):
+        return None
+    text = "the organization declares no hand-off edges, so its chain of command and declared rights decide"
+    return Reason("NO_DISPATCH_EDGES", text)
+
+
+def _read_only_layers(records: OrgRecords, sender: SubjectIdentity) -> Iterator[tuple[str, Why]]:
+    """A read-only layer looks at the others. It hands down work along its edges, and none that changes something."""
+    governance = read_governance(records.governance)
+    if governance is None:
+        return
+    for role_id in sender.roles:
+        layer = get_layer(records, role_id)
+        if layer is not None and layer in governance.layers and governance.layers[layer].read_only:
+            place = records.declaring("layers").place("layers", layer, "read_only", key=True)
+            yield layer, why_place(f"layer {layer} is read-only", place)
+
+
+def _find_readers_without_edge(readers: tuple[tuple[str, Why], ...]) -> Iterator[HandoffFinding]:
+    for layer, why in readers:
+        text = f"layer {quote(layer)} only reads what other layers do"
+        yield HandoffFinding("right to delegate", "GOVERNANCE_READ_ONLY", text, (why,))
+
+
+def _find_edge_failures(
+    records: OrgRecords, sender: SubjectIdentity, receiver: str, edge_match: EdgeFound | None
+) -> Iterator[HandoffFinding]:
+    """No edge leads from a layer of the sender to that of the receiver. People and systems stand outside of the layers."""
+    if edge_match is not None or not sender.roles:
+        return
+    if not all(do_edges_forbid(records, role_id, receiver) for role_id in sender.roles):
+        return
+    theirs = " or ".join(dict.fromkeys(_describe_layer(records, role_id) for role_id in sender.roles))
+    text = f"no hand-off edge leads from {theirs} to {_describe_layer(records, receiver)}"
+    hops = [hop for role_id in sender.roles for hop in find_next_hop(records, role_id, receiver)]
+    remedies = tuple(f"hand the work to role {quote(hop)}, which can pass it on" for hop in hops)
+    why = (why_place("dispatch_edges", records.place_of_edges),)
+    yield HandoffFinding("edge", "DISPATCH_EDGE_FORBIDDEN", text, why, remedies)
+
+
+def _name_sender(sender: SubjectIdentity) -> str:
+    return f"{sender.kind} {quote(sender.id)}"
+
+
+def _describe_layer(records: OrgRecords, role_id: str) -> str:
+    layer = get_layer(records, role_id)
+    return f"role {quote(role_id)}, which is in no layer" if layer is None else f"layer {quote(layer)}"
+
+
+def _find_position_failures(records: OrgRecords, sender: SubjectIdentity) -> Iterator[HandoffFinding]:
+    """A worker executes. INVARIANT: nothing that is stored or stated lets it hand work down."""
+    posts = [records.posts[role_id] for role_id in sender.roles]
+    if posts and all(post.profile.position == "worker" for post in posts):
+        text = say_worker(_name_sender(sender))
+        why = tuple(why_place(f"position of role {post.role_id}", post.place("position")) for post in posts)
+        remedy = "the worker reports what is left to the role that handed the work down"
+        yield HandoffFinding("right to delegate", "WORKER_CANNOT_DISPATCH", text, why, (remedy,))
+
+
+def _find_missing_delegation_right(
+    records: OrgRecords, sender: SubjectIdentity, edge_match: EdgeFound | None
+) -> Iterator[HandoffFinding]:
+    """The edge requires the right to delegate, and a declared right over the receiver alone is not enough."""
+    if edge_match is None or "right_to_delegate" not in edge_match.edge.requires:
+        return
+    if not any(records.posts[role_id].profile.can_delegate for role_id in sender.roles):
+        text = f"the edge requires the right to delegate, which {_name_sender(sender)} does not have"
+        yield HandoffFinding("right to delegate", "CANNOT_DELEGATE", text, (edge_match.why,))
+
+
+def _list_file_scopes(
+    records: OrgRecords, sender: SubjectIdentity
+) -> Iterator[tuple[str, tuple[str, ...], tuple[Why, ...]]]:
+    """The file scope of each role of the sender that declares one. Without any, a role may write anywhere."""
+    posts = [records.posts[role_id] for role_id in sender.roles]
+    if posts and all(post.profile.file_scope for post in posts):
+        whose = f"the file scope of {_name_sender(sender)}"
+        globs = tuple(glob for post in posts for glob in post.profile.file_scope)
+        yield (
+            whose,
+            globs,
+            tuple(
+                why_place(f"file_scope of role {post.role_id}", post.place("file_scope")) for post in posts
+            ),
+        )
+
+
+def _does_work_by_brief(records: OrgRecords, sender: SubjectIdentity) -> bool:
+    """Whether an edge to the sender requires a brief, so that it has one itself."""
+    governance = read_governance(records.governance)
+    layers = {get_layer(records, role_id) for role_id in sender.roles}
+    edges = () if governance is None else governance.dispatch_edges
+    return any(edge.target in layers and "brief" in edge.requires for edge in edges)

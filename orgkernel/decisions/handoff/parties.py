@@ -1,0 +1,67 @@
+"""Whom the words of a question mean: a role, the roles of a layer, or a subject with its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.access.identity import SubjectIdentity, identify
+from orgkernel.decisions.handoff.edges import get_layer, list_roles_of_layer
+from orgkernel.decisions.handoff.permission import HandoffFinding
+from orgkernel.decisions.reasons import why_place
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.memo import per_view_and_key
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+
+Parties = tuple[tuple[SubjectIdentity, ...], tuple[str, ...], tuple[HandoffFinding, ...]]
+
+
+@per_view_and_key(4096)
+def _find_parties(view: OrgView, words: tuple[str, str]) -> Parties:
+    senders, unknown = _find_senders(view, words[0])
+    receivers, missing = _find_named_roles(view.records, words[1])
+    return tuple(senders), receivers, tuple(each for each in (unknown, missing) if each is not None)
+
+
+def find_parties(view: OrgView, sender: str, receiver: str) -> Parties:
+    """The subjects and the roles that two words name, and what is wrong with the words."""
+    return _find_parties(view, (sender, receiver))
+
+
+def _find_senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], HandoffFinding | None]:
+    """The subjects that a word names: a role, the roles of a layer, or a subject with its kind."""
+    kind, colon, _ = written.partition(":")
+    if colon and kind not in ("role", "layer"):
+        identity = identify(view, written)
+        if identity is not None:
+            return [identity], None
+        text = f"{quote(written)} is not declared"
+        return [], HandoffFinding("names", "UNKNOWN_PRINCIPAL", text)
+    roles, problem = _find_named_roles(view.records, written)
+    identities = (identify(view, f"role:{role_id}") for role_id in roles)
+    return [each for each in identities if each is not None], problem
+
+
+def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...], HandoffFinding | None]:
+    """The roles that a word names. A role is meant where a role and a layer have the same name."""
+    kind, colon, name = written.partition(":")
+    name = name if colon else written
+    layers = (*records.organization.layers, *dict.fromkeys(filter(None, _list_layers(records))))
+    if (not colon or kind == "role") and name in records.posts:
+        return (name,), None
+    if (not colon or kind == "layer") and name in layers:
+        roles = list_roles_of_layer(records, name)
+        if roles:
+            return roles, None
+        place = records.declaring("layers").place("layers", key=True)
+        why = (why_place("layers", place),) if name in records.organization.layers else ()
+        return (), HandoffFinding("names", "LAYER_EMPTY", f"layer {quote(name)} has no role", why)
+    code = "LAYER_UNKNOWN" if kind == "layer" and colon else "ROLE_UNKNOWN"
+    what = "layer" if code == "LAYER_UNKNOWN" else "role or layer"
+    hint = did_you_mean(name, (*records.posts, *layers))
+    text = f"{what} {quote(name)} is not declared{f'; {hint}' if hint else ''}"
+    return (), HandoffFinding("names", code, text)
+
+
+def _list_layers(records: OrgRecords) -> Iterator[str | None]:
+    return (get_layer(records, role_id) for role_id in records.posts)

@@ -1,0 +1,271 @@
+"""The log of hand-offs: permission, claim and row are one change, so that no two writers both win and nothing is half done.
+
+Rows are only ever added, and chained. Whether a hand-off still runs follows from other rows: it has ended when its session
+has a result, or when the claim for its brief has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+from sqlalchemy import ColumnElement, and_, exists, func, insert, not_, or_, select
+
+from orgkernel.decisions.evidence.state_records import AuditEntry, HandoffRecord
+from orgkernel.decisions.ownership.claims import FileClaim
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict
+from orgkernel.state.chain import GENESIS, clean_text, link
+from orgkernel.state.claims import WantedClaim, claim_within, end_expired, find_claims_for
+from orgkernel.state.contracts import ContractRows, WantedContract, make_uuid
+from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id
+from orgkernel.state.tables import contract_records, file_claims, handoffs
+from orgkernel.state.writer import Transaction
+
+_CHAIN = "dispatches"
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+class WantedHandoff(msgspec.Struct, frozen=True, kw_only=True):
+    """A hand-off that is permitted, and that somebody wants to write down."""
+
+    sender: str
+    receiver: str
+    holder: str
+    session: str
+    queue_mode: str
+    session_key: str
+    code: str
+    snapshot: str
+    seconds: float
+    from_session: str | None = None
+    brief: WantedContract | None = None
+    mission: str | None = None
+    depth: int | None = None
+    on_behalf_of: str | None = None
+    obligations: tuple[str, ...] = ()
+    claim: WantedClaim | None = None
+    reason: str = ""
+
+
+class Handoffs:
+    """The hand-offs of a store."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+
+    def record(
+        self, org_id: str, decide: Callable[[HandoffRows], WantedHandoff], *, actor: str
+    ) -> HandoffRecord:
+        """Write a hand-off down, with its brief and the claim of its files: all of it or nothing.
+
+        `decide` says what is written, or raises; nothing changes in between. Raises `Conflict` (`HANDOFF_DUPLICATE`,
+        `CLAIM_CONFLICT`, `CONTRACT_EXISTS`) and `Refused`.
+        """
+        require_id("the organization", org_id)
+
+        def change(transaction: Transaction) -> HandoffRecord:
+            end_expired(transaction, org_id)
+            rows = HandoffRows(transaction, org_id)
+            wanted = decide(rows)
+            brief = wanted.brief
+            if brief is not None:
+                _require_free(rows, wanted.session)
+                rows.require_new(brief.record_id)
+                known = rows.contracts.find(brief.record_id)
+                if known is None or not brief.is_stored_as(known):
+                    brief.store(transaction, org_id, lambda _: None, actor)
+            claim = (
+                None
+                if wanted.claim is None
+                else claim_within(self._context.claims, transaction, org_id, wanted.claim, actor)
+            )
+            record = _record_handoff(transaction, org_id, wanted, claim, actor, self.new_id())
+            transaction.connection.execute(insert(handoffs).values(**encode_row(record)))
+            _note(transaction, record)
+            return record
+
+        return self._context.change(change)
+
+    def new_id(self) -> str:
+        """An id nobody has."""
+        return make_uuid(self._context.tokens(16))
+
+    def list(
+        self,
+        org_id: str | None = None,
+        *,
+        session: str | None = None,
+        sender: str | None = None,
+        receiver: str | None = None,
+        brief: str | None = None,
+        is_running: bool = False,
+    ) -> tuple[HandoffRecord, ...]:
+        """The hand-offs, by organization and number.
+
+        `session` is that of the sender or of the receiver; `receiver` the role or who does the work; `brief` the one handed
+        down or the one it is derived from.
+        """
+        table = handoffs.c
+        query = select(handoffs).order_by(table.org_id, table.number)
+        if org_id is not None:
+            query = query.where(table.org_id == org_id)
+        if session is not None:
+            query = query.where(or_(table.session == session, table.from_session == session))
+        if sender is not None:
+            query = query.where(table.sender == sender)
+        if receiver is not None:
+            query = query.where(or_(table.receiver == receiver, table.holder == receiver))
+        if brief is not None:
+            query = query.where(or_(table.brief == brief, table.mission == brief))
+        if is_running:
+            query = query.where(_select_running(self._context.clock()))
+        return self._context.read(HandoffRecord, query)
+
+    def find_changes(self, org_id: str) -> tuple[str, ...]:
+        """What the chain shows to have been changed, removed or moved; empty if nothing was."""
+        query = select(handoffs).where(handoffs.c.org_id == org_id).order_by(handoffs.c.number)
+        return tuple(_broken(self._context.read(HandoffRecord, query)))
+
+
+class HandoffRows:
+    """What is stored of an organization while a hand-off is being written down."""
+
+    def __init__(self, transaction: Transaction, org_id: str) -> None:
+        self._transaction = transaction
+        self._org_id = org_id
+        self.contracts = ContractRows(transaction.connection, org_id)
+
+    def find_brief(self, brief: str) -> HandoffRecord | None:
+        """The latest hand-off of a brief."""
+        return self._last(handoffs.c.brief == brief)
+
+    def find_session(self, session: str) -> HandoffRecord | None:
+        """The latest hand-off into a session."""
+        return self._last(handoffs.c.session == session)
+
+    def is_running(self, record: HandoffRecord) -> bool:
+        """Whether the work of a hand-off has not ended."""
+        return self._count(handoffs.c.number == record.number) > 0
+
+    def require_new(self, brief: str) -> None:
+        """Raise `Conflict` (`HANDOFF_DUPLICATE`) for a brief that somebody works by, or that has a result."""
+        before = self.find_brief(brief)
+        if before is None:
+            return
+        if self.is_running(before) or self.contracts.get_end(before.session) is not None:
+            raise Conflict(
+                f"brief {quote(brief)} was handed down into session {quote(before.session)}",
+                "a brief is worked on once; write another one",
+                code="HANDOFF_DUPLICATE",
+            )
+
+    def count_running(self, sender: str, session: str | None) -> int:
+        """How much work that a sender handed down, in a session if one is known, has not ended."""
+        return self._count(
+            handoffs.c.sender == sender if session is None else handoffs.c.from_session == session
+        )
+
+    def claims_of(self, brief: str) -> tuple[FileClaim, ...]:
+        """The live claims that were made for a brief."""
+        return find_claims_for(self._transaction.connection, self._org_id, brief)
+
+    def _count(self, which: ColumnElement[bool]) -> int:
+        query = select(func.count()).select_from(handoffs).where(handoffs.c.org_id == self._org_id, which)
+        count: int = self._transaction.connection.execute(
+            query.where(_select_running(self._transaction.now))
+        ).scalar_one()
+        return count
+
+    def _last(self, which: ColumnElement[bool]) -> HandoffRecord | None:
+        query = select(handoffs).where(handoffs.c.org_id == self._org_id, which)
+        row = self._transaction.connection.execute(query.order_by(handoffs.c.number.desc()).limit(1)).first()
+        return None if row is None else decode_record(HandoffRecord, row)
+
+
+def _select_running(now: float) -> ColumnElement[bool]:
+    """Work by a brief has begun and not ended. Where it owns files, it lasts as long as the claim for its brief."""
+    table, ends, claims = handoffs.c, contract_records.c, file_claims.c
+    has_result = exists().where(and_(ends.org_id == table.org_id, ends.ends == table.session))
+    is_held = exists().where(
+        and_(
+            claims.org_id == table.org_id,
+            claims.brief == table.brief,
+            claims.ended_at.is_(None),
+            claims.expires_at > now,
+        )
+    )
+    lasts = or_(and_(table.token.is_(None), table.expires_at > now), and_(table.token.is_not(None), is_held))
+    return and_(table.brief.is_not(None), not_(has_result), lasts)
+
+
+def _require_free(rows: HandoffRows, session: str) -> None:
+    """A session works by one brief."""
+    last, has_ended = rows.find_session(session), rows.contracts.get_end(session) is not None
+    if has_ended or (last is not None and last.brief is not None and rows.is_running(last)):
+        what = (
+            "has a result already"
+            if has_ended or last is None
+            else f"works by brief {quote(last.brief or '')}"
+        )
+        raise Conflict(
+            f"session {quote(session)} {what}",
+            "hand it down into a session of its own",
+            code="HANDOFF_DUPLICATE",
+        )
+
+
+def _record_handoff(
+    transaction: Transaction,
+    org_id: str,
+    wanted: WantedHandoff,
+    claim: FileClaim | None,
+    actor: str,
+    handoff_id: str,
+) -> HandoffRecord:
+    query = select(handoffs).where(handoffs.c.org_id == org_id).order_by(handoffs.c.number.desc()).limit(1)
+    last = transaction.connection.execute(query).first()
+    record = HandoffRecord(
+        org_id=org_id, number=1 if last is None else last.number + 1, handoff_id=handoff_id, at=transaction.now,
+        sender=wanted.sender, receiver=wanted.receiver, holder=wanted.holder, session=wanted.session,
+        from_session=wanted.from_session, brief=None if wanted.brief is None else wanted.brief.record_id,
+        mission=wanted.mission, token=None if claim is None else claim.token, depth=wanted.depth,
+        on_behalf_of=wanted.on_behalf_of, queue_mode=wanted.queue_mode, session_key=wanted.session_key,
+        code=wanted.code, obligations=wanted.obligations, expires_at=transaction.now + wanted.seconds,
+        snapshot=wanted.snapshot, actor=actor, reason=clean_text(wanted.reason),
+        previous=GENESIS if last is None else last.digest, digest="",
+    )  # fmt: skip
+    return msgspec.structs.replace(record, digest=_digest(record))
+
+
+def _note(transaction: Transaction, record: HandoffRecord) -> None:
+    detail = {
+        "receiver": record.receiver, "holder": record.holder, "brief": record.brief, "token": record.token,
+        "number": record.number, "digest": record.digest,
+    }  # fmt: skip
+    transaction.audit(
+        AuditEntry(
+            "handoff", transaction.now, "handed_down", subject=record.sender, actor=record.actor, org_id=record.org_id,
+            session=record.session, record_id=record.handoff_id, reason=record.reason,
+            detail={name: value for name, value in detail.items() if value is not None},
+        )
+    )  # fmt: skip
+
+
+def _digest(record: HandoffRecord) -> str:
+    """Over all that a row says, and the row before it."""
+    fields = msgspec.to_builtins(msgspec.structs.replace(record, digest="", previous=""))
+    fields["dispatch_id"] = fields.pop(
+        "handoff_id"
+    )  # its name in the table, so older rows keep their digests
+    return link(record.previous, record.org_id, _CHAIN, record.number, _canonical(fields).decode())
+
+
+def _broken(records: tuple[HandoffRecord, ...]) -> Iterator[str]:
+    previous, expected = GENESIS, 1
+    for record in records:
+        if record.number != expected or record.previous != previous:
+            yield f"before hand-off {record.number} something was removed or moved"
+        if _digest(record) != record.digest:
+            yield f"hand-off {record.number} was changed"
+        previous, expected = record.digest, record.number + 1
