@@ -45,7 +45,8 @@ def _find_senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], H
 def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...], HandoffFinding | None]:
     """The roles that a word names. A role is meant where a role and a layer have the same name."""
     kind, colon, name = written.partition(":")
-    name = name if colon else written
+    if kind not in ("role", "layer"):
+        name = written  # the message masks a secret only if it sees all of it
     layers = (*records.organization.layers, *dict.fromkeys(filter(None, _list_layers(records))))
     if (not colon or kind == "role") and name in records.posts:
         return (name,), None
