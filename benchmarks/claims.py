@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
-from orgkernel.decisions.ownership.overlap import owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 
 CLAIMS = 10_000
 ASKED = (
@@ -41,7 +41,9 @@ def _paths(package: int, module: int, kind: int) -> tuple[str, str]:
 
 def scan(claims: list[FileClaim], path: str) -> list[tuple[int, str]]:
     """What the index finds, by a look at all claims."""
-    return [(each.token, text) for each in claims for text in each.paths if owned_paths_overlap(path, text)]
+    return [
+        (each.token, text) for each in claims for text in each.paths if do_owned_paths_overlap(path, text)
+    ]
 
 
 def measure(ask: Callable[[str], object], rounds: int) -> float:

@@ -17,7 +17,7 @@ from orgkernel.decisions.handoff.briefs import HandoffBriefs
 from orgkernel.decisions.handoff.decide import decide_handoff, decide_handoff_permission
 from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
-from orgkernel.decisions.ownership.overlap import owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
@@ -34,7 +34,7 @@ class ScannedClaims:
     def __init__(self, claims: Sequence[FileClaim]) -> None:
         self.claims = claims
 
-    def of_mission(self, brief: str) -> list[FileClaim]:
+    def find_by_mission(self, brief: str) -> list[FileClaim]:
         """By a look at all claims."""
         return [each for each in self.claims if each.mission == brief]
 
@@ -46,7 +46,7 @@ class ScannedClaims:
             for claim in self.claims
             if claim.expires_at > now
             for text in claim.paths
-            if owned_paths_overlap(path, text)
+            if do_owned_paths_overlap(path, text)
         )
 
 

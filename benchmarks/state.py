@@ -20,8 +20,8 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from manifest_api.auditing import resolved
 from orgkernel.decisions.evidence.state_records import AuditEntry
+from orgkernel.operations.waiting import await_ticket
 from orgkernel.state.chain import GENESIS, encode_entry, link
 from orgkernel.state.database import make_engine, translate_error, writing
 from orgkernel.state.location import parse_location
@@ -73,7 +73,7 @@ def group_commit_of_tasks(folder: str | Path, seconds: float = 3.0, callers: int
         async def call() -> None:
             nonlocal count
             while not is_over:
-                await resolved(store.audit.submit(entry()))
+                await await_ticket(store.audit.submit(entry()))
                 count += 1
 
         tasks = [asyncio.create_task(call()) for _ in range(callers)]

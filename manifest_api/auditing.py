@@ -15,7 +15,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import Conflict
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.decisions import TRIES, Answered, Decided, decide
-from orgkernel.operations.waiting import resolved
+from orgkernel.operations.waiting import await_ticket
 
 AUDITED_PER_SECOND = 100
 """Audited questions per second of all callers without a key, because each of them is a row on the disk."""
@@ -71,7 +71,7 @@ class Auditor:
                 return decided.answer()
             try:
                 with span("audit"):
-                    row = await resolved(decided.ticket)
+                    row = await await_ticket(decided.ticket)
                 return decided.answer(row)
             except Conflict:
                 # Somebody else used the grant up: what is true now is another answer.

@@ -139,5 +139,5 @@ def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
 
 
 def _declares(kernel: Kernel, org_id: str, subject: str) -> bool:
-    declared_subject = get_access_tables(kernel.organization(org_id).snapshot.index).subject(subject)
+    declared_subject = get_access_tables(kernel.organization(org_id).snapshot.index).find_subject(subject)
     return declared_subject is not None and declared_subject.identity.kind != "unknown"

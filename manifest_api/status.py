@@ -15,7 +15,7 @@ from manifest_api.shapes import (
     RoleLine,
 )
 from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.diagnostics.render import as_data
+from orgkernel.diagnostics.render import convert_to_data
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownOrganization
 from orgkernel.graph.questions import OrgView
@@ -27,7 +27,7 @@ from orgkernel.prepared_types import prepared
 
 def build_finding(diagnostic: Diagnostic) -> DiagnosticRow:
     """A diagnostic as an HTTP answer."""
-    return msgspec.convert(as_data(diagnostic), prepared(DiagnosticRow))
+    return msgspec.convert(convert_to_data(diagnostic), prepared(DiagnosticRow))
 
 
 def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int:
@@ -112,7 +112,7 @@ def _line(state: RegistryState, org_id: str) -> OrganizationLine:
 
 def _role(view: OrgView, role_id: str) -> RoleLine:
     profile = view.records.posts[role_id].profile
-    superior = view.superior_edge_of(role_id)
+    superior = view.get_superior_edge(role_id)
     return RoleLine(
         role_id=role_id,
         role_name=profile.name,

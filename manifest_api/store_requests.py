@@ -20,7 +20,7 @@ from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import Text
-from orgkernel.operations.reports.submission import org_of
+from orgkernel.operations.reports.submission import resolve_org
 from orgkernel.operations.waiting import WORK_SECONDS
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def rows_after(rows: Sequence[T], name: Callable[[T], str], cursor: str | None, 
 def listed_organization(request: Request, org: str) -> str | None:
     """The organization whose rows are listed. None for `*`, which lists those of all organizations."""
     kernel: Kernel = request.app.state.answers.kernel
-    return None if org == ALL_ORGANIZATIONS else org_of(kernel, org)
+    return None if org == ALL_ORGANIZATIONS else resolve_org(kernel, org)
 
 
 def require_known(kernel: Kernel | None, org: str) -> None:
@@ -130,7 +130,7 @@ def require_known(kernel: Kernel | None, org: str) -> None:
     The operations call it `UNKNOWN_NAME`, because there it is a value beside others. Here it is in the path.
     """
     if kernel is not None and org not in (ACTIVE, ALL_ORGANIZATIONS):
-        org_of(kernel, org)
+        resolve_org(kernel, org)
 
 
 async def record_response(request: Request, find: Callable[[Store], Any], what: str, listed: str) -> Response:

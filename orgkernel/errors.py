@@ -1,34 +1,34 @@
-"""Exceptions: the tool cannot do what it was asked. Bad documents never raise; they yield diagnostics.
+"""Exceptions: orgkernel cannot do what was requested. Invalid documents never raise; they yield diagnostics.
 
 OrgkernelError
-├── UsageError             what was asked for does not exist or does not fit
+├── UsageError             the requested thing does not exist, or an argument is not valid
 │   ├── NothingToRead      no document at the paths
 │   ├── UnknownOrganization
 │   ├── UnknownRole
 │   ├── UnknownAgent
 │   ├── UnknownBill
-│   ├── AmbiguousActive    `active` was asked for and several organizations could be meant
+│   ├── AmbiguousActive    `active` was requested, and several organizations could be meant
 │   ├── BadProject         orgkernel.toml cannot be used
-│   ├── BadToolbox         what serves a tool cannot do so as it is set up
-│   └── BadBaseline        a baseline cannot be read, written, or is none
-├── NotServed              the organization exists and has errors, so it is not answered for
+│   ├── BadToolbox         the settings of a tool's provider cannot be used
+│   └── BadBaseline        a baseline cannot be read or written, or is not a baseline
+├── NotServed              the organization exists and has errors, so it is not served
 ├── NoAnswer               a server did not answer in time, cannot be reached, or failed
-├── StoreError             the state could not be read or written; nothing of what was asked is remembered
-│   ├── BadStore           the store cannot be used as it is: no database, a folder, read-only, another version
-│   ├── StoreBusy          somebody else held the store for too long
-│   └── StoreFull          there is no room left
-└── Refused                the state, as it is, does not allow what was asked
-    ├── UnknownRecord      no agent, grant, request, lock or key of that id
-    ├── Conflict           it is not in the state this needs: not pending, locked by another, a stale token
-    ├── TooManyRequests    a rate limit of requests for access
-    └── PermitRefused      a tool was called without a permit for exactly this call
+├── StoreError             the state could not be read or written; the requested change was not stored
+│   ├── BadStore           the store cannot be used: not a database, a folder, read-only, another version
+│   ├── StoreBusy          another process held the store for too long
+│   └── StoreFull          the disk has no free space left
+└── Refused                the current state does not allow the request
+    ├── UnknownRecord      no agent, grant, request, lock or key has this id
+    ├── Conflict           the record is in another state than required: not pending, locked, a stale token
+    ├── TooManyRequests    the rate limit for access requests was exceeded
+    └── PermitRefused      a tool was called without a valid permit for exactly this call
 """
 
 from __future__ import annotations
 
 
 class OrgkernelError(Exception):
-    """The root; `code` is stable, `help` is what to do about it.
+    """The root of all errors. `code` is stable; `help` states the remedy.
 
     >>> from orgkernel import Kernel
     >>> try:
@@ -47,43 +47,43 @@ class OrgkernelError(Exception):
 
 
 class UsageError(OrgkernelError):
-    """What was asked for does not exist or does not fit."""
+    """The requested thing does not exist, or an argument is not valid."""
 
     code = "USAGE"
 
 
 class NothingToRead(UsageError):
-    """There is no document at the paths."""
+    """No document exists at the paths."""
 
     code = "NOTHING_TO_READ"
 
 
 class UnknownOrganization(UsageError):
-    """No organization of that id was read."""
+    """No organization with this id was read."""
 
     code = "UNKNOWN_ORGANIZATION"
 
 
 class UnknownRole(UsageError):
-    """The organization has no role of that id."""
+    """The organization has no role with this id."""
 
     code = "UNKNOWN_ROLE"
 
 
 class UnknownAgent(UsageError):
-    """No roster declares an agent of that id in the organization."""
+    """No roster of the organization declares an agent with this id."""
 
     code = "UNKNOWN_AGENT"
 
 
 class UnknownBill(UsageError):
-    """The organization sees no bill of that name."""
+    """The organization sees no bill with this name."""
 
     code = "UNKNOWN_BILL"
 
 
 class AmbiguousActive(UsageError):
-    """`active` was asked for, and it is not clear which organization that is."""
+    """`active` was requested, and several organizations could be meant."""
 
     code = "AMBIGUOUS_ACTIVE"
 
@@ -95,13 +95,13 @@ class BadProject(UsageError):
 
 
 class BadToolbox(UsageError):
-    """What serves a tool cannot do so as it is set up."""
+    """The settings of a tool's provider cannot be used."""
 
     code = "BAD_TOOLBOX"
 
 
 class BadBaseline(UsageError):
-    """A baseline cannot be read or written, or the file is none."""
+    """A baseline cannot be read or written, or the file is not a baseline."""
 
     code = "BAD_BASELINE"
 
@@ -119,13 +119,13 @@ class NoAnswer(OrgkernelError):
 
 
 class StoreError(OrgkernelError):
-    """The state could not be read or written; nothing of what was asked is remembered."""
+    """The state could not be read or written. The requested change was not stored."""
 
     code = "STORE_FAILED"
 
 
 class BadStore(StoreError):
-    """The store cannot be used as it is: no database, a folder, read-only, another version."""
+    """The store cannot be used: not a database, a folder, read-only, or another version."""
 
     code = "BAD_STORE"
 
@@ -135,19 +135,19 @@ PERHAPS_WRITTEN = "it is not known whether the change was written"
 
 
 class StoreBusy(StoreError):
-    """Somebody else held the store for too long."""
+    """Another process held the store for too long."""
 
     code = "STORE_BUSY"
 
 
 class StoreFull(StoreError):
-    """There is no room left."""
+    """The disk has no free space left."""
 
     code = "STORE_FULL"
 
 
 class Refused(OrgkernelError):
-    """The state, as it is, does not allow what was asked; `code` says which rule."""
+    """The current state does not allow the request; `code` names the reason."""
 
     code = "REFUSED"
 
@@ -157,24 +157,26 @@ class Refused(OrgkernelError):
 
 
 class UnknownRecord(Refused):
-    """There is no agent, grant, request, lock or key of that id."""
+    """No agent, grant, request, lock or key has this id."""
 
     code = "UNKNOWN_RECORD"
 
 
 class Conflict(Refused):
-    """The record is not in the state this needs: not pending, locked by another, a stale token."""
+    """The record is in another state than required: not pending, locked by another holder, a stale token."""
 
     code = "CONFLICT"
 
 
 class TooManyRequests(Refused):
-    """A rate limit of requests for access."""
+    """The rate limit for access requests was exceeded."""
 
     code = "TOO_MANY_REQUESTS"
 
 
 class PermitRefused(Refused):
-    """A tool was called without a permit for exactly this call: used, expired, forged, or for something else."""
+    """A tool was called without a valid permit for exactly this call: it was used, expired, forged, or for another
+    call.
+    """
 
     code = "PERMIT_REFUSED"

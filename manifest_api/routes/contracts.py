@@ -24,7 +24,7 @@ from manifest_api.store_requests import (
     write,
 )
 from orgkernel.decisions.evidence.state_records import ContractRecord
-from orgkernel.decisions.work.contracts.handover import as_document, render_brief
+from orgkernel.decisions.work.contracts.handover import convert_to_document, render_brief
 from orgkernel.decisions.work.contracts.markdown import render_decision_log
 from orgkernel.decisions.work.contracts.reading import ReadContract, check_read_contract, read_contract
 from orgkernel.documents.records import DecisionEntry
@@ -36,7 +36,7 @@ from orgkernel.operations.contracts import (
     record_contract,
     select_contracts,
 )
-from orgkernel.operations.reports.submission import org_of
+from orgkernel.operations.reports.submission import resolve_org
 
 router = APIRouter(tags=["contracts"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 BriefId = Annotated[
@@ -127,7 +127,7 @@ async def get_contracts(
 ) -> Response:
     """List the stored contracts of an organization, oldest first."""
     kernel: Kernel = request.app.state.answers.kernel
-    org_id = org_of(kernel, org)
+    org_id = resolve_org(kernel, org)
     shown, following = await page_from_store(
         request,
         lambda store: select_contracts(store, org_id, kind, session, is_open),
@@ -153,7 +153,7 @@ async def get_next_brief(request: Request, org: Org, brief: BriefId) -> Response
 
     def draft(context: Context) -> NextBrief:
         next_brief = draft_next_brief(context, brief, org)
-        return NextBrief(brief=as_document(next_brief), markdown=render_brief(next_brief))
+        return NextBrief(brief=convert_to_document(next_brief), markdown=render_brief(next_brief))
 
     return json_response(await operate(request, require_scope(request, "read"), draft))
 
@@ -171,7 +171,7 @@ async def get_decision_log(request: Request, org: Org) -> Response:
     """Get the decision log. A log that was changed in the store is refused (`LOG_MUTATED`)."""
     caller = require_scope(request, "read")
     kernel: Kernel = request.app.state.answers.kernel
-    org_id = org_of(kernel, org)
+    org_id = resolve_org(kernel, org)
     empty: tuple[DecisionEntry, ...] = ()
     entries = await with_store(
         request, lambda store: read_decision_log(Context(kernel, store, caller.actor), org_id), empty

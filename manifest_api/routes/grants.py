@@ -27,7 +27,7 @@ from orgkernel.decisions.access.waivers import ListedGrant, list_grant
 from orgkernel.decisions.evidence.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Context
-from orgkernel.operations.organizations import holds_in
+from orgkernel.operations.organizations import is_valid_in
 from orgkernel.operations.permissions import (
     GrantDraft,
     GrantTerms,
@@ -71,7 +71,9 @@ async def get_grants(
     shown, following = await page_from_store(
         request,
         lambda store: tuple(
-            each for each in store.grants.list(subject, active_only=not everything) if holds_in(each, org_id)
+            each
+            for each in store.grants.list(subject, active_only=not everything)
+            if is_valid_in(each, org_id)
         ),
         lambda grant: grant.grant_id,
         cursor,
@@ -135,7 +137,7 @@ Issued = TypeVar("Issued", Grant, Restriction)
 
 
 def _in_organization(record: Issued | None, org_id: str | None) -> Issued | None:
-    return None if record is None or not holds_in(record, org_id) else record
+    return None if record is None or not is_valid_in(record, org_id) else record
 
 
 class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,7 +165,7 @@ async def get_restrictions(
         lambda store: tuple(
             each
             for each in store.restrictions.list(subject, active_only=not everything)
-            if holds_in(each, org_id)
+            if is_valid_in(each, org_id)
         ),
         lambda each: each.restriction_id,
         cursor,

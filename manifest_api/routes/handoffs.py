@@ -22,7 +22,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Context
 from orgkernel.operations.handoffs import HandoffOrder, list_handoffs, record_handoff
 from orgkernel.operations.permissions import Name, Text
-from orgkernel.operations.reports.submission import org_of
+from orgkernel.operations.reports.submission import resolve_org
 
 router = APIRouter(tags=["handoffs"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 Number = Annotated[int, msgspec.Meta(ge=0)]
@@ -98,7 +98,7 @@ async def get_handoff_list(
 ) -> Response:
     """List the hand-offs of an organization, oldest first."""
     kernel: Kernel = request.app.state.answers.kernel
-    org_id = org_of(kernel, org)
+    org_id = resolve_org(kernel, org)
     shown, following = await page_from_store(
         request,
         lambda store: list_handoffs(

@@ -30,7 +30,7 @@ from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Actor, Context
-from orgkernel.operations.organizations import holds_in
+from orgkernel.operations.organizations import is_valid_in
 from orgkernel.operations.permissions import (
     RequestDraft,
     RequestInFull,
@@ -83,7 +83,9 @@ async def get_requests(
     org_id = listed_organization(request, org)
     shown, following = await page_from_store(
         request,
-        lambda store: tuple(each for each in store.requests.list(status, subject) if holds_in(each, org_id)),
+        lambda store: tuple(
+            each for each in store.requests.list(status, subject) if is_valid_in(each, org_id)
+        ),
         lambda each: each.request_id,
         cursor,
         limit,
@@ -98,7 +100,7 @@ async def get_request(request: Request, org: OrgOrAll, request_id: RequestId) ->
 
     def find(store: Store) -> StoredRequest | None:
         stored_request = store.requests.get(request_id)
-        return None if stored_request is None or not holds_in(stored_request, org_id) else stored_request
+        return None if stored_request is None or not is_valid_in(stored_request, org_id) else stored_request
 
     return await record_response(request, find, f"request {quote(request_id)}", f"/v1/orgs/{org}/requests")
 

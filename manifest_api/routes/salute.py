@@ -37,11 +37,11 @@ from orgkernel.operations.reports.board import (
     Health,
     ReportDetail,
     RoleState,
-    board_of,
-    detail_of,
-    intervals_of,
+    build_board,
+    build_detail,
+    get_intervals,
 )
-from orgkernel.operations.reports.submission import hand_in_report, org_of
+from orgkernel.operations.reports.submission import hand_in_report, resolve_org
 from orgkernel.runtime.salute_format import ReportError, read_report
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ async def get_board(
         lines = [
             (line, report)
             for line, report in zip(
-                board_of(reports, intervals_of(kernel.state), time.time()), reports, strict=True
+                build_board(reports, get_intervals(kernel.state), time.time()), reports, strict=True
             )
             if tier in (None, line.pace_level)
             and health in (None, line.health)
@@ -181,7 +181,7 @@ async def get_stream(
         if org_id not in (None, report.org_id) or role not in (None, report.role_id):
             return None
         return encode(
-            detail_of(report, intervals_of(kernel.state)(report.org_id, report.role_id), time.time())
+            build_detail(report, get_intervals(kernel.state)(report.org_id, report.role_id), time.time())
         )
 
     lasts = LASTS_SECONDS
@@ -202,7 +202,7 @@ async def get_latest(
     agent: Annotated[str | None, word("Only this agent, by id or number.")] = None,
 ) -> Response:
     """Get the latest report of a role, from any of its agents."""
-    org_id = org_of(answers.kernel, org)
+    org_id = resolve_org(answers.kernel, org)
 
     def find(store: Store) -> StoredReport | None:
         reports = [
@@ -220,8 +220,8 @@ async def get_latest(
             f"role {quote(role)} has not reported",
             f"`GET /v1/orgs/{org_id}/salute` lists the roles that have reported",
         )
-    interval = intervals_of(answers.kernel.state)(org_id, role)
-    return json_response(detail_of(stored_report, interval, time.time()))
+    interval = get_intervals(answers.kernel.state)(org_id, role)
+    return json_response(build_detail(stored_report, interval, time.time()))
 
 
 @router.get("/v1/orgs/{org}/salute/{role}/history", responses=stored(ReportPage, 404, 409))
@@ -234,13 +234,13 @@ async def get_history(
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """List the stored reports of a role, latest first."""
-    org_id = org_of(answers.kernel, org)
+    org_id = resolve_org(answers.kernel, org)
     before = None if cursor is None else _number(cursor)
-    interval = intervals_of(answers.kernel.state)(org_id, role)
+    interval = get_intervals(answers.kernel.state)(org_id, role)
 
     def read(store: Store) -> ReportPage:
         rows = store.reports.history(org_id, role, before=before, limit=limit + 1)
-        shown = tuple(detail_of(each, interval, time.time()) for each in rows[:limit])
+        shown = tuple(build_detail(each, interval, time.time()) for each in rows[:limit])
         return ReportPage(reports=shown, next=str(shown[-1].number) if len(rows) > limit else None)
 
     page = await with_store(request, read, ReportPage(reports=(), next=None))

@@ -1,4 +1,4 @@
-"""Shared by commands: the paths to read, and the kernel for them."""
+"""Shared code of commands: the paths to read, and the kernel for them."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
-    """`--format`, the first one by default."""
+    """The option `--format`, whose default is the first form."""
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
 def request_of(paths: tuple[str, ...], project: Project) -> Request:
-    """What to read, with a note if it lies in another folder than this."""
+    """The request for the paths, with a note if they are in another folder than the current one."""
     if not paths and project.folder != os.getcwd():
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
@@ -91,13 +91,13 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
 
 
 def read_as() -> str | None:
-    """The format that `--from` names, if it does."""
+    """The format that `--from` names, if it was passed."""
     ctx = click.get_current_context(silent=True)
     return None if ctx is None else ctx.find_root().ensure_object(Caches).read_as
 
 
 def say_format(snapshot: Snapshot, request: Request) -> None:
-    """Print, in one line, which format of others was recognized."""
+    """Print one line about the detected format of another host."""
     if not request.detected:
         return
     counts = Counter(
@@ -120,7 +120,7 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
 
 
 def _servers(snapshot: Snapshot, name: str) -> int:
-    """How many MCP servers were read, where there are no agents."""
+    """The number of MCP servers, if there are no agents."""
     catalogs = (
         each for each in snapshot.tree.documents if each.format == name and each.kind == "tool_catalog"
     )
@@ -128,26 +128,26 @@ def _servers(snapshot: Snapshot, name: str) -> int:
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:
-    """Print which format was recognized, and what was read besides what was asked for."""
+    """Print the detected format, and the documents that were read in addition to the requested ones."""
     say_format(snapshot, request)
     for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
         if not any(does_cover_file(each, root.name) for each in request.asked):
             what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))
             click.echo(f"note: also read {_paths([root.name])} as {what}, because {where} names it", err=True)
-    others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
+    others = sorted(snapshot.names_of_documents - snapshot.list_reported(request.asked))
     if others:
         what, where = counted(len(others), "file"), _paths(sorted(request.asked))
         click.echo(f"note: also read {what} beside {where}: {_paths(others)}", err=True)
 
 
 def _paths(names: list[str]) -> str:
-    """The first five paths, each whole, and how many more there are."""
+    """The first five paths in full, and the number of further ones."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(f"`{printable(name)}`" for name in names[:5]) + more
 
 
 def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
-    """The error that there are no documents at some paths, with the organization above them, if there is one."""
+    """The error that the paths contain no documents. It names the organization above them, if there is one."""
     for path in paths:
         above = find_organization_above(os.path.abspath(path))
         if above is not None:
@@ -177,7 +177,7 @@ def _caches() -> Caches:
 
 
 def save(loaded: Kernel | Loader) -> None:
-    """Fill the cache after the answer is printed. If it cannot be written, print a note."""
+    """Write the cache after the answer is printed. Print a note if that fails."""
     sys.stdout.flush()
     loaded.save()
     for cache in _caches().opened:
@@ -193,7 +193,7 @@ def open_kernel(
 
     Without paths, an organization that is not found in the current folder is taken from the templates, with a note.
     """
-    from orgkernel.kernel.kernel import Kernel  # which `check` does without
+    from orgkernel.kernel.kernel import Kernel  # not needed by `check`
 
     project = find_project(os.getcwd())
     active = active or project.active

@@ -16,14 +16,14 @@ from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 if TYPE_CHECKING:
     from orgkernel.decisions.reasons import Reason, Why
 
-# Allowed inside a JSON string, but acted on by terminals or rejected by UTF-8. JSON itself escapes characters below U+0020.
-# None of these occurs outside of strings.
+# Characters that JSON allows in strings, but terminals interpret or UTF-8 rejects. JSON itself escapes those below U+0020.
+# They occur only in strings.
 _ESCAPED = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _TEXT = "tag:yaml.org,2002:str"
 
 
 PLAIN_WIDTH = 110
-"""The width of tables that no terminal shows."""
+"""The width of tables outside of a terminal."""
 _COLOR_OF = {
     "error": "red", "warning": "yellow", "info": "blue",
     "allow": "green", "deny": "red", "ask": "yellow", "conditional": "yellow",
@@ -36,7 +36,7 @@ def has_colors() -> bool:
 
 
 def terminal_width() -> int | None:
-    """The columns of the terminal; None if stdout is no terminal."""
+    """The columns of the terminal; None if stdout is not a terminal."""
     if not sys.stdout.isatty():
         return None
     from shutil import get_terminal_size
@@ -77,7 +77,7 @@ def as_text(lines: Iterable[str]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things.
+    """A number with its noun, in the plural if needed.
 
     >>> counted(1, "file"), counted(1_200, "file")
     ('1 file', '1,200 files')
@@ -86,19 +86,19 @@ def counted(number: int, noun: str) -> str:
 
 
 def places(whys: Iterable[Why], indent: str = "      ") -> Iterable[str]:
-    """The places of some lines, each once."""
+    """The places of some lines, without duplicates."""
     return dict.fromkeys(f"{indent}{why.file}:{why.line}" for why in whys)
 
 
 def because(reasons: Iterable[Reason]) -> Iterator[str]:
-    """Reasons with the places that they rest on."""
+    """Reasons with their supporting places."""
     for reason in reasons:
         yield f"  because {reason.text}"
         yield from places(reason.why)
 
 
 def as_yaml(value: Any) -> str:
-    """A value as YAML that means the same in YAML 1.1 and 1.2."""
+    """A value as YAML that has the same meaning in YAML 1.1 and 1.2."""
     import msgspec
     import yaml
 

@@ -44,8 +44,8 @@ by_option = click.option(
 )
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
 look_options = with_options(path_option, store_option, cache_option)
-"""The options of a command that looks into the store and the documents."""
-# The options of a command that changes what is stored, and looks into the documents.
+"""The options of a command that reads the store and the documents."""
+# The options of a command that changes stored state and reads the documents.
 change_options = with_options(
     by_option, reason_option, path_option, store_option, cache_option, format_option("text", "json")
 )
@@ -58,7 +58,7 @@ all_orgs_option = click.option("--all-orgs", is_flag=True, help="All organizatio
 
 
 def named_org(org: str | None, all_orgs: bool) -> str | None:
-    """The organization that the options name, `*` for all of them; raises `UsageError` for both."""
+    """The organization from the options, `*` for all of them. Raises `UsageError` if both are passed."""
     if org is not None and all_orgs:
         raise UsageError("`--org` and `--all-orgs` exclude each other", "leave one of them out")
     return ALL_ORGANIZATIONS if all_orgs else org
@@ -73,7 +73,7 @@ as_of_option = click.option(
 def open_with_state(
     paths: tuple[str, ...], org: str, store: str | None, *, as_of: str | None = None, no_cache: bool = False
 ) -> Kernel:
-    """The kernel for the paths, with the stored state of now or of a time. A question never creates a store."""
+    """The kernel for the paths, with the current or a past stored state. A question never creates a store."""
     kernel = open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(located(store)))
     at = parse_since(as_of)
     return kernel if at is None else kernel.as_of(at)
@@ -124,7 +124,7 @@ def acting(
 
 @contextmanager
 def looking(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
-    """The context of a question, which writes nothing."""
+    """The context of a question. It does not allow writes."""
     with opened(store) as state:
         yield Context(None if kernel is None else kernel.with_store(state), state, build_actor(OPERATOR))
 
@@ -132,14 +132,14 @@ def looking(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
 def looking_here(
     paths: tuple[str, ...], store: str | None, no_cache: bool
 ) -> AbstractContextManager[Context]:
-    """The context of a question that may need the documents, to know which organization is meant."""
+    """The context of a question that could need the documents to determine the organization."""
     return looking(store, find_declared(paths, no_cache=no_cache))
 
 
 def acting_alone(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
-    """The context of an operation that needs the documents only to find out who acts and by which right."""
+    """The context of an operation that needs the documents only to determine the actor and its right."""
     kernel = find_declared(paths, no_cache=no_cache) if build_actor(actor).member else None
     return acting(actor, store, kernel, create=create)
 

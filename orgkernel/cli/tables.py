@@ -10,7 +10,7 @@ from orgkernel.cli.columns import TextTable
 from orgkernel.cli.output import PLAIN_WIDTH, has_colors, terminal_width
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
-from orgkernel.manifest.sections import sections_of
+from orgkernel.manifest.sections import build_sections
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
 
 _PLACES = "declared in"
@@ -36,7 +36,7 @@ def render_agent(manifest: AgentManifest) -> str:
 def _render_sections(manifest: RoleManifest | AgentManifest, title: str, state: str) -> str:
     home = _home(manifest.why)
     table = new_table("", "item", "details", _PLACES)
-    sections = sections_of(manifest)
+    sections = build_sections(manifest)
     for section, rows in sections.items():
         label = section
         for item, details, why in rows:

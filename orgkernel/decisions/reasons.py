@@ -1,4 +1,4 @@
-"""The parts every answer is explained with."""
+"""The parts of every explanation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgkernel.graph.schema import Edge
 
 
 class Why(msgspec.Struct, frozen=True, gc=False):
-    """A sentence, and the line that says so."""
+    """A statement, and the line that supports it."""
 
     text: str
     file: str
@@ -17,7 +17,7 @@ class Why(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """A step of a decision: a stable code, a sentence, and the lines it rests on.
+    """A step of a decision: a stable code, a sentence, and the supporting lines.
 
     >>> from orgkernel import Kernel
     >>> reason = Kernel.open().dispatch("software_dev", "bugfix").reasons[0]
@@ -30,11 +30,11 @@ class Reason(msgspec.Struct, frozen=True):
     why: tuple[Why, ...] = ()
 
 
-def why_edge(edge: Edge) -> Why:
-    """An edge as a sentence with its place."""
+def cite_edge(edge: Edge) -> Why:
+    """An edge as a statement with its place."""
     return Why(str(edge), edge.place.file, edge.place.line)
 
 
-def why_place(text: str, place: Place) -> Why:
-    """Any statement with its place."""
+def cite_place(text: str, place: Place) -> Why:
+    """A statement with its place."""
     return Why(text, place.file, place.line)

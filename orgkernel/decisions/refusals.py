@@ -1,6 +1,6 @@
-"""Sentences that refuse, where several decisions give the same one. Each stands here once.
+"""Texts of refusals that several decisions share.
 
-What a host says too is in `orgkernel.runtime.refusals`.
+Texts that hosts share too are in `orgkernel.runtime.refusals`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ NO_RANK: Final = "no rank of the ladder"
 
 
 def say_worker(who: str) -> str:
-    """A worker executes what it is given."""
+    """The refusal for a worker that tries to hand work down."""
     return f"{who} has position `worker`, which executes work and does not hand it down"
 
 
 def say_unequipped(tools: Iterable[str]) -> str:
-    """Why a candidate does not get a task that needs tools."""
+    """The reason why a candidate does not get a task that needs tools."""
     return f"it is not equipped with {listing(tools)}"
 
 
 def say_claim_end(token: object, end: object) -> str:
-    """What to do about files that another worker has claimed."""
+    """The remedy for files that another worker has claimed."""
     return f"claim {token} ends at {end}; wait, or ask its holder to release or transfer it"
 
 
 def say_not_filling(who: str, role_id: str) -> str:
-    """An agent was chosen for a role that it does not have."""
+    """The refusal for an agent that does not fill the role."""
     return f"{who} does not fill role {quote(role_id)}"

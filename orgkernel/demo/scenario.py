@@ -121,7 +121,7 @@ def _tools(kernel: Kernel, store: Store, service: PostService, insights: Insight
 
 
 def run(folder: str, tell: Tell) -> ScenarioOutcome:
-    """Play the scenario in a folder that does not exist yet. Raises `UsageError` where a part is not installed."""
+    """Play the scenario in a folder that does not exist yet. Raises `UsageError` if a required part is not installed."""
     _require_parts()
     added = add_documents(folder)
     tell("documents", f"added to the starship: {', '.join(added)}", ())

@@ -1,4 +1,4 @@
-"""Findings about documents: a code, a place, a message and help."""
+"""Findings about documents, each with a code, a place, a message and help."""
 
 from orgkernel.diagnostics.diagnostic import Diagnostic, Place, Related, Severity
 

@@ -1,4 +1,6 @@
-"""A baseline: the findings an old tree is allowed to keep, without lines, so that moving them changes nothing."""
+"""A baseline: the findings that an existing organization may keep. It contains no line numbers, so moving a finding
+changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadBaseline
 
 VERSION: Final = "1"
-# Deliberately not a field of any document, so that a baseline is not read as one.
+# Deliberately not a field of any document, so a baseline is not read as one.
 _MARK: Final = "orgkernel_baseline"
 HELP: Final = "write one with `--write-baseline FILE`, where FILE is new or already a baseline"
 
@@ -30,7 +32,7 @@ class Entry(NamedTuple):
 
 
 FindingKey = Callable[[str], str]
-"""Name of a file, as findings have it, to its name in the baseline."""
+"""Maps the file name of a finding to its name in the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,13 @@ class Comparison:
 
     new: tuple[Diagnostic, ...]
     known: int
-    """How many findings the baseline allows."""
+    """Number of findings that the baseline allows."""
     stale: tuple[Entry, ...]
-    """Entries that allow more findings than there are."""
+    """Entries that allow more findings than exist."""
 
 
-def entry_of(diagnostic: Diagnostic, name: FindingKey) -> Entry:
-    """The entry a finding belongs to."""
+def build_entry(diagnostic: Diagnostic, name: FindingKey) -> Entry:
+    """The entry of a finding."""
     return Entry(
         diagnostic.code,
         name(diagnostic.place.file),
@@ -56,7 +58,7 @@ def entry_of(diagnostic: Diagnostic, name: FindingKey) -> Entry:
 
 def build_baseline(diagnostics: Iterable[Diagnostic], name: FindingKey) -> dict[Entry, int]:
     """All findings, counted by entry."""
-    return dict(Counter(entry_of(diagnostic, name) for diagnostic in diagnostics))
+    return dict(Counter(build_entry(diagnostic, name) for diagnostic in diagnostics))
 
 
 def compare(
@@ -67,14 +69,14 @@ def compare(
 ) -> Comparison:
     """Which findings are new, and which entries are stale.
 
-    Of equal findings, the first ones in the file count as known. Entries about files that were not checked, by their
-    names in the baseline, are never stale.
+    If there are more equal findings than the entry allows, the first ones in the file are treated as known. Entries
+    for files that were not checked are never stale.
     """
     left = dict(baseline)
     new: list[Diagnostic] = []
     known = 0
     for diagnostic in diagnostics:
-        entry = entry_of(diagnostic, name)
+        entry = build_entry(diagnostic, name)
         if left.get(entry, 0):
             left[entry] -= 1
             known += 1
@@ -85,7 +87,7 @@ def compare(
 
 
 def render_baseline(baseline: Mapping[Entry, int]) -> str:
-    """JSON with one line per entry, sorted, so that changes can be reviewed and merged."""
+    """The baseline as JSON with one line per entry, sorted, so changes can be reviewed and merged."""
     lines = ",\n".join(
         f"    {json.dumps({**entry._asdict(), 'count': count})}" for entry, count in sorted(baseline.items())
     )
@@ -94,11 +96,11 @@ def render_baseline(baseline: Mapping[Entry, int]) -> str:
 
 
 def parse_baseline(text: str, path: str) -> dict[Entry, int]:
-    """The baseline a file holds. Raises `BadBaseline`, naming `path`."""
+    """The baseline in a file. Raises `BadBaseline`, naming `path`."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadBaseline(f"{quote(path)} is not a baseline: {_reason(error)}", HELP) from None
+        raise BadBaseline(f"{quote(path)} is not a baseline: {_describe_error(error)}", HELP) from None
     if not isinstance(data, dict) or _MARK not in data:
         raise BadBaseline(f"{quote(path)} is not a baseline: it has no {quote(_MARK)}", HELP)
     if str(data[_MARK]) != VERSION:
@@ -112,7 +114,7 @@ def parse_baseline(text: str, path: str) -> dict[Entry, int]:
     baseline: dict[Entry, int] = {}
     for number, each in enumerate(entries, 1):
         entry, count = _read_entry(each, number, path)
-        # A merge of two branches may hold an entry twice; it still stands for the same findings.
+        # After a merge of two branches, an entry can occur twice. It still stands for the same findings.
         baseline[entry] = max(count, baseline.get(entry, 0))
     return baseline
 
@@ -130,7 +132,7 @@ def _read_entry(data: Any, number: int, path: str) -> tuple[Entry, int]:
     return Entry(*words), count
 
 
-def _reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"line {error.lineno} is not JSON"
     return "it is not JSON"

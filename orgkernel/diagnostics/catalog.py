@@ -15,14 +15,14 @@ class Row:
     name: str
     severity: Severity
     what: str
-    """What it reports about the file."""
+    """What the finding reports about the file."""
     why: str
-    """Why it is refused or reported."""
+    """Why the file is refused or reported."""
     instead: str
-    """What to write instead."""
+    """The correct form."""
 
     def at(self, place: Place, message: str, help: str = "", subject: str = "") -> Diagnostic:
-        """The finding at a place."""
+        """Build the finding at a place."""
         return Diagnostic(place, self.code, self.name, self.severity, message, help, subject)
 
 
@@ -32,7 +32,7 @@ UNREADABLE = Row(
     "ORG001", "unreadable-file", _E,
     "The file or folder cannot be opened: it is missing, not permitted, not a regular file, or a loop of links.",
     "A file that cannot be read cannot be checked, and skipping it silently would hide the roles it declares.",
-    "Fix the link or the permissions, or do not name this path.",
+    "Fix the link or the permissions, or remove this path from the arguments or settings.",
 )  # fmt: skip
 NOT_UTF8 = Row(
     "ORG002", "not-utf8", _E,
@@ -43,7 +43,7 @@ NOT_UTF8 = Row(
 TOO_LARGE = Row(
     "ORG003", "file-too-large", _E,
     "The file is larger than 16 MiB (a Markdown document: 256 KiB), or contains more than 100,000 keys and values or too many anchors or lines.",
-    "The limit applies before anything is parsed, so that one file cannot stop a server.",
+    "The limit applies before anything is parsed, so one file cannot stop a server.",
     "Split the documents into several files; orgkernel reads a whole folder.",
 )  # fmt: skip
 EMPTY = Row(
@@ -54,7 +54,7 @@ EMPTY = Row(
 )  # fmt: skip
 BAD_YAML = Row(
     "ORG005", "invalid-yaml", _E,
-    "The text is not valid YAML.",
+    "The file is not valid YAML.",
     "Nothing after the error can be trusted.",
     "Correct the syntax at the reported place; indentation and unquoted `:` or `#` are the usual causes.",
 )  # fmt: skip
@@ -67,8 +67,8 @@ DUPLICATE_KEY = Row(
 TAG = Row(
     "ORG007", "tag-refused", _E,
     "A value has a YAML tag such as `!!python/object` or `!!str`.",
-    "Tags choose how a value is built, but documents are only data. Quotes show what is text.",
-    "Remove the tag; put the value in quotes if it is text.",
+    "Tags choose how a value is built, but documents are only data. Quotes mark strings.",
+    "Remove the tag. Put the value in quotes if it is a string.",
 )  # fmt: skip
 MERGE_KEY = Row(
     "ORG008", "merge-key-refused", _E,
@@ -79,7 +79,7 @@ MERGE_KEY = Row(
 NON_STRING_KEY = Row(
     "ORG009", "non-string-key", _E,
     "A key is a number, a boolean, null or a collection.",
-    "Ids are text, and readers disagree on what `1` and `true` mean as keys.",
+    "Ids are strings, and readers disagree on the meaning of `1` and `true` as keys.",
     "Put the key in quotes.",
 )  # fmt: skip
 ALIAS_CYCLE = Row(
@@ -103,18 +103,18 @@ TOO_DEEP = Row(
 NUMBER = Row(
     "ORG013", "number-out-of-range", _E,
     "A number does not fit in 64 bits, or is not finite.",
-    "Other systems would read another number.",
-    "Write a smaller number, or put it in quotes if it is text.",
+    "Other systems would read a different number.",
+    "Write a smaller number, or put it in quotes if it is a string.",
 )  # fmt: skip
 BAD_JSON = Row(
     "ORG014", "invalid-json", _E,
-    "The text of a `.json` file is not valid JSON.",
+    "A `.json` file is not valid JSON.",
     "Nothing after the error can be trusted.",
     "Correct the syntax at the reported place; JSON has no trailing commas and no comments.",
 )  # fmt: skip
 CHARACTER = Row(
     "ORG015", "unprintable-character", _E,
-    "The text contains a control character, a lone surrogate or a Unicode line separator.",
+    "The file contains a control character, a lone surrogate or a Unicode line separator.",
     "Readers disagree on whether such a character ends a line, and terminals obey control characters.",
     "Remove the character, or write it as an escape inside double quotes.",
 )  # fmt: skip
@@ -122,7 +122,7 @@ UNDEFINED_ALIAS = Row(
     "ORG016", "undefined-alias", _E,
     "An alias refers to an anchor that is not defined before it.",
     "The alias has no value.",
-    "Define the anchor first, or put text that begins with `*` in quotes.",
+    "Define the anchor first, or put a string that begins with `*` in quotes.",
 )  # fmt: skip
 NOT_A_MAPPING = Row(
     "ORG017", "not-a-mapping", _E,
@@ -132,7 +132,7 @@ NOT_A_MAPPING = Row(
 )  # fmt: skip
 NO_SCHEMA = Row(
     "ORG018", "missing-schema", _E,
-    "The document has the fields of an orgkernel document, or lies among such documents, but has no `_schema`.",
+    "The document has the fields of an orgkernel document, or is in a folder with such documents, but has no `_schema`.",
     "A document without `_schema` is not read, so the role it declares would be missing without any message.",
     "Add `_schema: orgkernel:KIND` as its first field.",
 )  # fmt: skip
@@ -145,7 +145,7 @@ UNKNOWN_KIND = Row(
 LATER_KIND = Row(
     "ORG020", "kind-not-read", _W,
     "`_schema` names a kind that this version knows but does not read.",
-    "What the document declares has no effect.",
+    "The declarations in the document have no effect.",
     "Keep the file for a later version, or remove it.",
 )  # fmt: skip
 NEWER_VERSION = Row(
@@ -157,48 +157,48 @@ NEWER_VERSION = Row(
 UNSUPPORTED_VERSION = Row(
     "ORG022", "unsupported-version", _E,
     "`_version` is not written as `MAJOR.MINOR`, or belongs to another major version of the format.",
-    "The same fields may have another meaning in that version.",
+    "The same fields can have another meaning in that version.",
     "Write `_version: \"1.0\"`.",
 )  # fmt: skip
 LINK_LEAVES = Row(
     "ORG023", "link-leaves-root", _E,
     "A link leads out of the folders that are read, and the settings do not allow it.",
-    "A link can come with a commit. Following it could read, and show, any file that the reader may open.",
+    "A link can come with a commit. Following it could expose any file that orgkernel is able to open.",
     "Copy the file or folder, name it in `paths`, or name its folder in the setting `links` of `orgkernel.toml`.",
 )  # fmt: skip
 NO_FRONT_MATTER = Row(
     "ORG024", "no-front-matter", _E,
-    "A SKILL.md, or an agent of Claude Code, does not begin with front matter: YAML between two lines `---`.",
-    "Without `name` and `description` nobody can find the skill or the agent.",
+    "A SKILL.md, or a Claude Code agent, does not begin with front matter: YAML between two lines `---`.",
+    "Hosts find a skill or an agent only by its `name` and `description`.",
     "Begin the file with `---`, `name`, `description` and `---`.",
 )  # fmt: skip
 LOOSE_FRONT_MATTER = Row(
     "ORG025", "loose-front-matter", _W,
-    "The front matter of an agent of Claude Code is not valid YAML, and was read line by line.",
-    "Claude Code reads such a file, so the role is there. Other programs refuse the whole file, and where a value ends is a guess.",
-    "Put the value into quotes, or write it as a block that begins with `>-`; `: ` and ` #` in plain text are the usual causes.",
+    "The front matter of a Claude Code agent is not valid YAML, so it was read line by line.",
+    "Claude Code reads such a file, so orgkernel reads the role too. Other programs refuse the whole file, and the end of a value is only a guess.",
+    "Put the value in quotes, or write it as a block that begins with `>-`. The usual cause is `: ` or ` #` in a plain string.",
 )  # fmt: skip
 UNREAD_PYTHON = Row(
     "ORG026", "unread-python", _W,
     "The Python file of a CrewAI crew cannot be parsed, or is larger than 512 KiB.",
-    "It says which tools there are and who manages the crew. Without it, its agents have none of its tools here.",
-    "Correct the syntax; orgkernel reads the file and never runs it.",
+    "The file defines the tools and the manager of the crew. If it cannot be read, orgkernel treats the agents as having none of these tools.",
+    "Correct the syntax. orgkernel reads the file and never runs it.",
 )  # fmt: skip
 INCOMPLETE_TOOL_LIST = Row(
     "ORG028", "incomplete-tool-list", _W,
-    "A saved answer to `tools/list` of an MCP server has a `nextCursor`: it is one page of several.",
-    "Tools on the other pages do not exist here, so that nobody can be said to have them.",
+    "A saved answer to `tools/list` of an MCP server has a `nextCursor`, so it is only one of several pages.",
+    "The tools on the other pages are unknown, so no role has them.",
     "Save the tools of all pages in one list, or let `orgkernel mcp tools FILE --connect` ask the server.",
 )  # fmt: skip
 UNUSABLE_SOURCE = Row(
     "ORG030", "unusable-source", _E,
-    "An organization names a source that does not exist, lies outside of what is read, or is in a format that this version does not read.",
-    "Its roles would be missing, and every other answer would be about another organization. A document that comes with a project may not choose what else is read on this machine.",
-    "Correct the path, which starts at the folder of the document. Allow a folder outside by `links` in the settings, or name it on the command line.",
+    "An organization names a source that does not exist, is outside the folders that are read, or is in a format that this version does not read.",
+    "Its roles would be missing, so every answer would be about a different organization. A document that comes with a project must not choose which other files are read on this machine.",
+    "Correct the path, which starts at the folder of the document. Allow a folder outside under `links` in the settings, or name it on the command line.",
 )  # fmt: skip
 EMPTY_SOURCE = Row(
     "ORG031", "empty-source", _E,
-    "An organization names a source in which there are no files of its format.",
+    "An organization names a source that contains no files of its format.",
     "A source without roles, tools and skills is nearly always a wrong path or a wrong format.",
     "Correct the path or the format, or remove the source.",
 )  # fmt: skip
@@ -210,14 +210,14 @@ MISSING_FIELD = Row(
 )  # fmt: skip
 UNKNOWN_FIELD = Row(
     "ORG102", "unknown-field", _W,
-    "A mapping has a field that nothing reads.",
+    "A mapping has an unknown field.",
     "A misspelled field has no effect, and the default silently takes its place.",
     "Correct the spelling, move the field to its right place, or start its name with `x_` if it is your own field.",
 )  # fmt: skip
 WRONG_TYPE = Row(
     "ORG103", "wrong-type", _E,
     "A value has another type than its field.",
-    "Values are not converted: `\"2\"` is text and `2` is a number.",
+    "Values are not converted: `\"2\"` is a string and `2` is a number.",
     "Write a value of the field's type; `orgkernel schema KIND` shows it.",
 )  # fmt: skip
 UNKNOWN_VALUE = Row(
@@ -240,7 +240,7 @@ OUT_OF_RANGE = Row(
 )  # fmt: skip
 WRONG_LENGTH = Row(
     "ORG107", "wrong-length", _E,
-    "A text or list is shorter or longer than its field allows.",
+    "A string or list is shorter or longer than its field allows.",
     "The value has no meaning.",
     "Use a length within the reported limits.",
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """A diagnostic: one cause, one place, one line of message, and help where there is any.
 
-Its fingerprint is what stays the same when lines move: its rule, its file, its subject, and its words.
+Its fingerprint does not change when lines move. It consists of the rule, the file, the subject and the words of the
+message.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 
 class Severity(Enum):
-    """How much a finding matters; the order is the order of definition, worst first.
+    """The severity of a finding. Severities are ordered as defined, worst first.
 
     >>> Severity.ERROR.reaches(Severity.WARNING), Severity("info").reaches(Severity.WARNING)
     (True, False)
@@ -70,39 +71,39 @@ class Diagnostic:
     place: Place
     code: str
     name: str
-    """What the code is called, such as `unknown-superior`."""
+    """Name of the rule, such as `unknown-superior`."""
     severity: Severity
     message: str
-    """Lower case, one line, subject first, no final stop."""
+    """The message: lower case, one line, subject first, no final period."""
     help: str = ""
-    """What to do about it; empty when the page of the rule is the best help."""
+    """The remedy. Empty if the page of the rule is the best help."""
     subject: str = ""
-    """What the finding is about, `role:ID`, `domain:ID`, …; empty for findings about a file."""
+    """The subject of the finding: `role:ID`, `domain:ID`, …. Empty for findings about a file."""
     related: tuple[Related, ...] = ()
 
 
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Without repeats, in the order a reader goes through the files."""
+    """Findings without duplicates, in the order in which a reader goes through the files."""
     unique = dict.fromkeys(diagnostics)
     return tuple(
         sorted(unique, key=lambda diagnostic: (diagnostic.place, diagnostic.code, diagnostic.message))
     )
 
 
-# Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word or of
-# user text (in backticks) distinguishes findings.
+# Lines and columns, and separate numbers, can change: `7 roles` can become `8 roles`. A number in a word or in user
+# text (in backticks) distinguishes findings.
 _PLACE = lazy_pattern(r":\d+(?::\d+)?(?![\w:])")
 _NUMBER = lazy_pattern(r"(?<![\w`.-])\d[\d,.]*(?![\w`-])")
 _LENGTH = 32
 
 
 def fingerprint_message(message: str) -> str:
-    """Of a message without its numbers."""
+    """Fingerprint of a message without its numbers."""
     return _digest(_NUMBER.sub("#", _PLACE.sub(":#", message)))
 
 
 def fingerprint_finding(diagnostic: Diagnostic) -> str:
-    """Of rule, file, subject and message; two findings may share it."""
+    """Fingerprint of rule, file, subject and message. Two findings can have the same one."""
     return _digest(
         "\0".join(
             (
@@ -115,8 +116,8 @@ def fingerprint_finding(diagnostic: Diagnostic) -> str:
     )
 
 
-def fingerprint_each(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
-    """Each finding with a fingerprint of its own: equal findings are numbered in their order."""
+def fingerprint_findings(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
+    """Each finding with a unique fingerprint: equal findings are numbered in order."""
     seen: Counter[str] = Counter()
     for diagnostic in diagnostics:
         shared = fingerprint_finding(diagnostic)

@@ -1,4 +1,6 @@
-"""Findings as text for people, as lines for editors, as JSON for programs, and how far the text reaches that they point at."""
+"""Renders findings as text for people, as lines for editors and as JSON for programs, and measures the underlined
+text.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 ReadLines = Callable[[str], Sequence[str]]
-"""Name of a file, as shown, to its lines; none where it cannot be read."""
+"""Returns the lines of a file, by its name as shown. Empty if it cannot be read."""
 
 Paint = Callable[[str, str], str]
-"""A text and a severity to the text in the color of the severity."""
+"""Colors a text for a severity."""
 
 _WIDTH = 100
 # A quoted text, or everything up to what ends a plain one.
@@ -24,12 +26,12 @@ _TOKEN = lazy_pattern(
 )
 # A word inside a text, such as a name in a trigger.
 _WORD = lazy_pattern(r"""[^\s"'(),\]}]+""")
-# What stands before a value or key begins; anything else means that the place is inside one.
+# Characters before a value or key. Any other character means that the place is inside one.
 _BEFORE_VALUES = frozenset(":-[,{?")
 
 
-def token_length(line: str, start: int) -> int:
-    """Number of characters, at least one, of the value, or of the word inside one, that begins at `start` (from 0)."""
+def measure_token(line: str, start: int) -> int:
+    """Length in characters, at least one, of the value or the word that begins at `start` (from 0)."""
     before = line[:start].rstrip()[-1:]
     inside = bool(before) and before not in _BEFORE_VALUES
     match = (_WORD if inside else _TOKEN).match(line, start)
@@ -37,17 +39,17 @@ def token_length(line: str, start: int) -> int:
 
 
 def find_end_column(place: Place, read_lines: ReadLines) -> int | None:
-    """The column after the last one a place points at; None where its line cannot be read or has changed."""
+    """The column after the last one of the text at a place. None if its line cannot be read or has changed."""
     lines = read_lines(place.file)
     if not 0 < place.line <= len(lines):
         return None
     line = lines[place.line - 1].rstrip("\r\n")
     start = place.column - 1
-    return place.column + token_length(line, start) if 0 <= start < len(line) else None
+    return place.column + measure_token(line, start) if 0 <= start < len(line) else None
 
 
 def sentence(diagnostic: Diagnostic) -> str:
-    """What is wrong, and in parentheses what to do about it."""
+    """The message, with the help in parentheses."""
     return clean(f"{diagnostic.message} ({diagnostic.help})" if diagnostic.help else diagnostic.message)
 
 
@@ -57,23 +59,30 @@ def title(diagnostic: Diagnostic) -> str:
 
 
 def render_full(diagnostics: Iterable[Diagnostic], read_lines: ReadLines, paint: Paint | None = None) -> str:
-    """Each finding with the line it is about, its help, and where to read more. `paint` colors what stands out."""
-    return "\n".join(_block(diagnostic, read_lines, paint or _unpainted) for diagnostic in diagnostics)
+    """Each finding with its source line, its help, and a reference to the page of its rule. `paint` colors the
+    highlights.
+    """
+    return "\n".join(
+        _render_block(diagnostic, read_lines, paint or _leave_unpainted) for diagnostic in diagnostics
+    )
 
 
 def render_concise(diagnostics: Iterable[Diagnostic], paint: Paint | None = None) -> str:
     """One line for each finding."""
-    return "".join(f"{_headline(diagnostic, paint or _unpainted)}\n" for diagnostic in diagnostics)
-
-
-def render_json(diagnostics: Iterable[Diagnostic]) -> str:
-    """A list of objects."""
-    return (
-        json.dumps([as_data(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
+    return "".join(
+        f"{_render_headline(diagnostic, paint or _leave_unpainted)}\n" for diagnostic in diagnostics
     )
 
 
-def as_data(diagnostic: Diagnostic) -> dict[str, Any]:
+def render_json(diagnostics: Iterable[Diagnostic]) -> str:
+    """The findings as a JSON list of objects."""
+    return (
+        json.dumps([convert_to_data(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False)
+        + "\n"
+    )
+
+
+def convert_to_data(diagnostic: Diagnostic) -> dict[str, Any]:
     """A finding as plain data, for JSON."""
     return {
         "code": diagnostic.code,
@@ -92,19 +101,19 @@ def as_data(diagnostic: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _unpainted(text: str, word: str) -> str:
+def _leave_unpainted(text: str, word: str) -> str:
     return text
 
 
-def _headline(diagnostic: Diagnostic, paint: Paint) -> str:
+def _render_headline(diagnostic: Diagnostic, paint: Paint) -> str:
     level = paint(printable(f"{diagnostic.severity.value}[{diagnostic.code}]"), diagnostic.severity.value)
     return (
         f"{printable(str(diagnostic.place))}: {level} {printable(f'{diagnostic.name}: {diagnostic.message}')}"
     )
 
 
-def _block(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint) -> str:
-    lines = [_headline(diagnostic, paint), *_excerpt(diagnostic, read_lines, paint)]
+def _render_block(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint) -> str:
+    lines = [_render_headline(diagnostic, paint), *_render_excerpt(diagnostic, read_lines, paint)]
     lines += [f"    {printable(str(each.place))}: {printable(each.text)}" for each in diagnostic.related]
     if diagnostic.help:
         lines.append(f"    help: {printable(diagnostic.help)}")
@@ -112,13 +121,13 @@ def _block(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _excerpt(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint) -> list[str]:
+def _render_excerpt(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint) -> list[str]:
     source = read_lines(diagnostic.place.file)
     number, column = diagnostic.place.line, diagnostic.place.column - 1
     if not 0 < number <= len(source) or not source[number - 1].strip():
         return []
     line = mask_secrets(source[number - 1].rstrip("\r\n"))
-    length = token_length(line, column)
+    length = measure_token(line, column)
     start = 0 if column + length <= _WIDTH else max(0, column - _WIDTH // 3)
     shown = line[start : start + _WIDTH]
     # Characters that print as several, or as none, would shift the caret: one column each.

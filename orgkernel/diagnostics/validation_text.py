@@ -1,4 +1,4 @@
-"""Messages about values that do not fit their shape, made from what msgspec says."""
+"""Words messages about values that do not fit their shape, based on the errors of msgspec."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACE = re.compile(r" - at (?:`(key)` in )?`\$(.*)`$", re.DOTALL)
 
 
 class Unfit(NamedTuple):
-    """A value that does not fit: its place, and what it is compared with what it should be."""
+    """A value that does not fit: its place, and a comparison with the expected value."""
 
     message: str
     place: str
@@ -35,7 +35,7 @@ class Unfit(NamedTuple):
 
 
 def describe_unfit(error: Exception) -> Unfit:
-    """A conversion error of msgspec in orgkernel's words; user text is quoted, and secrets in it are masked.
+    """Describe a conversion error of msgspec in orgkernel's words. User text is quoted, and secrets in it are masked.
 
     >>> import msgspec
     >>> try:
@@ -47,12 +47,12 @@ def describe_unfit(error: Exception) -> Unfit:
     text = str(error)
     match = _PLACE.search(text)
     if match is None:
-        return Unfit(_in_words(text), "")
-    message = _in_words(text[: match.start()])
+        return Unfit(_describe(text), "")
+    message = _describe(text[: match.start()])
     return Unfit(f"a key: {message}" if match[1] else message, match[2])
 
 
-def _in_words(text: str) -> str:
+def _describe(text: str) -> str:
     if match := _LENGTH.fullmatch(text):
         kind, bound, length, got = match.groups()
         unit = _COUNTED[kind] if length != "1" else _COUNTED[kind].replace("ies", "y").rstrip("s")
@@ -60,32 +60,36 @@ def _in_words(text: str) -> str:
             f", got {got}" if got else ""
         )
     if match := _RANGE.fullmatch(text):
-        return f"expected a number of {_BOUNDS[match[1]]} {_plain(match[2])}"
+        return f"expected a number of {_BOUNDS[match[1]]} {_format_limit(match[2])}"
     if match := _MULTIPLE.fullmatch(text):
-        step = _plain(match[1])
+        step = _format_limit(match[1])
         return "expected a whole number" if step == "1" else f"expected a number that is a multiple of {step}"
     if match := _PATTERN.fullmatch(text):
         return f"expected text that matches {quote(match[1])}"
     if match := _CHOICE.fullmatch(text):
         return f"{quote(match[2] if match[1] else match[3])} is not one of the allowed values"
     if match := _KIND.fullmatch(text):
-        return f"expected {_kinds(match[1])}" + (f", got {_kind_given(match[2])}" if match[2] else "")
+        return f"expected {_name_kinds(match[1])}" + (
+            f", got {_name_given_kind(match[2])}" if match[2] else ""
+        )
     if match := _FIELD.fullmatch(text):
         verb = "lacks the" if match[1] else "has the unknown"
         return f"{verb} field {quote(match[2])}"
     return clean(text[:1].lower() + text[1:])
 
 
-def _kinds(named: str) -> str:
-    """The kinds a value may have, from `int | str | null`."""
+def _name_kinds(named: str) -> str:
+    """The expected kinds of a value, from `int | str | null`."""
     return " or ".join(_KINDS.get(name, "another value") for name in named.split(" | "))
 
 
-def _kind_given(name: str) -> str:
-    """The kind a value has; a number with a fraction is named as such, because a whole number may be expected."""
-    return "a number with a fraction" if name == "float" else "a number" if name == "int" else _kinds(name)
+def _name_given_kind(name: str) -> str:
+    """The actual kind of a value. A number with a fraction is named as such, because a whole number can be expected."""
+    return (
+        "a number with a fraction" if name == "float" else "a number" if name == "int" else _name_kinds(name)
+    )
 
 
-def _plain(number: str) -> str:
-    """A limit without a fraction of zero."""
+def _format_limit(number: str) -> str:
+    """A limit without a zero fraction."""
     return number.removesuffix(".0")

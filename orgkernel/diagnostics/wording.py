@@ -1,4 +1,4 @@
-"""How messages quote user text, cut lists, and suggest what a misspelled word may have meant."""
+"""Wording of messages: quote user text, shorten lists, and suggest corrections of misspelled words."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from orgkernel.runtime.secret_shapes import mask_secrets
 
 _LONGEST_QUOTE = 80
 LISTED = 5
-"""Words of a list that a message names."""
+"""The number of words of a list that a message names."""
 # difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word. So only words of
 # about the same length that share their beginning or ending are compared, and only so many.
 _COMPARED = 200
-# Controls of direction are among them: they make a text look like another one. So are characters in which a text can hide
-# that a reader does not see and a model does: tags, variation selectors and joiners in a row, and what has no width.
+# This includes direction controls, which make a text look like another one, and characters that can hide a text from a
+# reader but not from a model: tags, runs of variation selectors and joiners, and characters without width.
 _CONTROL = lazy_pattern(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e0fff]|[\u200c\u200d]{2,}|[\ufe00-\ufe0f]{2,}"
@@ -24,7 +24,7 @@ _UNSEEN = lazy_pattern(_CONTROL.pattern.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x
 
 
 def quote(text: object) -> str:
-    """User text in backticks, on one line, control characters written out, secrets masked, cut to a readable length."""
+    """User text in backticks: on one line, control characters escaped, secrets masked, shortened to a readable length."""
     shown = clean(str(text))
     if len(shown) > _LONGEST_QUOTE:
         shown = shown[: _LONGEST_QUOTE - 1] + "…"
@@ -32,30 +32,32 @@ def quote(text: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Text with control characters written out, so that a file cannot drive the reader's terminal."""
+    """Text with control characters escaped, so a file cannot control the reader's terminal."""
     if text.isascii() and text.isprintable():
         return text
-    return _CONTROL.sub(_written_out, text)
+    return _CONTROL.sub(_escape_character, text)
 
 
-def printable_lines(text: str) -> str:
-    """Text of several lines in which every character that a reader does not see is written out."""
+def escape_lines(text: str) -> str:
+    """Text of several lines with all invisible characters escaped."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNSEEN.sub(_written_out, text)
+    return _UNSEEN.sub(_escape_character, text)
 
 
-def _written_out(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape", "surrogatepass").decode()
 
 
 def clean(text: str) -> str:
-    """Text on one line, control characters written out, secrets masked."""
+    """Text on one line, with control characters escaped and secrets masked."""
     return printable(mask_secrets(text))
 
 
 def listing(words: Iterable[object], count: int | None = None) -> str:
-    """The first five words in backticks, then how many more; `count` is how many there are, where not all are handed in."""
+    """The first five words in backticks, and the number of further ones. `count` is the total, if not all words are
+    passed.
+    """
     word_list = tuple(words)
     shown = ", ".join(quote(word) for word in word_list[:LISTED])
     more = (len(word_list) if count is None else count) - LISTED
@@ -63,7 +65,7 @@ def listing(words: Iterable[object], count: int | None = None) -> str:
 
 
 def suggest(word: str, known: Collection[str]) -> str | None:
-    """The known word that `word` most likely meant, or None when nothing is close."""
+    """The known word that is most similar to `word`, or None if none is close."""
     near = [
         candidate
         for candidate in known
@@ -75,14 +77,14 @@ def suggest(word: str, known: Collection[str]) -> str | None:
             break
         begin, end = word[:shared], word[-shared:]
         near = [candidate for candidate in near if candidate.startswith(begin) or candidate.endswith(end)]
-    from difflib import get_close_matches  # most runs find nothing misspelled
+    from difflib import get_close_matches  # most runs do not need it
 
     matches = get_close_matches(word, sorted(near)[:_COMPARED], n=1, cutoff=0.7)
     return matches[0] if matches else None
 
 
 def did_you_mean_tool(word: str, tools: Mapping[str, Iterable[str]]) -> str:
-    """Help for a tool that is not declared, by its name here or in another runtime; `tools` maps ids to those names.
+    """Help for an undeclared tool, from its name here or in another runtime; `tools` maps ids to those names.
 
     >>> did_you_mean_tool("Bash", {"shell": ["Bash"], "bake": []}), did_you_mean_tool("shel", {"shell": []})
     ('did you mean `shell`, which another runtime calls `Bash`?', 'did you mean `shell`?')

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diff.changes import Change, Kind
 from orgkernel.graph.questions import OrgView
 
@@ -46,4 +46,4 @@ def _locate(view: OrgView, section: str, name: str, value: Any) -> tuple[Why, ..
     if value is None:
         return ()
     place = view.records.document.place(AUTHZEN, "types", section, name, key=True)
-    return (why_place(f"authzen {section} {name}", place),)
+    return (cite_place(f"authzen {section} {name}", place),)

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.policies import AccessPolicy, PolicyTable
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.policy_effects import EFFECT_OF, Direction, combine_directions, multiply_direction
 from orgkernel.diff.sections import DIRECTORY
@@ -28,7 +28,7 @@ _Entries = Mapping[str, Definition[Any]]
 def compare_directories(old: OrgView, new: OrgView) -> Iterator[Change]:
     """One change for every entry that differs."""
     before, after = _map_entries(old), _map_entries(new)
-    tables = [PolicyTable.of(view.records.policies.values()) for view in (old, new)]
+    tables = [PolicyTable.build(view.records.policies.values()) for view in (old, new)]
     for subject in sorted({*before, *after}):
         one, other = before.get(subject), after.get(subject)
         contents = [{} if each is None else _get_content(each) for each in (one, other)]
@@ -87,7 +87,7 @@ def _add_policies(
 
 
 def _why(subject: str, entry: Definition[Any] | None) -> tuple[Why, ...]:
-    return () if entry is None else (why_place(f"{subject} is declared", entry.place()),)
+    return () if entry is None else (cite_place(f"{subject} is declared", entry.place()),)
 
 
 def _compute_effect(
@@ -129,7 +129,7 @@ def _compute_direction(
 
 
 def _find_matching(table: PolicyTable, identity: SubjectIdentity | None) -> tuple[AccessPolicy, ...]:
-    return () if identity is None else table.matching(identity)
+    return () if identity is None else table.find_matching(identity)
 
 
 def _get_policy_direction(policy: AccessPolicy) -> Direction:

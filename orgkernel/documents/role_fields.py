@@ -28,14 +28,16 @@ Decides = Literal[
     "nothing",
     "not yet",
 ]
-"""What depends on the field. `nothing`: people and agents read it. `not yet`: its description says so."""
+"""The decision that depends on the field. `nothing`: people and agents read it. `not yet`: see its description."""
 Gives = Literal["nothing", "items", "number", "levels", "own measure"]
 """How a change of the field gives a role more: by nothing, by each item, by a greater number, by an item or a higher level
 of it, or by a measure of its own in `diff/effects.py`. A tuple is a ladder, from the least."""
 
 
 class Lost(NamedTuple):
-    """What a format of agents leaves out if it cannot say the field. Fields with one name are counted together."""
+    """The value that an export format leaves out if it cannot express the field. Fields with the same name are
+    counted together.
+    """
 
     what: str
     why: str = "the format has no place for it"
@@ -52,7 +54,7 @@ class RoleField(NamedTuple):
     decides: Decides
     gives: Gives | tuple[str | None, ...]
     lost: Lost | None
-    """None if every format of agents says it, or counts it by the tools that it withholds."""
+    """None if every export format expresses the field, or if it is counted by the tools that it withholds."""
     another: Any
     """A valid value that is not the default. The laws write it into a profile and look what changes."""
     of_specification: bool
@@ -69,7 +71,7 @@ _DOCTRINE: Final = Lost("doctrine")
 _ENTRY_RANKS: Final = Lost("entry ranks")
 
 
-def _row(
+def _build_row(
     route: str,
     part: str,
     shown: Shown,
@@ -85,51 +87,51 @@ def _row(
 
 # In the order in which reports and forms list them.
 ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
-    _row("role_name", "role_name", "derived", "nothing", "nothing", None, "Another", specified=True),
-    _row("role_type", "role_type", "derived", "chain of command", "nothing", Lost("role types"), "executive", specified=True),
-    _row("description", "description", "derived", "dispatch", "nothing", None, "Does it."),
-    _row("chain_of_command.reports_to", "chain_of_command", "derived", "chain of command", "nothing", _COMMAND, "c", specified=True),
-    _row("chain_of_command.authority_level", _IDENTITY, "derived", "chain of command", "number", Lost("authority levels"), 2, specified=True),
-    _row("chain_of_command.can_delegate", _IDENTITY, "derived", "hand-offs", "number", Lost("rights to delegate"), True, specified=True),
-    _row("handoff.may_to", "handoff_targets", "derived", "hand-offs", "items", _HANDOFF_RIGHTS, ["c"]),
-    _row("handoff.may_from", "handoff_sources", "derived", "hand-offs", "nothing", _HANDOFF_RIGHTS, ["c"]),
-    _row("capabilities.bst_domains", "domains", "derived", "dispatch", "items", Lost("domains", "work is not routed by domain there"), ["codegen"], specified=True),
-    _row("capabilities.intents", "intents", "derived", "dispatch", "nothing", Lost("intents"), ["greet"]),
-    _row("capabilities.htn_plans", "plans", "derived", "dispatch", "own measure", Lost("plans"), ["codegen_module"], specified=True),
-    _row("capabilities.procedures", "listed_procedures", "ids", "dispatch", "nothing", Lost("procedures"), ["sweep"]),
-    _row("capabilities.tools_primary", "tools", "derived", "access", "own measure", None, ["text_editor"], specified=True),
-    _row("capabilities.tools_secondary", "tools", "derived", "access", "own measure", None, ["text_editor"], specified=True),
-    _row("capabilities.tools", "tools", "derived", "access", "own measure", None, [{"tool": "text_editor", "level": "full"}]),
-    _row("capabilities.skills", "skills", "derived", "crew", "nothing", Lost("skills that roles require"), ["software_construction"], specified=True),
-    _row("examples", "examples", "texts", "dispatch", "nothing", _EXAMPLES, ["Do it."]),
-    _row("not_examples", "not_examples", "texts", "dispatch", "nothing", _EXAMPLES, ["Do that."]),
-    _row("requirements.preferred_model", "requirements", "setting", "nothing", "nothing", Lost("models"), "a-model", specified=True),
-    _row("requirements.min_context_tokens", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, 1000, specified=True),
-    _row("requirements.required_extensions", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, ["memory"], specified=True),
-    _row("pace_plan", "pace", "derived", "failures", "nothing", Lost("PACE plans", _SAID_IN_TEXT), {"primary": {"action": "x"}}, specified=True),
-    _row("doctrine.salute_interval_turns", "doctrine", "setting", "reports", "nothing", _DOCTRINE, 2, specified=True),
-    _row("doctrine.max_turns_without_progress", "doctrine", "setting", "failures", "nothing", Lost("turns without progress"), 7, specified=True),
-    _row("doctrine.report_on_completion", "doctrine", "setting", "reports", "nothing", _DOCTRINE, False, specified=True),
-    _row("doctrine.report_on_failure", "doctrine", "setting", "reports", "nothing", _DOCTRINE, False, specified=True),
-    _row("doctrine.autonomous_retry_limit", "doctrine", "setting", "nothing", "nothing", _DOCTRINE, 3, specified=True),
-    _row("does_not_have", "does_not_have", "texts", "nothing", "nothing", Lost("what roles do not have", _SAID_IN_TEXT), ["A shell."]),
-    _row("standing_orders", "standing_orders", "texts", "nothing", "nothing", Lost("standing orders", _SAID_IN_TEXT), ["Ask."]),
-    _row("department", "department", "derived", "access", "nothing", Lost("departments"), "d"),
-    _row("layer", "layer", "derived", "hand-offs", "nothing", Lost("layers"), "l"),
-    _row("crew_tier", _IDENTITY, "setting", "chain of command", "nothing", Lost("crew tiers"), "utility"),
-    _row("position", _IDENTITY, "setting", "hand-offs", "nothing", Lost("positions"), "worker"),
-    _row("clearance", _IDENTITY, "setting", "not yet", (None, "basic", "enhanced", "full", "oracle"), Lost("clearances"), "basic"),
-    _row("entry_rank", _IDENTITY, "setting", "crew", "nothing", _ENTRY_RANKS, "ensign"),
-    _row("open_to_probation", _IDENTITY, "setting", "crew", "number", _ENTRY_RANKS, True),
-    _row("lmc_mode", _IDENTITY, "setting", "contracts", "nothing", Lost("LMC modes"), "lite"),
-    _row("may_grant", "may_grant", "derived", "access", "levels", Lost("rights to grant"), [{"tool": "file_read"}]),
-    _row("credentials", "credentials", "ids", "access", "items", Lost("credentials"), ["c"]),
-    _row("data", "data", "ids", "access", "items", Lost("data"), ["minimal"]),
-    _row("file_scope", "file_scope", "texts", "access", "own measure", Lost("file scopes", "a tool that writes files is withheld from these roles"), ["src/"]),
+    _build_row("role_name", "role_name", "derived", "nothing", "nothing", None, "Another", specified=True),
+    _build_row("role_type", "role_type", "derived", "chain of command", "nothing", Lost("role types"), "executive", specified=True),
+    _build_row("description", "description", "derived", "dispatch", "nothing", None, "Does it."),
+    _build_row("chain_of_command.reports_to", "chain_of_command", "derived", "chain of command", "nothing", _COMMAND, "c", specified=True),
+    _build_row("chain_of_command.authority_level", _IDENTITY, "derived", "chain of command", "number", Lost("authority levels"), 2, specified=True),
+    _build_row("chain_of_command.can_delegate", _IDENTITY, "derived", "hand-offs", "number", Lost("rights to delegate"), True, specified=True),
+    _build_row("handoff.may_to", "handoff_targets", "derived", "hand-offs", "items", _HANDOFF_RIGHTS, ["c"]),
+    _build_row("handoff.may_from", "handoff_sources", "derived", "hand-offs", "nothing", _HANDOFF_RIGHTS, ["c"]),
+    _build_row("capabilities.bst_domains", "domains", "derived", "dispatch", "items", Lost("domains", "work is not routed by domain there"), ["codegen"], specified=True),
+    _build_row("capabilities.intents", "intents", "derived", "dispatch", "nothing", Lost("intents"), ["greet"]),
+    _build_row("capabilities.htn_plans", "plans", "derived", "dispatch", "own measure", Lost("plans"), ["codegen_module"], specified=True),
+    _build_row("capabilities.procedures", "listed_procedures", "ids", "dispatch", "nothing", Lost("procedures"), ["sweep"]),
+    _build_row("capabilities.tools_primary", "tools", "derived", "access", "own measure", None, ["text_editor"], specified=True),
+    _build_row("capabilities.tools_secondary", "tools", "derived", "access", "own measure", None, ["text_editor"], specified=True),
+    _build_row("capabilities.tools", "tools", "derived", "access", "own measure", None, [{"tool": "text_editor", "level": "full"}]),
+    _build_row("capabilities.skills", "skills", "derived", "crew", "nothing", Lost("skills that roles require"), ["software_construction"], specified=True),
+    _build_row("examples", "examples", "texts", "dispatch", "nothing", _EXAMPLES, ["Do it."]),
+    _build_row("not_examples", "not_examples", "texts", "dispatch", "nothing", _EXAMPLES, ["Do that."]),
+    _build_row("requirements.preferred_model", "requirements", "setting", "nothing", "nothing", Lost("models"), "a-model", specified=True),
+    _build_row("requirements.min_context_tokens", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, 1000, specified=True),
+    _build_row("requirements.required_extensions", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, ["memory"], specified=True),
+    _build_row("pace_plan", "pace", "derived", "failures", "nothing", Lost("PACE plans", _SAID_IN_TEXT), {"primary": {"action": "x"}}, specified=True),
+    _build_row("doctrine.salute_interval_turns", "doctrine", "setting", "reports", "nothing", _DOCTRINE, 2, specified=True),
+    _build_row("doctrine.max_turns_without_progress", "doctrine", "setting", "failures", "nothing", Lost("turns without progress"), 7, specified=True),
+    _build_row("doctrine.report_on_completion", "doctrine", "setting", "reports", "nothing", _DOCTRINE, False, specified=True),
+    _build_row("doctrine.report_on_failure", "doctrine", "setting", "reports", "nothing", _DOCTRINE, False, specified=True),
+    _build_row("doctrine.autonomous_retry_limit", "doctrine", "setting", "nothing", "nothing", _DOCTRINE, 3, specified=True),
+    _build_row("does_not_have", "does_not_have", "texts", "nothing", "nothing", Lost("what roles do not have", _SAID_IN_TEXT), ["A shell."]),
+    _build_row("standing_orders", "standing_orders", "texts", "nothing", "nothing", Lost("standing orders", _SAID_IN_TEXT), ["Ask."]),
+    _build_row("department", "department", "derived", "access", "nothing", Lost("departments"), "d"),
+    _build_row("layer", "layer", "derived", "hand-offs", "nothing", Lost("layers"), "l"),
+    _build_row("crew_tier", _IDENTITY, "setting", "chain of command", "nothing", Lost("crew tiers"), "utility"),
+    _build_row("position", _IDENTITY, "setting", "hand-offs", "nothing", Lost("positions"), "worker"),
+    _build_row("clearance", _IDENTITY, "setting", "not yet", (None, "basic", "enhanced", "full", "oracle"), Lost("clearances"), "basic"),
+    _build_row("entry_rank", _IDENTITY, "setting", "crew", "nothing", _ENTRY_RANKS, "ensign"),
+    _build_row("open_to_probation", _IDENTITY, "setting", "crew", "number", _ENTRY_RANKS, True),
+    _build_row("lmc_mode", _IDENTITY, "setting", "contracts", "nothing", Lost("LMC modes"), "lite"),
+    _build_row("may_grant", "may_grant", "derived", "access", "levels", Lost("rights to grant"), [{"tool": "file_read"}]),
+    _build_row("credentials", "credentials", "ids", "access", "items", Lost("credentials"), ["c"]),
+    _build_row("data", "data", "ids", "access", "items", Lost("data"), ["minimal"]),
+    _build_row("file_scope", "file_scope", "texts", "access", "own measure", Lost("file scopes", "a tool that writes files is withheld from these roles"), ["src/"]),
 )  # fmt: skip
 
 OF_DOCUMENT: Final = ("kind", "role_id", "overlay", "version", "suppressions")
-"""Fields of a profile that name the document or say how it is read. They have no rows."""
+"""Fields of a profile that identify the document or control how it is read. They have no rows."""
 
 
 def fields_shown_in(part: str, shown: Shown) -> Iterator[RoleField]:
@@ -138,7 +140,7 @@ def fields_shown_in(part: str, shown: Shown) -> Iterator[RoleField]:
 
 
 def value_in(profile: RoleProfile, field: RoleField) -> Any:
-    """What a profile says, or the default."""
+    """The value in a profile, or the default."""
     value: Any = profile
     for step in field.route:
         value = getattr(value, step)
@@ -146,7 +148,7 @@ def value_in(profile: RoleProfile, field: RoleField) -> Any:
 
 
 def is_set(profile: RoleProfile, field: RoleField) -> bool:
-    """Whether a profile says something else than the default."""
+    """Whether the value in a profile differs from the default."""
     return bool(value_in(profile, field) != _DEFAULTS[field.route])
 
 

@@ -62,7 +62,7 @@ class BillActivation(Record, frozen=True, kw_only=True):
 
 
 class BillRole(Record, frozen=True, kw_only=True):
-    """A role of a bill, and who may take it. Every condition that is written must hold."""
+    """A role of a bill, and the requirements for taking it. Every given requirement must be met."""
     description: str = ''
     role: RoleId | None = None
     department: Id | None = None
@@ -72,20 +72,20 @@ class BillRole(Record, frozen=True, kw_only=True):
 
 
 class StepInput(Record, frozen=True, kw_only=True):
-    """What a step is given."""
+    """An input of a step."""
     name: Id
     source: str
 
 
 class StepOutput(Record, frozen=True, kw_only=True):
-    """What a step yields."""
+    """An output of a step."""
     name: Id
     type: OutputType = 'text'
     values: tuple[str, ...] = ()
 
 
 class Branch(Record, frozen=True, kw_only=True):
-    """A way that leads on from a gateway."""
+    """A branch of a gateway."""
     to: StepId
     condition: str | None = None
 BranchEntry = StepId | Branch
@@ -114,7 +114,7 @@ class BillStep(Record, frozen=True, kw_only=True):
 
 
 class Bill(Document, frozen=True, kw_only=True):
-    """A procedure of several roles. The kernel says which steps may start; it runs none of them."""
+    """A procedure of several roles. The kernel decides which steps may start. It runs none of them."""
     kind: "Literal['orgkernel:bill']" = msgspec.field(default='orgkernel:bill', name='_schema')
     slug: BillId
     edition: str = msgspec.field(default='1', name='version')
@@ -144,7 +144,9 @@ Duration = Annotated[float, msgspec.Meta(ge=0.0)]
 
 
 class Contract(Document, frozen=True, kw_only=True):
-    """A contract of a hand-off. It declares nothing, so it is no part of an organization, and it suppresses no finding."""
+    """A contract of a hand-off. It declares nothing, so it is not part of an organization, and it cannot suppress
+    findings.
+    """
 
 
 class Assignment(Record, frozen=True, kw_only=True):
@@ -156,7 +158,7 @@ Trait = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 
 
 class PersonalitySeed(Record, frozen=True, kw_only=True):
-    """Five traits, each from 0 to 1, with which an agent begins."""
+    """The initial values of five traits, each from 0 to 1."""
     openness: Trait = 0.5
     conscientiousness: Trait = 0.5
     extraversion: Trait = 0.5
@@ -202,7 +204,7 @@ class Person(Record, frozen=True, kw_only=True):
 
 
 class SystemOrigin(Record, frozen=True, kw_only=True):
-    """Something inside a runtime that starts work."""
+    """A source inside a runtime that starts work."""
     description: str = ''
 
 
@@ -212,7 +214,7 @@ class Webhook(Record, frozen=True, kw_only=True):
 
 
 class Directory(Document, frozen=True, kw_only=True):
-    """The subjects outside the crew that can ask for something."""
+    """The subjects outside the crew that can send requests."""
     kind: "Literal['orgkernel:directory']" = msgspec.field(default='orgkernel:directory', name='_schema')
     description: str = ''
     people: dict[PersonId, Person] = msgspec.field(default_factory=dict)
@@ -370,7 +372,7 @@ OrderAudience = Literal['federation', 'organization', 'department', 'role', 'unk
 
 
 class StandingOrder(Document, frozen=True, kw_only=True):
-    """Orders for everybody in a federation, an organization, a department or a role."""
+    """Orders for everyone in a federation, an organization, a department or a role."""
     kind: "Literal['orgkernel:standing_order']" = msgspec.field(default='orgkernel:standing_order', name='_schema')
     audience: OrderAudience
     target: str = ''
@@ -378,7 +380,7 @@ class StandingOrder(Document, frozen=True, kw_only=True):
 
 
 class DispatchQuestion(Record, frozen=True, kw_only=True):
-    """A question to dispatch: who takes this? Exactly one of `domain`, `intent` and `text`."""
+    """A request to dispatch. Exactly one of `domain`, `intent` and `text`."""
     domain: Id | None = None
     intent: Id | None = None
     text: str | None = None
@@ -386,7 +388,7 @@ class DispatchQuestion(Record, frozen=True, kw_only=True):
 
 
 class DispatchCase(Record, frozen=True, kw_only=True):
-    """A question and the expected answer. A list that is given must be complete."""
+    """A request and the expected answer. A given list must be complete."""
     ask: DispatchQuestion
     outcome: Literal['role', 'not_applicable']
     role_id: Id | None = None
@@ -397,7 +399,7 @@ Moment = Annotated[str, msgspec.Meta(pattern='^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-
 
 
 class Circumstances(Record, frozen=True, kw_only=True):
-    """The circumstances of a question about access. Missing values are unknown; an empty string says that there is none."""
+    """The circumstances of an access request. A missing value is unknown. An empty string means that none exists."""
     at: Moment | None = None
     channel: str | None = None
     peer_kind: Literal['dm', 'group', ''] | None = None
@@ -417,7 +419,7 @@ class Circumstances(Record, frozen=True, kw_only=True):
 
 
 class AccessQuestion(Record, frozen=True, kw_only=True):
-    """A question about access: may this subject do this action to this resource?"""
+    """An access request: may this subject do this action to this resource?"""
     subject: str
     action: str
     resource: str
@@ -428,7 +430,7 @@ class AccessQuestion(Record, frozen=True, kw_only=True):
 
 
 class AccessCase(Record, frozen=True, kw_only=True):
-    """A question and the expected answer."""
+    """A request and the expected answer."""
     ask: AccessQuestion
     outcome: Literal['allow', 'deny', 'ask', 'conditional']
     because: tuple[str, ...] | None = None
@@ -438,7 +440,7 @@ class AccessCase(Record, frozen=True, kw_only=True):
 
 
 class WhoCanCase(Record, frozen=True, kw_only=True):
-    """The subjects that can do this: a complete list in the order of the hierarchy."""
+    """The subjects that can do an action: a complete list in the order of the hierarchy."""
     action: str
     resource: str
     context: Circumstances = Circumstances()
@@ -448,7 +450,7 @@ class WhoCanCase(Record, frozen=True, kw_only=True):
 
 
 class WhatCanCase(Record, frozen=True, kw_only=True):
-    """What a subject can do: a complete list."""
+    """The actions that a subject can do: a complete list."""
     subject: str
     context: Circumstances = Circumstances()
     on_behalf_of: str | None = None
@@ -573,7 +575,7 @@ class Capabilities(Record, frozen=True, kw_only=True):
 
 
 class Requirements(Record, frozen=True, kw_only=True):
-    """What the role needs from its runtime. The manifest shows it; no decision depends on it."""
+    """Requirements of the role on its runtime. The manifest shows them; no decision depends on them."""
     min_context_tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
     preferred_model: str | None = None
     required_extensions: tuple[str, ...] = ()
@@ -657,7 +659,7 @@ class SkillCategory(Record, frozen=True, kw_only=True):
 
 
 class Skill(Record, frozen=True, kw_only=True):
-    """Something that an agent can be more or less good at."""
+    """An ability that an agent has to some degree."""
     name: str = ''
     description: str = ''
     category: Id | None = None
@@ -743,7 +745,7 @@ class Blocker(Contract, frozen=True, kw_only=True):
 
 
 class BriefContext(Record, frozen=True, kw_only=True):
-    """Where the work takes place."""
+    """The project in which the work takes place."""
     project_root: str | None = None
     deployed_url: str | None = None
     stack: str | None = None
@@ -751,7 +753,7 @@ class BriefContext(Record, frozen=True, kw_only=True):
 
 
 class BriefScope(Record, frozen=True, kw_only=True):
-    """What the receiver may touch."""
+    """The files and operations that the receiver may touch."""
     files_owned: tuple[str, ...] | None = None
     destructive: tuple[Id, ...] = ()
     allow_billing: bool = False
@@ -804,7 +806,7 @@ AgentName = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class ManagerOutput(Record, frozen=True, kw_only=True):
-    """What the manager delivers."""
+    """The output of the manager."""
     agent: AgentName
     brief: str = ''
     status: Literal['DONE', 'PARTIAL', 'BLOCKED']
@@ -813,7 +815,7 @@ class ManagerOutput(Record, frozen=True, kw_only=True):
 
 
 class CheckerVerdict(Record, frozen=True, kw_only=True):
-    """What an independent checker says about it."""
+    """The verdict of an independent checker on the output."""
     agent: AgentName
     decision: Literal['PASS', 'FAIL']
     confidence: Confidence
@@ -838,20 +840,20 @@ class LmcRecord(Contract, frozen=True, kw_only=True):
 
 
 class DryRun(Record, frozen=True, kw_only=True):
-    """Step 1. The operation, done in a way that changes nothing."""
+    """Step 1. A run of the operation that changes nothing."""
     at: WrittenTime
     command: str | None = None
     exit_code: int | None = None
 
 
 class DryRunOutput(Record, frozen=True, kw_only=True):
-    """Step 2. What the dry run printed."""
+    """Step 2. The output of the dry run."""
     at: WrittenTime
     text: str | None = None
 
 
 class BlastRadius(Record, frozen=True, kw_only=True):
-    """Step 3. What the operation will change, and what else could be hit."""
+    """Step 3. The expected changes, and other things that could be affected."""
     at: WrittenTime
     text: str | None = None
 
@@ -863,7 +865,7 @@ class OperationAuthorization(Record, frozen=True, kw_only=True):
 
 
 class OperationBackup(Record, frozen=True, kw_only=True):
-    """Step 5. Where the lost state can be found again."""
+    """Step 5. The location from which the lost state can be restored."""
     at: WrittenTime
     path: str | None = None
 
@@ -876,14 +878,16 @@ class OperationRun(Record, frozen=True, kw_only=True):
 
 
 class OperationVerification(Record, frozen=True, kw_only=True):
-    """Step 7. The proof that the operation did what it should and nothing else."""
+    """Step 7. The proof that the operation had its intended effect and no other."""
     at: WrittenTime
     command: str | None = None
     exit_code: int | None = None
 
 
 class Preflight(Contract, frozen=True, kw_only=True):
-    """One destructive operation. Before it is carried out, its first five steps are there; afterwards, all seven."""
+    """One destructive operation. The first five steps are recorded before it is carried out, and all seven
+    afterwards.
+    """
     kind: "Literal['orgkernel:preflight']" = msgspec.field(default='orgkernel:preflight', name='_schema')
     id: str | None = None
     session: str | None = None
@@ -901,7 +905,7 @@ GateVerdict = Literal['satisfied', 'partial', 'unsatisfied']
 
 
 class VerifyEvidence(Record, frozen=True, kw_only=True):
-    """What was run, and what it said."""
+    """The command that was run, and its output."""
     verify_command: str | None = None
     verify_exit_code: int | None = None
     verify_stdout: str | None = None
@@ -928,7 +932,7 @@ class Shipping(Record, frozen=True, kw_only=True):
 
 
 class SessionReport(Contract, frozen=True, kw_only=True):
-    """What a result, a correction and the close of a mission say."""
+    """The fields shared by a result, a correction and the close of a mission."""
     id: str | None = None
     brief: str | None = None
     session: str | None = None
@@ -963,7 +967,7 @@ class Subtask(Record, frozen=True, kw_only=True):
 
 
 class SubtaskPlan(Contract, frozen=True, kw_only=True):
-    """The subtasks of a mission, from which batches are made."""
+    """The subtasks of a mission, from which batches are built."""
     kind: "Literal['orgkernel:subtask_plan']" = msgspec.field(default='orgkernel:subtask_plan', name='_schema')
     batch_size: Annotated[int, msgspec.Meta(ge=1, le=4)] = 3
     subtasks: Annotated[tuple[Subtask, ...], msgspec.Meta(max_length=500)]
@@ -990,7 +994,7 @@ CredentialPermission = Literal['*'] | tuple[Id, ...]
 
 
 class Permissions(Record, frozen=True, kw_only=True):
-    """The resources that a policy covers. It says nothing about kinds that are left out."""
+    """The resources that a policy covers. The policy does not affect omitted kinds."""
     tools: ToolPermission | None = None
     paths: tuple[PathGlob, ...] = ()
     commands: tuple[CommandBeginning, ...] = ()
@@ -999,7 +1003,7 @@ class Permissions(Record, frozen=True, kw_only=True):
 
 
 class Principal(Record, frozen=True, kw_only=True):
-    """The subject that asks. All given fields must match."""
+    """The subject of a request. All given fields must match."""
     is_user: bool | None = None
     relationship: Relationship | None = None
     tags: tuple[Id, ...] = ()
@@ -1125,7 +1129,7 @@ class HandoffEdge(Record, frozen=True, kw_only=True):
 
 
 class Limits(Record, frozen=True, kw_only=True):
-    """Bounds on delegation and span (orgkernel)."""
+    """Limits on delegation and span (orgkernel)."""
     max_spawn_depth: Annotated[int, msgspec.Meta(ge=1, le=5)] = 3
     max_children: Annotated[int, msgspec.Meta(ge=1, le=20)] = 5
     max_concurrent: Annotated[int, msgspec.Meta(ge=1)] = 8
@@ -1157,26 +1161,26 @@ class ForeignResource(Record, frozen=True, kw_only=True):
 
 
 class ActionMeaning(Record, frozen=True, kw_only=True):
-    """The action that a foreign action stands for, if its conditions hold (orgkernel)."""
+    """The orgkernel action for a foreign action, if its conditions are met (orgkernel)."""
     action: Id
     where: dict[PropertyName, str | bool | int | float] = msgspec.field(default_factory=dict)
     owner: str | None = None
 
 
 class AuthzenTypes(Record, frozen=True, kw_only=True):
-    """What the types and actions of AuthZEN questions stand for here (orgkernel)."""
+    """The orgkernel types and actions for those of AuthZEN requests (orgkernel)."""
     subjects: dict[TypeName, ForeignSubject] = msgspec.field(default_factory=dict)
     resources: dict[TypeName, ForeignResource] = msgspec.field(default_factory=dict)
     actions: dict[TypeName, tuple[ActionMeaning, ...]] = msgspec.field(default_factory=dict)
 
 
 class Authzen(Record, frozen=True, kw_only=True):
-    """How questions of AuthZEN are understood (orgkernel)."""
+    """How AuthZEN requests are interpreted (orgkernel)."""
     types: AuthzenTypes = AuthzenTypes()
 
 
 class ProcedureProposals(Record, frozen=True, kw_only=True):
-    """When a cognitive skill is proposed as a procedure. Nothing is made of a proposal by itself (orgkernel)."""
+    """When a cognitive skill is proposed as a procedure. A proposal has no effect by itself (orgkernel)."""
     min_successes: Annotated[int, msgspec.Meta(ge=1)] = 5
     min_success_rate: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.9
 
@@ -1200,7 +1204,7 @@ SourceFormat = Literal['claude-code', 'copilot', 'crewai', 'agent-zero', 'agent-
 
 
 class AgentSource(Record, frozen=True, kw_only=True):
-    """Files in the format of others whose roles, tools and skills belong to the organization (orgkernel)."""
+    """Files in another format whose roles, tools and skills belong to the organization (orgkernel)."""
     format: SourceFormat
     path: Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -1304,7 +1308,7 @@ SessionKey = Annotated[str, msgspec.Meta(pattern='^([A-Za-z0-9_:.-]|\\{org\\}|\\
 
 
 class GovernedLayer(Record, frozen=True, kw_only=True):
-    """A layer. The key is its id. The layers stand in the order of the document, the top layer first."""
+    """A layer. The key is its id. Layers are listed in order, top layer first."""
     name: str = ''
     optional: bool = False
     roles: tuple[RoleId, ...] = ()
@@ -1322,7 +1326,7 @@ class GovernedEdge(Record, frozen=True, kw_only=True):
 
 
 class SacredScope(Record, frozen=True, kw_only=True):
-    """Files that no brief hands over, or only under conditions. The key is its id."""
+    """Files that no brief may own, or only under conditions. The key is its id."""
     paths: tuple[PathGlob, ...]
     description: str = ''
     unlocked_by: Literal['allow_billing', 'allow_dependency_change'] | None = None
@@ -1336,7 +1340,7 @@ class QualityGate(Record, frozen=True, kw_only=True):
 
 
 class HandoffLimits(Record, frozen=True, kw_only=True):
-    """Bounds on hand-offs. They replace those of the organization."""
+    """Limits on hand-offs. They replace those of the organization."""
     max_spawn_depth: Annotated[int, msgspec.Meta(ge=1, le=5)] | None = None
     max_children: Annotated[int, msgspec.Meta(ge=1, le=20)] | None = None
     max_concurrent: Annotated[int, msgspec.Meta(ge=1)] | None = None

@@ -72,7 +72,7 @@ def _entities(view: OrgView) -> Iterator[CatalogEntity]:
     roles = names_of(view.roles)
     skills = names_of(records.cognitive_skills)
     system = names_of([view.org_id])[view.org_id]
-    roots = [role_id for role_id in view.roots() if role_id in roles]
+    roots = [role_id for role_id in view.list_roots() if role_id in roles]
     owner = f"group:{roles[roots[0]] if roots else system}"
     yield _entity(
         "System", system, view.org_id, organization.name, organization.description, {"owner": owner}

@@ -1,1 +1,1 @@
-"""Documents to one organization: what it declares, as records and edges, and questions about it in domain words."""
+"""Link documents to organizations: their declarations as records and edges, and questions about them in domain words."""

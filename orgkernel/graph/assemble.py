@@ -1,7 +1,7 @@
-"""Which documents make up which organization: lookup from near to far (docs/documents.md).
+"""Assemble organizations from documents, with lookup from near to far (docs/documents.md).
 
-An organization sees, in this order, the documents of its own folder, those of the folder it lies in (several
-organizations may share one `roles/`), and the shared catalogs. The nearest entry of an id is the one it sees.
+An organization sees, in this order, the documents of its own folder, those of the parent folder (several organizations
+can share one `roles/`), and the shared catalogs. For each id it sees the nearest entry.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from orgkernel.graph.visible_documents import Duplicate, Group, Visibility, Visi
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
 
 _INSTALLED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-"""The folder of the package, with what it knows of the tools of other hosts."""
+"""The folder of the package, which contains the catalogs for other hosts."""
 
 
 class Including:
-    """Role id to the organizations that include it, put together when it is first asked for."""
+    """The organizations that include each role, computed on first use."""
 
     def __init__(self, organizations: Callable[[], Iterable[tuple[str, Iterable[str]]]]) -> None:
         self._organizations = organizations
 
     @cached_property
     def by_role(self) -> Mapping[str, list[str]]:
-        """Role id to ids of organizations, in their order."""
+        """The ids of the organizations that include each role, in their order."""
         org_ids_by_role: dict[str, list[str]] = defaultdict(list)
         for org_id, role_ids in self._organizations():
             for role_id in role_ids:
@@ -43,7 +43,7 @@ class Including:
 
 
 class Elsewhere(Mapping[str, tuple[str, ...]]):
-    """Role id to the organizations other than one's own that include it."""
+    """The other organizations that include each role."""
 
     def __init__(self, including: Including, org_id: str) -> None:
         self._including = including
@@ -63,28 +63,28 @@ class Elsewhere(Mapping[str, tuple[str, ...]]):
         return sum(1 for _ in self)
 
 
-# The file by which a host is told which organization is active: a copy, not a second declaration (specification,
+# The file that tells a host the active organization is a copy, not a second declaration (specification,
 # "Directory Structure").
 ACTIVE_COPY = "active.json"
 
 
 class Assembly(msgspec.Struct, frozen=True):
-    """All organizations of a tree, and what stands beside them."""
+    """All organizations of a tree, and the documents outside of them."""
 
     organizations: tuple[OrgRecords, ...]
     duplicates: tuple[Duplicate, ...]
     loose_catalogs: OrgRecords | None
-    """Catalog entries where no organization was read that could be asked about them."""
+    """The catalog entries, if there is no organization to check them with."""
     stray_profiles: tuple[SourceDocument, ...]
-    """Profiles no organization includes."""
+    """Profiles that no organization includes."""
     stray_overlays: tuple[SourceDocument, ...]
-    """Overlays of roles that no source of their organization has."""
+    """Overlays of roles that no source of their organization contains."""
     strays_are_known: bool
-    """Whether every organization there is could be read, so that a stray profile is certainly one."""
+    """Whether every organization could be read, so a profile that none includes is certainly stray."""
 
 
 def assemble(tree: Tree) -> Assembly:
-    """Resolve every organization of a tree."""
+    """Assemble every organization of a tree."""
     org_documents, duplicates = _find_organizations(tree)
     visibility = Visibility(tree)
     included = {
@@ -97,7 +97,7 @@ def assemble(tree: Tree) -> Assembly:
     for document in org_documents:
         visible = visibility.of(os.path.dirname(document.path))
         for role_id in included[document.path]:
-            if (profile := visible.profile(role_id)) is not None:
+            if (profile := visible.find_profile(role_id)) is not None:
                 uses[id(profile)] += 1
     organizations = tuple(
         _resolve(
@@ -114,7 +114,7 @@ def assemble(tree: Tree) -> Assembly:
     unread_organization = any(document.kind in ("organization", None) for document in tree.broken)
     return Assembly(
         organizations,
-        tuple(dict.fromkeys([*duplicates, *visibility.duplicates()])),
+        tuple(dict.fromkeys([*duplicates, *visibility.find_duplicates()])),
         None if organizations else _collect_loose_catalogs(tree),
         tuple(document for document in stray if not _is_overlay(document)),
         tuple(document for document in stray if _is_overlay(document) and id(document) not in laid_over),
@@ -136,9 +136,9 @@ def _is_copy(document: SourceDocument | BrokenDocument) -> bool:
 
 
 def _find_organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
-    """The document of each organization to be answered for, and second declarations of one id.
+    """The document of each organization to answer for, and second declarations of one id.
 
-    The copy answers only where there is no original; one that could not be read is still the original.
+    A copy answers only if there is no original. An original that could not be read still counts as one.
     """
     declared = [each for each in tree.documents if each.kind == "organization" and not each.context]
     first: dict[str, SourceDocument] = {}
@@ -165,7 +165,7 @@ def _find_organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicat
 
 
 def _find_included_roles(organization: Organization) -> dict[str, tuple[str | int, ...]]:
-    """Every role the hierarchy names, as a key or as a subordinate, and the route to where it does."""
+    """Every role in the hierarchy, as a key or as a subordinate, with its route."""
     named: dict[str, tuple[str | int, ...]] = {
         role_id: ("hierarchy", role_id) for role_id in organization.hierarchy
     }
@@ -193,7 +193,7 @@ def _resolve(
     overrides, governance = organization.overrides, visible.definitions["governance"]
     layers = map_roles_to_layers(governance)
     for role_id, route in included.items():
-        source = visible.profile(role_id)
+        source = visible.find_profile(role_id)
         if source is None:
             without_profile[role_id] = document.place(*route, key=len(route) == 2)
             continue
@@ -202,8 +202,8 @@ def _resolve(
         posts[role_id] = RolePost(
             role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
         )
-    missed = visible.missed(included)
-    contributing = parts_of([document, *(post.document for post in posts.values()), *visible.catalogs])
+    missed = visible.find_missed(included)
+    contributing = list_parts([document, *(post.document for post in posts.values()), *visible.catalogs])
     return OrgRecords(
         organization.org_id,
         document,
@@ -220,16 +220,16 @@ def _resolve(
     )
 
 
-def parts_of(documents: Iterable[SourceDocument]) -> list[SourceDocument]:
-    """The documents of one file each that some documents are made of."""
+def list_parts(documents: Iterable[SourceDocument]) -> list[SourceDocument]:
+    """The single-file documents that some documents consist of."""
     return [part for document in documents for part in document.parts]
 
 
 def digest_documents(documents: Iterable[SourceDocument], organization: SourceDocument) -> str:
-    """Of names and contents: without the names, moving a file would change every `why` and not the digest.
+    """A digest of names and contents. Without the names, moving a file would change every `why` but not the digest.
 
-    Names start at the folder of the organization, so that every process that reads the same documents, in whatever
-    folder it was started, comes to the same digest: approvals are bound to it.
+    Names are relative to the folder of the organization, so every process that reads the same documents computes the same
+    digest, whatever its current folder. Approvals are bound to the digest.
     """
     home = os.path.join(os.path.dirname(organization.path), "")
     lines = sorted({f"{_name_relative_to(home, document)}\0{document.digest}\n" for document in documents})
@@ -237,16 +237,16 @@ def digest_documents(documents: Iterable[SourceDocument], organization: SourceDo
 
 
 def _name_relative_to(home: str, document: SourceDocument) -> str:
-    """The name of a file for whoever stands in a folder. What comes with the package is installed anywhere."""
+    """The name of a file relative to a folder. Files of the package get a name that does not depend on its location."""
     if document.shared or document.path.startswith(_INSTALLED):
         return os.path.basename(document.path)
-    if document.path.startswith(home):  # the same as below, and much faster
+    if document.path.startswith(home):  # the same result as below, and much faster
         return document.path[len(home) :]
     return os.path.relpath(document.path, home)
 
 
 def _collect_loose_catalogs(tree: Tree) -> OrgRecords:
-    """The catalogs of a tree without an organization, as one without roles would see them."""
+    """The catalogs of a tree without an organization, as an organization without roles would see them."""
     own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
     visible = VisibleDocuments((own, Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})

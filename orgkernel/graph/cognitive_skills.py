@@ -1,6 +1,7 @@
-"""What a SKILL.md says: what the Agent Skills standard asks of it, and what its metadata says of who has it.
+"""Read SKILL.md files: the requirements of the Agent Skills standard, and the gates in the metadata.
 
-Metadata starts with `orgkernel-` or, as an alias, `probos-`. What cannot be read closes the skill for everybody.
+Metadata starts with `orgkernel-` or, as an alias, `probos-`. A value that cannot be read withholds the skill from every
+subject.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from orgkernel.loading.sources import get_skill_name
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 PREFIXES = ("orgkernel-", "probos-")
-"""Of metadata that is read here; the second one is an alias."""
+"""The prefixes of metadata keys that are read here; the second one is an alias."""
 KEYS = ("department", "skill-id", "min-proficiency", "min-rank", "intents", "triggers", "activation")
 ACTIVATIONS = ("discovery", "augmentation", "both")
 LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500
@@ -30,19 +31,19 @@ _HIGHEST = 7
 
 
 class SkillProblem(msgspec.Struct, frozen=True):
-    """Something in a SKILL.md that cannot be meant, and closes the skill."""
+    """A problem in a SKILL.md that withholds the skill from every subject."""
 
     route: tuple[RouteStep, ...]
     text: str
-    """What is wrong, as the end of a sentence about the skill."""
+    """The problem, as the end of a sentence about the skill."""
     help: str = ""
 
 
 class SkillGates(msgspec.Struct, frozen=True):
-    """Who has a skill, and what it serves."""
+    """The gates of a skill, and the intents it serves."""
 
     departments: tuple[str, ...] = ()
-    """Empty means all."""
+    """The departments of the skill; empty for all."""
     skill_id: str = ""
     """The declared skill that the role must require."""
     min_proficiency: int = 1
@@ -51,22 +52,22 @@ class SkillGates(msgspec.Struct, frozen=True):
     triggers: tuple[str, ...] = ()
     activation: str = "discovery"
     written: frozenset[str] = frozenset()
-    """The keys that are written, without prefix."""
+    """The written keys, without prefix."""
     problems: tuple[SkillProblem, ...] = ()
 
     @property
     def is_found_by_intent(self) -> bool:
-        """Whether an intent finds the skill; otherwise it is added to work that is already handled."""
+        """Whether an intent finds the skill. Otherwise it is added to work that is already handled."""
         return self.activation != "augmentation"
 
 
 def find_metadata_key(record: CognitiveSkill, key: str) -> str:
-    """The metadata key as it is written."""
+    """The metadata key as written."""
     return next((prefix + key for prefix in PREFIXES if prefix + key in record.metadata), PREFIXES[0] + key)
 
 
 def find_violations(record: CognitiveSkill, path: str) -> tuple[SkillProblem, ...]:
-    """Where a SKILL.md differs from the Agent Skills standard."""
+    """The requirements of the Agent Skills standard that a SKILL.md violates."""
     return tuple(_find_violations(record, get_skill_name(path)))
 
 
@@ -84,7 +85,7 @@ def _find_violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProbl
         )
     elif name != folder:
         yield SkillProblem(
-            ("name",), f"lies in the folder {quote(folder)}", "give the folder the name of the skill"
+            ("name",), f"is in the folder {quote(folder)}", "give the folder the name of the skill"
         )
     size = len(record.description)
     if not record.description.strip() or size > LONGEST_DESCRIPTION:
@@ -102,7 +103,7 @@ def _find_violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProbl
 
 
 def read_gates(record: CognitiveSkill) -> SkillGates:
-    """What the metadata of a skill says. What cannot be read is among the problems."""
+    """The gates in the metadata of a skill. Values that cannot be read are listed as problems."""
     values: dict[str, str] = {}
     problems: list[SkillProblem] = []
     for written, text in record.metadata.items():
@@ -113,7 +114,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
         if key not in KEYS:
             help = did_you_mean(written, [prefix + each for each in KEYS]) or f"use one of {listing(KEYS)}"
             problems.append(
-                SkillProblem(route, f"has the metadata {quote(written)}, which nothing reads", help)
+                SkillProblem(route, f"has the metadata {quote(written)}, which has no effect", help)
             )
         elif values.setdefault(key, text.strip()) != text.strip():
             problems.append(
@@ -133,7 +134,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
             )
     for trigger in lists["triggers"]:
         if not any(each.isalnum() for each in trigger):
-            refuse("triggers", f"has the trigger {quote(trigger)}, which is no word", "write words")
+            refuse("triggers", f"has the trigger {quote(trigger)}, which is not a word", "write words")
     level = 1
     if text := values.get("min-proficiency", ""):
         if _NUMBER.match(text) and 1 <= int(text) <= _HIGHEST:
@@ -167,7 +168,7 @@ def _split_words(text: str) -> tuple[str, ...]:
 def find_unknown_names(
     records: OrgRecords, definition: Definition[CognitiveSkill], gates: SkillGates
 ) -> tuple[SkillProblem, ...]:
-    """Names in the metadata that the organization does not declare. Each closes the skill here."""
+    """Names in the metadata that the organization does not declare. Each withholds the skill."""
     return tuple(_find_unknown_names(records, definition.record, gates))
 
 
@@ -192,7 +193,7 @@ def _find_unknown_names(
 
 
 def open_skills(records: OrgRecords) -> Iterator[tuple[Definition[CognitiveSkill], SkillGates]]:
-    """The skills that nothing closes for everybody, with their gates."""
+    """The skills without problems, with their gates."""
     for definition in records.cognitive_skills.values():
         gates = read_gates(definition.record)
         if not (
@@ -204,7 +205,7 @@ def open_skills(records: OrgRecords) -> Iterator[tuple[Definition[CognitiveSkill
 
 
 def has_cognitive_skill(profile: RoleProfile, gates: SkillGates) -> bool:
-    """Whether a role has a skill that nothing closes: its department fits, and it requires the declared skill."""
+    """Whether a role has an open skill: its department matches, and it requires the declared skill."""
     if not is_for_department(profile, gates):
         return False
     return not gates.skill_id or gates.skill_id in list_required_skills(profile)

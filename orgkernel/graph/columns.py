@@ -1,6 +1,6 @@
-"""Edges as columns: the one source both views, graph and index, are built from (docs/architecture.md).
+"""Edges as columns, from which both views, graph and index, are built (docs/architecture.md).
 
-An edge costs four small integers and one packed place instead of an object; `Edge` values are made when asked for.
+An edge costs four small integers and one packed place instead of an object; `Edge` values are created on request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orgkernel.loading.marks import COLUMN_BITS, STYLE_BITS, pack_mark, unpack_m
 
 _KINDS = tuple(EdgeKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
-# Finds the edges of a kind in the column of kinds; those of a node mostly stand together.
+# Finds the edges of a kind in the column of kinds. The edges of a node are mostly adjacent.
 _RUNS_OF_KIND = {
     kind: re.compile(re.escape(bytes([number])) + b"+") for kind, number in _NUMBER_OF_KIND.items()
 }
@@ -31,11 +31,11 @@ _new = tuple.__new__
 
 
 PackedColumns = tuple[tuple[str, ...], bytes, bytes, bytes, bytes, bytes]
-"""Words; then kinds, sources, targets, attributes and places."""
+"""The words, then kinds, sources, targets, attributes and places."""
 
 
 class EdgeRun(NamedTuple):
-    """Edges of one kind from one node, declared one after the other in one file: what a list in a document says."""
+    """Consecutive edges of one kind from one node in one file, such as those of a list in a document."""
 
     kind: EdgeKind
     source: str
@@ -43,11 +43,11 @@ class EdgeRun(NamedTuple):
     attribute: str
     file: str
     marks: Sequence[int]
-    """Where each of the targets is written."""
+    """The position of each target in the file."""
 
 
 def run_of(edge: Edge) -> EdgeRun:
-    """An edge that stands alone."""
+    """A run with a single edge."""
     place = edge.place
     return EdgeRun(
         edge.kind,
@@ -60,7 +60,7 @@ def run_of(edge: Edge) -> EdgeRun:
 
 
 class _Numbers(dict[str, int]):
-    """Words to numbers, in the order in which they are first asked for."""
+    """Numbers for words, in the order of first use."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -68,7 +68,7 @@ class _Numbers(dict[str, int]):
 
 
 class EdgeColumns:
-    """An immutable, ordered list of edges. The order is that of declaration."""
+    """An immutable list of edges in the order of declaration."""
 
     __slots__ = ("_attribute", "_kind", "_place", "_source", "_target", "_words")
 
@@ -109,7 +109,7 @@ class EdgeColumns:
 
     @classmethod
     def unpack(cls, packed: PackedColumns) -> EdgeColumns:
-        """The columns that were packed. Raises `ValueError` for bytes that are none."""
+        """The columns from packed bytes. Raises `ValueError` for invalid bytes."""
         columns = cls(())
         columns._words, *contents = packed
         for column, content in zip(columns._columns(), contents, strict=True):
@@ -133,10 +133,10 @@ class EdgeColumns:
         return array("I", chain.from_iterable(range(*run.span()) for run in together))
 
     def look(self, end: Literal["source", "target"], kind: EdgeKind, word: str) -> tuple[int, ...]:
-        """The positions of the edges of a kind that start or end at one node, looked for without a table."""
+        """The positions of the edges of a kind that start or end at one node, found without a table."""
         column = self._source if end == "source" else self._target
         wanted, kinds = _NUMBER_OF_KIND[kind], self._kind.tobytes()
-        # Edges of some kinds all stand together.
+        # The edges of some kinds are all adjacent.
         first, beyond = kinds.find(wanted), kinds.rfind(wanted) + 1
         if not beyond or word not in self._words:
             return ()
@@ -144,16 +144,16 @@ class EdgeColumns:
         return tuple(at for at in met if kinds[at] == wanted)
 
     def group_by_source(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
-        """Those of the positions that start at each node, nodes in the order of their first edge."""
+        """The given positions grouped by source, in the order of each source's first edge."""
         groups: dict[str, tuple[int, ...]] = {}
-        # The edges of a node mostly stand together.
+        # The edges of a node are mostly adjacent.
         for source, together in groupby(numbers, self._source.__getitem__):
             word, positions = self._words[source], tuple(together)
             groups[word] = groups[word] + positions if word in groups else positions
         return groups
 
     def group_by_target(self, numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
-        """Those of the positions that end at each node, nodes in the order of their first edge."""
+        """The given positions grouped by target, in the order of each target's first edge."""
         groups: defaultdict[int, list[int]] = defaultdict(list)
         target = self._target
         for number in numbers:
@@ -162,11 +162,11 @@ class EdgeColumns:
         return {words[end]: tuple(group) for end, group in groups.items()}
 
     def target(self, number: int) -> str:
-        """Where the edge at a position ends."""
+        """The target of the edge at a position."""
         return self._words[self._target[number]]
 
     def source(self, number: int) -> str:
-        """Where the edge at a position starts."""
+        """The source of the edge at a position."""
         return self._words[self._source[number]]
 
     def attribute(self, number: int) -> str:
@@ -174,11 +174,11 @@ class EdgeColumns:
         return self._words[self._attribute[number]]
 
     def iterate_sources(self, numbers: Iterable[int]) -> Iterator[str]:
-        """Where the edges at these positions start."""
+        """The sources of the edges at these positions."""
         return map(self._words.__getitem__, map(self._source.__getitem__, numbers))
 
     def iterate_targets(self, numbers: Iterable[int]) -> Iterator[str]:
-        """Where the edges at these positions end."""
+        """The targets of the edges at these positions."""
         return map(self._words.__getitem__, map(self._target.__getitem__, numbers))
 
     def iterate_attributes(self, numbers: Iterable[int]) -> Iterator[str]:
@@ -189,7 +189,7 @@ class EdgeColumns:
         """The edge at a position."""
         words = self._words
         place = self._place[number]
-        # Edges are made by the dozen for every answer; this is what the constructors of named tuples do.
+        # Inlined constructor of a named tuple, because every answer creates dozens of edges.
         file = words[place >> _FILE_SHIFT]
         return _new(
             Edge,
@@ -204,9 +204,9 @@ class EdgeColumns:
 
 
 def _find_positions(column: array[int], number: int, first: int, beyond: int) -> Iterator[int]:
-    """Where a number stands in a part of a column, without a table.
+    """The positions of a number in a part of a column, found without a table.
 
-    Looking through the bytes takes a twentieth of looking at each number.
+    Searching the bytes takes a twentieth of the time of comparing each number.
     """
     content, wanted = column.tobytes(), array(column.typecode, [number]).tobytes()
     end = beyond * column.itemsize

@@ -1,17 +1,17 @@
-"""An organization as a `networkx.MultiDiGraph` of the caller's own: for questions that only networkx answers.
+"""Export an organization as a new `networkx.MultiDiGraph`, for questions that need networkx.
 
 Nodes are named `KIND:ID`: `role:co`, `tool:text_editor`, `organization:software_dev`. Their attributes are
 
     kind, id             as in the name
-    name                 what a reader calls it; the id where nothing else is written
-    file, line, column   where it is declared; absent for ids that nothing declares, such as `role:user` and intents
+    name                 the name for readers; the id if no other is written
+    file, line, column   where it is declared; absent for undeclared ids, such as `role:user` and intents
 
-Everything the organization sees is a node, also a catalog entry that no edge leads to. An edge is a sentence that a
-document says, `role:xo reports_to role:co`; its attributes are
+Everything the organization sees is a node, even a catalog entry without edges. An edge is a statement of a
+document, `role:xo reports_to role:co`; its attributes are
 
     kind                 the verb, such as `reports_to` (the list is `EdgeKind`)
-    file, line, column   where it is said
-    level, tier, …       what it says besides, as `SCHEMA` names it for its kind
+    file, line, column   where it is declared
+    level, tier, …       its attributes, with the names in `SCHEMA`
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def build_networkx(records: OrgRecords, edges: Iterable[Edge]) -> MultiDiGraph[str]:
-    """A new graph, which nobody else holds."""
+    """A new graph that the caller owns."""
     graph: MultiDiGraph[str] = networkx.MultiDiGraph()
     for kind, id, name, place in _list_declared(records):
         graph.add_node(
@@ -60,7 +60,7 @@ def _describe_place(place: Place) -> dict[str, Any]:
 
 
 def _list_declared(records: OrgRecords) -> Iterator[tuple[NodeKind, str, str, Place]]:
-    """What the organization declares or sees: kind, id, name and place."""
+    """The entries that the organization declares or sees: kind, id, name and place."""
     organization, document = records.organization, records.document
     yield NodeKind.ORGANIZATION, records.org_id, organization.name, document.place("org_id")
     for role_id, post in records.posts.items():

@@ -1,4 +1,4 @@
-"""An organization's records to its edges, each with the place that declared it."""
+"""Extract the edges of an organization from its records, each with the place that declares it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _Marked = tuple[Sequence[str], Sequence[int]]
 
 
 def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
-    """Every edge of an organization, in the order of declaration; ids that nothing declares are kept as written."""
+    """Every edge of an organization, in the order of declaration. Undeclared ids are kept as written."""
     yield from _extract_hierarchy(records)
     overridden = records.organization.overrides
     for role_id, post in records.posts.items():
@@ -86,7 +86,7 @@ def _extract_hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
 
 
 def _extract_inclusions(records: OrgRecords, commanded: Mapping[str, tuple[str, int]]) -> Iterator[EdgeRun]:
-    """The roles that the hierarchy names, or the sources of the organization have."""
+    """The roles in the hierarchy and in the sources of the organization."""
     document, hierarchy = records.document, records.organization.hierarchy
     by_file: dict[str, dict[str, int]] = {}
     for role_id in records.posts:
@@ -101,7 +101,7 @@ def _extract_inclusions(records: OrgRecords, commanded: Mapping[str, tuple[str, 
 
 
 def _select_capabilities(part: SourceDocument, document: SourceDocument) -> Capabilities:
-    """What one of the files that a role is made of says about its abilities, and no other file of it says first."""
+    """The capabilities in one of the files of a role that no earlier file of it sets."""
     profile, merged = part.record, document.record
     assert isinstance(profile, RoleProfile)
     assert isinstance(merged, RoleProfile)
@@ -114,7 +114,7 @@ def _select_capabilities(part: SourceDocument, document: SourceDocument) -> Capa
 
 
 def _extract_capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Iterator[EdgeRun]:
-    # Most edges of an organization come from these lists, which no override replaces; the marks of ids are integers.
+    # Most edges come from these lists, which overrides cannot replace. The marks of ids are integers.
     if able == _NO_CAPABILITIES:
         return
     written = get_children(marks, "capabilities")
@@ -145,7 +145,7 @@ def _extract_capabilities(role: str, able: Capabilities, file: str, marks: Marks
 
 
 def _drop_repeats(ids: Sequence[str], marks: Sequence[int]) -> _Marked:
-    """Each id once, with its first mark: listing something twice says nothing more."""
+    """Each id once, with its first place."""
     if len(set(ids)) == len(ids):
         return ids, marks
     first: dict[str, int] = {}
@@ -157,8 +157,8 @@ def _drop_repeats(ids: Sequence[str], marks: Sequence[int]) -> _Marked:
 def _build_single_edge(
     post: RolePost, kind: EdgeKind, target: str, attribute: str, route: tuple[RouteStep, ...]
 ) -> EdgeRun:
-    """The edge that one value of a post says."""
-    document, full = post.written(route)
+    """The edge for one value of a post."""
+    document, full = post.locate_written(route)
     return EdgeRun(
         kind, post.role_id, (target,), attribute, document.name, (find_mark(document.marks, full),)
     )
@@ -167,7 +167,7 @@ def _build_single_edge(
 def _extract_relations(
     records: OrgRecords, post: RolePost, profile: RoleProfile, marks: Marks | None
 ) -> Iterator[EdgeRun]:
-    """Edges of single values; `marks` are those of the profile where nothing of it is overridden."""
+    """The edges for single values; `marks` are those of the profile if nothing of it is overridden."""
     role, file = post.role_id, post.document.name
     if profile.department is not None:
         yield _build_single_edge(post, EdgeKind.BELONGS_TO, profile.department, "", ("department",))
@@ -193,7 +193,7 @@ def _extract_relations(
         yield _build_single_edge(post, EdgeKind.MAY_HAND_WORK_TO, target, "", ("handoff", "may_to", number))
     for number, source in enumerate(profile.handoff.may_from):
         if source in records.posts and role in records.posts[source].profile.handoff.may_to:
-            continue  # said by both sides
+            continue  # declared on both sides
         yield run_of(
             Edge(
                 EdgeKind.MAY_HAND_WORK_TO,
@@ -257,7 +257,7 @@ def _extract_catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
 
 
 def _group_roles_by_skill(records: OrgRecords) -> dict[str, list[str]]:
-    """Each required skill to the roles that require it, in their order."""
+    """The roles that require each skill, in their order."""
     role_ids_by_skill: dict[str, list[str]] = {}
     for role_id, post in records.posts.items():
         for skill in list_required_skills(post.profile):
@@ -268,7 +268,7 @@ def _group_roles_by_skill(records: OrgRecords) -> dict[str, list[str]]:
 def _extract_cognitive_skills(
     records: OrgRecords, by_skill: Mapping[str, Sequence[str]]
 ) -> Iterator[EdgeRun]:
-    """The roles that know each skill, and the intents that they serve by it."""
+    """The edges for cognitive skills: the roles that know each one, and the intents that they serve with it."""
     for definition, gates in open_skills(records):
         document, name = definition.document, definition.id
         known = find_mark(document.marks, ("name",))
@@ -285,7 +285,7 @@ def _extract_cognitive_skills(
 
 
 def _extract_procedures(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:
-    """The roles that perform each procedure, the intents that they serve by it, and the tools that it calls."""
+    """The edges for procedures: the roles that perform each one, the intents that they serve with it, and its tools."""
     listing: dict[str, list[str]] = {}
     for role_id, post in records.posts.items():
         listed = post.profile.capabilities.procedures
@@ -329,12 +329,12 @@ def _extract_procedure(
 def _build_entry_edges(
     kind: EdgeKind, document: SourceDocument, source: str, targets: Sequence[str], marks: Sequence[int]
 ) -> EdgeRun:
-    """The edges that a list in an entry of a catalog says."""
+    """The edges for a list in an entry of a catalog."""
     return EdgeRun(kind, source, targets, "", document.name, marks)
 
 
 def extract_access_edges(records: OrgRecords) -> Iterator[Edge]:
-    """In the order of declaration; ids that nothing declares are kept as written."""
+    """Edges that concern access, in the order of declaration. Undeclared ids are kept as written."""
     yield from _extract_qualifications(records)
     for policy in records.policies.values():
         yield from _extract_covered_tools(policy, records.tools)
@@ -380,7 +380,7 @@ def _extract_raises(qualification: Definition[Qualification]) -> Iterator[Edge]:
 def _extract_covered_tools(
     policy: Definition[Policy], tools: Mapping[str, Definition[Tool]]
 ) -> Iterator[Edge]:
-    """One edge for each tool and word: what is denied whatever the effect is covered with `deny`."""
+    """One edge for each tool and word. A tool that is denied whatever the effect is covered with `deny`."""
     record, written = policy.record, policy.record.permissions.tools
     route: tuple[str, ...] = ("permissions", "tools")
     if record.is_everything:
@@ -412,7 +412,7 @@ def _extract_covered_by_effect(
     effect: str,
     tools: Mapping[str, Definition[Tool]],
 ) -> Iterator[Edge]:
-    """Of several words for a tool the first counts."""
+    """The edges for the words of an effect. If several words match a tool, the first one applies."""
     targets: set[str] = set()
     spared = policy.record.spared_tools
     for glob, place in words:
@@ -435,7 +435,7 @@ def _match_tools(
 
 
 def matches_glob(tool_id: str, glob: str) -> bool:
-    """Whether a tool is one that a name, the beginning of names with a star, or a star alone speaks of.
+    """Whether a tool matches a name, a prefix with a star, or a star alone.
 
     >>> matches_glob("credentials_read", "credentials_*"), matches_glob("credentials", "credentials_*")
     (True, False)
@@ -453,7 +453,7 @@ def _extract_fills(records: OrgRecords, agent: Definition[RosterMember]) -> Iter
             continue
         is_here = assignment.role in records.posts or assignment.role in records.without_profile
         if org_id is None and not agent.own and not is_here:
-            continue  # a roster shared by several organizations: another one's role
+            continue  # a role of another organization, in a roster that several share
         role_ids.add(assignment.role)
         place = agent.place("assignments", number, "role")
         yield Edge(EdgeKind.FILLS, agent.id, assignment.role, ",".join(assignment.watches), place)

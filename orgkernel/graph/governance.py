@@ -1,4 +1,4 @@
-"""What a governance document puts in place of an organization's own layers, edges and limits, and where each is written."""
+"""Replace an organization's own layers, edges and limits with those of a governance document, with their places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMITS = ("max_spawn_depth", "max_children", "max_concurrent")
 
 
 class LayerEntry(NamedTuple):
-    """The layer that a governance document puts a role into, and where it does."""
+    """The layer that a governance document assigns to a role, and its place."""
 
     layer: str
     document: SourceDocument
@@ -33,7 +33,7 @@ def read_governance(document: SourceDocument | None) -> Governance | None:
 
 
 def apply_governance(organization: Organization, document: SourceDocument | None) -> Organization:
-    """The organization with the layers, edges and limits of a governance document in place of its own."""
+    """The organization with the layers, edges and limits of a governance document."""
     governance = read_governance(document)
     if governance is None:
         return organization
@@ -52,7 +52,7 @@ def apply_governance(organization: Organization, document: SourceDocument | None
 
 
 def map_roles_to_layers(document: SourceDocument | None) -> Mapping[str, LayerEntry]:
-    """Role id to the first layer that a governance document lists it in."""
+    """The first layer of each role in a governance document."""
     governance = read_governance(document)
     entries_by_role: dict[str, LayerEntry] = {}
     if governance is not None and document is not None:
@@ -63,10 +63,10 @@ def map_roles_to_layers(document: SourceDocument | None) -> Mapping[str, LayerEn
     return entries_by_role
 
 
-def declaring(
+def get_declaring_document(
     organization: SourceDocument, governance: SourceDocument | None, section: str, *route: RouteStep
 ) -> SourceDocument:
-    """The document whose `layers`, `dispatch_edges` or `limits` count."""
+    """The document whose `layers`, `dispatch_edges` or `limits` apply."""
     record = read_governance(governance)
     if record is None or governance is None:
         return organization
@@ -77,8 +77,8 @@ def declaring(
     return governance if record.layers else organization
 
 
-def place_of_edges(organization: SourceDocument, governance: SourceDocument | None) -> Place:
-    """Where the hand-off edges that count are written; if they follow from the order of layers, where those are."""
-    document = declaring(organization, governance, "dispatch_edges")
+def locate_edges(organization: SourceDocument, governance: SourceDocument | None) -> Place:
+    """The place of the hand-off edges that apply. If they follow from the order of layers, the place of the layers."""
+    document = get_declaring_document(organization, governance, "dispatch_edges")
     section = "dispatch_edges" if document.has("dispatch_edges") else "layers"
     return document.place(section, key=True)

@@ -1,6 +1,6 @@
-"""Largest assignments of agents to what needs them, found by networkx.
+"""Find a largest assignment of agents with networkx.
 
-INVARIANT: networkx is imported only if somebody is wanted in two places.
+INVARIANT: networkx is imported only if an agent is needed in two places.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 
 
 def match_seats(needed: Mapping[str, int], able: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """A largest assignment of agents to bill roles, each agent to one: bill role to agents. The same question has the same answer.
+    """A largest assignment of agents to bill roles, each agent to one: bill role to agents. The result is
+    deterministic.
 
-    >>> match_parts({"lead": 1, "hand": 1}, {"lead": ["ann"], "hand": ["ann", "bob"]})
+    >>> match_seats({"lead": 1, "hand": 1}, {"lead": ["ann"], "hand": ["ann", "bob"]})
     {'lead': ('ann',), 'hand': ('bob',)}
     """
     seats = [
@@ -24,11 +25,11 @@ def match_seats(needed: Mapping[str, int], able: Mapping[str, Sequence[str]]) ->
     names = list(agents)
     taken: dict[str, list[str]] = {bill_role: [] for bill_role in needed}
     if not any(set(able[one]) & set(able[other]) for one in needed for other in needed if one < other):
-        # Bill roles that nobody could take two of need no matching.
+        # No matching is needed if no agent could take two bill roles.
         return {bill_role: tuple(sorted(able[bill_role])[: needed[bill_role]]) for bill_role in needed}
     import networkx
 
-    # Numbers and not names, so that the order of a set of them is the same in every process.
+    # Numbers instead of names, because sets of numbers have the same order in every process.
     graph: networkx.Graph[int] = networkx.Graph()
     graph.add_nodes_from(range(len(seats)))
     for seat, bill_role in enumerate(seats):

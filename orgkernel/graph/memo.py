@@ -1,7 +1,7 @@
-"""Values that a module computes once for each view. They belong to that module and live as long as the view.
+"""Cache values for each view. They belong to the module that computes them and live as long as the view.
 
-The values are stored in the view, not in a table with weak keys: a value may refer to its view, as the tables of access
-do, and would keep the view alive in such a table.
+The values are stored in the view, not in a table with weak keys: a value can refer to its view, as the tables of
+access do, and would keep the view alive in such a table.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class PerView(Generic[T]):
         update_wrapper(self, function)
 
     def __call__(self, view: OrgView) -> T:
-        """What the function returned for this view."""
+        """The value of the function for this view."""
         answer: T
         try:
             answer = view.memos[self]
         except KeyError:
-            # Two threads may both work it out; both then use the answer that was kept first.
+            # Two threads can both compute it. Both then use the value that was stored first.
             answer = view.memos.setdefault(self, self._function(view))
         return answer
 
@@ -48,10 +48,10 @@ class PerViewAndKey(Generic[K, T]):
         update_wrapper(self, function)
 
     def __call__(self, view: OrgView, key: K) -> T:
-        """What the function returned for this view and key."""
+        """The value of the function for this view and key."""
         answer: T
         try:
-            # What is asked a million times: `self._answers(view)` without the call.
+            # Inlined `self._answers(view)`, because this is called a million times.
             answer = view.memos[self._answers][key]
             return answer
         except KeyError:

@@ -14,7 +14,7 @@ from orgkernel.graph.schema import SCHEMA, Edge, EdgeKind
 
 
 class OrgGraph(OrgView):
-    """Answers from networkx. The graph itself is not handed out: a frozen one still has mutable attributes."""
+    """Answers questions with networkx. The graph itself is not public, because even a frozen one has mutable attributes."""
 
     def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)
@@ -42,7 +42,7 @@ class OrgGraph(OrgView):
     def list_edges_of_kind(self, kind: EdgeKind) -> tuple[Edge, ...]:
         return self._by_kind[kind]
 
-    def below(self, role_ids: Iterable[str]) -> frozenset[str]:
+    def find_below(self, role_ids: Iterable[str]) -> frozenset[str]:
         tops = set(role_ids)
         command: networkx.DiGraph[str] = networkx.DiGraph(
             (superior, role_id) for role_id, superior in self.superiors.items()

@@ -1,4 +1,4 @@
-"""One organization as columns with two look-up tables."""
+"""One organization as columns with two lookup tables."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _LOOKS = 3
 
 
 class _Asked(dict[EdgeKind, T]):
-    """Tables of the kinds of edges that were asked for, each made once: one question needs few of them."""
+    """Tables for the kinds of edges in use, each built once. A single question needs few of them."""
 
     def __init__(self, make: Callable[[EdgeKind], T]) -> None:
         super().__init__()
         self._make = make
 
     def __missing__(self, kind: EdgeKind) -> T:
-        # Two threads may both make it; either is kept.
+        # Two threads can both build it; either result is kept.
         table = self[kind] = self._make(kind)
         return table
 
 
 class _Rows(_Asked[dict[str, tuple[int, ...]]]):
-    """Node to the numbers of its edges. The first few questions look through the edges of their kind instead: whoever
-    asks once, on a command line, would wait longer for a table than for the answer.
+    """The numbers of each node's edges. The first few questions search the edges of their kind instead: for a single
+    question on the command line, building a table would take longer than the answer.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class _Rows(_Asked[dict[str, tuple[int, ...]]]):
 
 
 class OrgIndex(OrgView):
-    """Answers from the edge columns; gives the same answers as `OrgGraph` (law `index_equals_graph`)."""
+    """Answers questions from the edge columns, with the same results as `OrgGraph` (law `index_equals_graph`)."""
 
     def __init__(self, records: OrgRecords, columns: EdgeColumns) -> None:
         super().__init__(records)

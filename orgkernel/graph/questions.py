@@ -1,6 +1,6 @@
-"""Questions about one organization in domain words: the protocol that graph and index both answer.
+"""Questions about one organization in domain words: the protocol that graph and index both implement.
 
-Everything above asks these and never sees networkx or columns. `OrgGraph` and `OrgIndex` supply the three primitives;
+All higher layers use these questions and never see networkx or columns. `OrgGraph` and `OrgIndex` supply the three primitives;
 the law `index_equals_graph` compares them on every role, domain, plan and tool.
 """
 
@@ -19,7 +19,7 @@ from orgkernel.graph.structure import find_circles
 
 
 def compute_highest_levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
-    """The ends of `equipped_with` edges above level `none`, each with the highest level any edge says."""
+    """The targets or sources of `equipped_with` edges above level `none`, each with the highest level of its edges."""
     return {end: LEVELS[step] for end, step in _compute_highest(ends).items()}
 
 
@@ -34,7 +34,7 @@ def _compute_highest(ends: Iterable[tuple[str, str]]) -> dict[str, int]:
 
 @cache
 def _get_level_step(attribute: str) -> int:
-    """The step of the level that an `equipped_with` edge says: few attributes differ."""
+    """The number of the level in an `equipped_with` attribute, cached because there are few attributes."""
     level = attribute.partition(":")[2]
     return next(step for step, name in enumerate(LEVELS) if name == level)
 
@@ -48,7 +48,7 @@ class OrgView(ABC):
         self.digest = records.digest
         self.external = list_external_ids(records)
         self.memos: dict[object, Any] = {}
-        """What functions of `memo.py` worked out about this view, by function; read and written by them alone."""
+        """Cached values of the functions in `memo.py`, by function. Only they read and write it."""
         self._cycles: dict[EdgeKind, tuple[tuple[str, ...], ...]] = {}
 
     @abstractmethod
@@ -93,12 +93,12 @@ class OrgView(ABC):
 
     @cached_property
     def order(self) -> Mapping[str, int]:
-        """Every role's position in the hierarchy."""
+        """The position of every role in the hierarchy."""
         return {role_id: number for number, role_id in enumerate(self.records.posts)}
 
     @cached_property
     def posts(self) -> tuple[RolePost, ...]:
-        """Every role that has a profile here, with that profile."""
+        """Every role that has a profile here, with its post."""
         return tuple(self.records.posts.values())
 
     @cached_property
@@ -111,7 +111,7 @@ class OrgView(ABC):
         return role_id in self.records.posts
 
     def does_name_role(self, role_id: str) -> bool:
-        """Whether the organization names the role, or a file that could not be read may declare it."""
+        """Whether the organization names the role, or an unreadable file could declare it."""
         return (
             role_id in self.records.posts
             or role_id in self.records.without_profile
@@ -119,17 +119,17 @@ class OrgView(ABC):
         )
 
     def is_excused(self, role_id: str) -> bool:
-        """Whether a file that could not be read seems to declare this role."""
+        """Whether an unreadable file seems to declare this role."""
         return role_id in self.records.excused
 
-    def superior_edge_of(self, role_id: str) -> Edge | None:
-        """The edge to the superior, who may be external. None at the top."""
+    def get_superior_edge(self, role_id: str) -> Edge | None:
+        """The edge to the superior, which can be outside of the organization. None at the top."""
         edges = self.list_edges_from(EdgeKind.REPORTS_TO, role_id)
         return edges[0] if edges else None
 
     @cached_property
     def superiors(self) -> Mapping[str, str]:
-        """Every role with a superior, and its superior, who may be external."""
+        """Every role with a superior, and its superior, which can be outside of the organization."""
         superiors: dict[str, str] = {}
         for role_id, superior in self.list_ends_of_kind(EdgeKind.REPORTS_TO):
             superiors.setdefault(role_id, superior)
@@ -137,7 +137,7 @@ class OrgView(ABC):
 
     @cached_property
     def subordinates(self) -> Mapping[str, tuple[str, ...]]:
-        """Every superior, also one outside or without a profile, with its direct subordinates."""
+        """Every superior with its direct subordinates, including superiors outside or without a profile."""
         role_ids_by_superior: dict[str, list[str]] = {}
         for role_id, superior in self.superiors.items():
             role_ids_by_superior.setdefault(superior, []).append(role_id)
@@ -153,24 +153,24 @@ class OrgView(ABC):
         return tuple(
             edge
             for edge in self.list_edges_to(EdgeKind.REPORTS_TO, role_id)
-            if self.superior_edge_of(edge.source) == edge
+            if self.get_superior_edge(edge.source) == edge
         )
 
     def list_chain_above(self, role_id: str) -> tuple[Edge, ...]:
-        """The edges from the role up to the top. A cycle is followed once."""
+        """The edges from the role up to the top. A cycle is followed only once."""
         chain: list[Edge] = []
         seen = {role_id}
-        edge = self.superior_edge_of(role_id)
+        edge = self.get_superior_edge(role_id)
         while edge is not None:
             chain.append(edge)
             if edge.target in seen or edge.target in self.external:
                 break
             seen.add(edge.target)
-            edge = self.superior_edge_of(edge.target)
+            edge = self.get_superior_edge(edge.target)
         return tuple(chain)
 
     def list_superiors_above(self, role_id: str) -> tuple[str, ...]:
-        """The superiors up to the top, nearest first. A cycle is followed once."""
+        """The superiors up to the top, nearest first. A cycle is followed only once."""
         above: dict[str, None] = {}
         superior = self.superiors.get(role_id)
         while superior is not None and superior not in above:
@@ -180,12 +180,12 @@ class OrgView(ABC):
             superior = self.superiors.get(superior)
         return tuple(above)
 
-    def roots(self) -> tuple[str, ...]:
+    def list_roots(self) -> tuple[str, ...]:
         """Roles without a superior inside the organization."""
         inside = {role for role, superior in self.superiors.items() if superior not in self.external}
         return tuple(role for role in self.roles if role not in inside)
 
-    def below(self, role_ids: Iterable[str]) -> frozenset[str]:
+    def find_below(self, role_ids: Iterable[str]) -> frozenset[str]:
         """The roles and all their subordinates, direct and indirect."""
         reached: set[str] = set()
         pending = list(role_ids)
@@ -198,7 +198,7 @@ class OrgView(ABC):
 
     @cached_property
     def circles(self) -> tuple[tuple[Edge, ...], ...]:
-        """The cycles in the chain of command, each beginning with its first role in the hierarchy."""
+        """The cycles in the chain of command, each starting with its first role in the hierarchy."""
         inside = [pair for pair in self.superiors.items() if pair[1] not in self.external]
         order = {role: number for number, role in enumerate((*self.roles, *self.records.without_profile))}
         starts = [min(group, key=order.__getitem__) for group in find_circles(inside)]
@@ -206,10 +206,10 @@ class OrgView(ABC):
 
     @cached_property
     def circling(self) -> frozenset[str]:
-        """Roles whose chain of command leads back to them."""
+        """Roles whose chain of command contains a cycle back to them."""
         return frozenset(edge.source for circle in self.circles for edge in circle)
 
-    def place_of(self, role_id: str) -> Place:
+    def get_place(self, role_id: str) -> Place:
         """The place of the role in the hierarchy."""
         missing = self.records.without_profile.get(role_id)
         return self.list_edges_to(EdgeKind.INCLUDES, role_id)[0].place if missing is None else missing
@@ -217,7 +217,7 @@ class OrgView(ABC):
     # -- domains ----------------------------------------------------------------------------------------------------
 
     def resolve_domain(self, word: str) -> str | None:
-        """The domain that a word of any vocabulary means here, or None."""
+        """The domain that a word of any vocabulary stands for here; None if there is none."""
         if word in self.records.domains:
             return word
         alias = self.records.aliases.get(word)
@@ -259,7 +259,7 @@ class OrgView(ABC):
         """Tools the plan needs."""
         return self.list_edges_from(EdgeKind.NEEDS, plan_id)
 
-    def tools_of(self, role_id: str) -> tuple[Edge, ...]:
+    def list_tools(self, role_id: str) -> tuple[Edge, ...]:
         """Tools the role is equipped with above level `none`, in order of preference, each once."""
         best: dict[str, Edge] = {}
         for edge in self.list_edges_from(EdgeKind.EQUIPPED_WITH, role_id):
@@ -276,15 +276,15 @@ class OrgView(ABC):
         return tuple(best.values())
 
     def get_tool_levels(self, role_id: str) -> Mapping[str, ToolLevel]:
-        """Tools the role is equipped with above level `none`, to the highest level any of its entries gives."""
+        """Tools the role is equipped with above level `none`, with the highest level of its entries."""
         return compute_highest_levels(self.list_ends_from(EdgeKind.EQUIPPED_WITH, role_id))
 
     def get_holder_levels(self, tool_id: str) -> Mapping[str, ToolLevel]:
-        """Roles equipped with the tool, to the highest level any of their entries gives."""
+        """Roles equipped with the tool, with the highest level of their entries."""
         return compute_highest_levels(self.list_ends_to(EdgeKind.EQUIPPED_WITH, tool_id))
 
     def find_equipping_edges(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
-        """The edges that equip a role with a tool, those of level `none` too."""
+        """The edges that equip a role with a tool, including those of level `none`."""
         return tuple(
             edge for edge in self.list_edges_from(EdgeKind.EQUIPPED_WITH, role_id) if edge.target == tool_id
         )
@@ -292,20 +292,20 @@ class OrgView(ABC):
     def list_essential_tools(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""
         post = self.records.posts.get(role_id)
-        return () if post is None else find_essential_tools(self, post, self.tools_of(role_id))
+        return () if post is None else find_essential_tools(self, post, self.list_tools(role_id))
 
     @cached_property
     def essential(self) -> tuple[tuple[str, Essential], ...]:
-        """The tools that some role always has, and which roles."""
+        """The tools that some role always has, with these roles."""
         tools = self.records.tools.values()
         return tuple((tool.id, tool.record.essential) for tool in tools if tool.record.essential)
 
-    def missing_tools(self, role_id: str, plan_id: str) -> tuple[Edge, ...]:
+    def find_missing_tools(self, role_id: str, plan_id: str) -> tuple[Edge, ...]:
         """Tools that the plan needs and that the role does not have."""
-        has = {edge.target for edge in self.tools_of(role_id)}.union(self.list_essential_tools(role_id))
+        has = {edge.target for edge in self.list_tools(role_id)}.union(self.list_essential_tools(role_id))
         return tuple(edge for edge in self.list_tools_needed_by(plan_id) if edge.target not in has)
 
-    def skills_of(self, role_id: str) -> tuple[Edge, ...]:
+    def list_skills(self, role_id: str) -> tuple[Edge, ...]:
         """Skills the role requires."""
         return self.list_edges_from(EdgeKind.REQUIRES, role_id)
 
@@ -324,7 +324,7 @@ class OrgView(ABC):
         return self.list_edges_from(EdgeKind.FILLS, agent_id)
 
     def list_assignments(self, agent_id: str) -> tuple[tuple[int, Assignment], ...]:
-        """The assignments by which an agent fills its roles here, each with its number in the roster."""
+        """The assignments by which an agent fills its roles here, each with its position in the roster."""
         roles = {edge.target for edge in self.list_roles_filled_by(agent_id)}
         if not roles:
             return ()
@@ -346,12 +346,12 @@ class OrgView(ABC):
 
 
 def find_essential_tools(view: OrgView, post: RolePost, tools: Iterable[Edge]) -> tuple[str, ...]:
-    """Tools a role equipped with these always has."""
+    """The essential tools of a role that is equipped with these tools."""
     return find_essential_among(view, post, {edge.target for edge in tools})
 
 
 def find_essential_among(view: OrgView, post: RolePost, equipped: Collection[str]) -> tuple[str, ...]:
-    """The same, from the ids of what it is equipped with."""
+    """The same, from the ids of its tools."""
     return tuple(tool_id for tool_id, essential in view.essential if _is_essential(essential, post, equipped))
 
 

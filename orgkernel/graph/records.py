@@ -1,4 +1,4 @@
-"""What one organization declares, resolved: its posts, the catalog entries it sees, and what its ranks may do."""
+"""The resolved declarations of one organization: its posts, the catalog entries it sees, and the levels of its ranks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from orgkernel.documents.records import (
     ToolLevel,
     Webhook,
 )
-from orgkernel.graph.governance import LayerEntry, declaring, place_of_edges
+from orgkernel.graph.governance import LayerEntry, get_declaring_document, locate_edges
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 
@@ -43,22 +43,22 @@ EntryT = TypeVar("EntryT")
 
 
 class Definition(msgspec.Struct, Generic[EntryT], frozen=True):
-    """An entry of a catalog as an organization sees it: the nearest one of its id."""
+    """A catalog entry as an organization sees it: the nearest one with its id."""
 
     id: str
     record: EntryT
     document: SourceDocument
     section: str
-    """Empty where the document is the entry."""
+    """The section of the document; empty if the document is the entry."""
     own: bool
-    """Whether the organization declares it itself, and not a catalog it shares with others."""
+    """Whether the organization itself declares it, not a shared catalog."""
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """Where the entry, or something in it, is written."""
+        """The place of the entry, or of a value in it."""
         return self.document.place(*self._route, *route, key=key or not route)
 
     def locate_items(self, *route: RouteStep) -> list[Place]:
-        """Where each item of a list in the entry is written."""
+        """The place of each item of a list in the entry."""
         return self.document.locate_items(*self._route, *route)
 
     @property
@@ -67,7 +67,7 @@ class Definition(msgspec.Struct, Generic[EntryT], frozen=True):
 
 
 class AliasTarget(msgspec.Struct, frozen=True):
-    """Another vocabulary's id; without a target it is listed as meaning no domain here."""
+    """An id of another vocabulary. Without a target, it is declared to stand for no domain here."""
 
     target: str | None
     place: Place
@@ -77,20 +77,20 @@ Matrices = Mapping[str, Definition[tuple[MatrixRow, ...]]]
 
 
 class RankRow(msgspec.Struct, frozen=True):
-    """The most each rank may do with a tool."""
+    """The highest level of each rank for a tool."""
 
     levels: Mapping[str, ToolLevel]
-    """Every rank of the ladder, lowest first, to its level."""
+    """The level of every rank on the ladder, lowest first."""
     place: Place
-    """Where it is written."""
+    """The place of the row."""
     statement: str
-    """What decides: `tool:ID`, or `matrix:ID/ROW`."""
+    """The source of the row: `tool:ID`, or `matrix:ID/ROW`."""
     declared: Mapping[str, ToolLevel]
-    """The entries as they are written."""
+    """The entries as written."""
 
 
-def fill_upwards(declared: Mapping[str, ToolLevel], ranks: Iterable[Rank]) -> dict[str, ToolLevel]:
-    """Every rank's level: an entry holds upwards until the next, and ranks below the first have none.
+def fill_upwards(entries: Mapping[str, ToolLevel], ranks: Iterable[Rank]) -> dict[str, ToolLevel]:
+    """The level of every rank: an entry applies upward until the next one, and ranks below the first have none.
 
     >>> ranks = (Rank(id="ensign"), Rank(id="lieutenant"), Rank(id="commander"))
     >>> fill_upwards({"lieutenant": "read"}, ranks)
@@ -99,7 +99,7 @@ def fill_upwards(declared: Mapping[str, ToolLevel], ranks: Iterable[Rank]) -> di
     levels: dict[str, ToolLevel] = {}
     level: ToolLevel = "none"
     for rank in ranks:
-        level = declared.get(rank.id, level)
+        level = entries.get(rank.id, level)
         levels[rank.id] = level
     return levels
 
@@ -111,9 +111,9 @@ def find_row(
     ranks: tuple[Rank, ...],
     matrices: Matrices,
 ) -> RankRow | None:
-    """The row that decides about a tool; None where no rank is capped.
+    """The row that decides for a tool; None if no rank is limited.
 
-    A matrix that is named and that nothing declares leaves every rank without access: access fails closed.
+    An undeclared matrix leaves every rank without access, because access fails closed.
     """
     if not ranks:
         return None
@@ -136,18 +136,18 @@ def is_matrix(name: str, matrices: Matrices) -> bool:
 
 
 def _build_row(
-    declared: Mapping[str, ToolLevel], place: Place, statement: str, ranks: tuple[Rank, ...]
+    entries: Mapping[str, ToolLevel], place: Place, statement: str, ranks: tuple[Rank, ...]
 ) -> RankRow:
-    return RankRow(fill_upwards(declared, ranks), place, statement, declared)
+    return RankRow(fill_upwards(entries, ranks), place, statement, entries)
 
 
 def _find_candidate_rows(
     tool: Definition[Tool], named: str | None, organization: Organization, matrices: Matrices
 ) -> Iterator[tuple[MatrixRow, Place, str]]:
-    """Rows that could decide, the one that does first: a row of that name, else the first that fits in a matrix."""
+    """The candidate rows for a tool, the deciding one first: a row with that name, else the first matching row of a matrix."""
     preferred = organization.rank_matrix
     if named is not None:
-        # The organization's matrix first: two matrices may have rows of one name.
+        # The organization's matrix comes first, because two matrices can have rows with one name.
         order = sorted(matrices.values(), key=lambda matrix: matrix.id != preferred)
         for matrix in order:
             for number, row in enumerate(matrix.record):
@@ -162,18 +162,18 @@ def _find_candidate_rows(
 
 
 def does_match_tool(row: MatrixRow, tool: Tool) -> bool:
-    """Whether a row is for tools of this type and these side effects."""
+    """Whether a row is for tools of this type with these side effects."""
     return (not row.types or tool.type in row.types) and (
         not row.side_effects or tool.side_effects in row.side_effects
     )
 
 
-# How far down an override replaces: `pace_plan/contingent` and `doctrine/salute_interval_turns`, or `department`.
+# The depth at which an override replaces values: `pace_plan/contingent` has two levels, `department` one.
 _REPLACED_AT = 2
 
 
 class RolePost:
-    """A profile at its place in one organization, with what the organization overrides. Never changed once made."""
+    """A profile at its place in one organization, with the overrides of the organization. Immutable."""
 
     __slots__ = (
         "_changed",
@@ -200,17 +200,17 @@ class RolePost:
         self.document = document
         self.organization = organization
         self.shared_profile = shared_profile
-        """Whether several organizations include this profile; its `reports_to` is then only a default."""
+        """Whether several organizations include this profile. Then its `reports_to` is only a default."""
         self.superior = superior
-        """The superior that the hierarchy gives a shared profile."""
+        """The superior of a shared profile in the hierarchy."""
         self.governed = governed
-        """The layer that the governance document of the organization puts the role into."""
+        """The layer that the governance document of the organization assigns to the role."""
         self._changed: RoleProfile | None = None
         self._override = override
 
     @property
     def profile(self) -> RoleProfile:
-        """The profile with the organization's overrides applied; it is kept where it differs from the document's."""
+        """The profile with the organization's overrides. It is cached if it differs from the document's."""
         if self._changed is not None:
             return self._changed
         written: RoleProfile = self.document.record  # type: ignore[assignment]  # asked some thirty times a role
@@ -229,13 +229,13 @@ class RolePost:
 
     @property
     def written_layer(self) -> str | None:
-        """The layer that the profile itself names."""
+        """The layer in the profile itself."""
         written: RoleProfile = self.document.record  # type: ignore[assignment]
         return written.layer
 
     @property
     def is_as_written(self) -> bool:
-        """Whether the post depends on the document of its profile only, and not on its organization."""
+        """Whether the post depends only on the document of its profile, not on its organization."""
         is_own = self._override is None and self.governed is None
         return is_own and self.superior is None and not self.shared_profile
 
@@ -245,12 +245,14 @@ class RolePost:
         return self._override is not None
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """Where a value of the post is written: among the overrides of the organization, or in the profile."""
-        document, full = self.written(route)
+        """The place of a value of the post: among the overrides of the organization, or in the profile."""
+        document, full = self.locate_written(route)
         return document.place(*full, key=key)
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
-        """File and line where keys of the mapping at a route are written, or would be, and whether they are."""
+        """For some keys of the mapping at a route: file, line (or the line where they would be), and whether they are
+        written.
+        """
         if not self.is_overridden and self.governed is None:
             return self.document.locate(route, names)
         places = [self.place(*route, name, key=True) for name in names]
@@ -260,27 +262,27 @@ class RolePost:
         ]
 
     def locate_items(self, *route: RouteStep) -> list[Place]:
-        """Where each item of a list of the post is written."""
-        document, full = self.written(route)
+        """The place of each item of a list of the post."""
+        document, full = self.locate_written(route)
         return document.locate_items(*full)
 
     def locate_within(self, offset: int, *route: RouteStep) -> Place:
-        """Where a character of a text of the post is written."""
-        document, full = self.written(route)
+        """The place of a character in a text of the post."""
+        document, full = self.locate_written(route)
         return document.locate_within(offset, *full)
 
     def has(self, *route: RouteStep) -> bool:
-        """Whether the profile, or the organization for it, writes a value at a route."""
-        document, full = self.written(route)
+        """Whether the profile, or an override of the organization, sets a value at a route."""
+        document, full = self.locate_written(route)
         return document.has(*full)
 
-    def written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
-        """The document that a value of the post is written in, or would be, and where in it."""
+    def locate_written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
+        """The document that contains a value of the post, or would contain it, and its route there."""
         if self.governed is not None and route == ("layer",):
             return self.governed.document, self.governed.route
         if not self.is_overridden:
             return self.document.part(route), route
-        # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
+        # A value that an override replaces as a whole, such as a tier, is written there or nowhere.
         override = ("overrides", self.role_id, *route)
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
             return self.organization, override
@@ -288,15 +290,15 @@ class RolePost:
 
 
 class OrgRecords(msgspec.Struct, frozen=True):
-    """Everything an organization's questions are answered from, besides its edges."""
+    """The records of an organization, from which its questions are answered together with its edges."""
 
     org_id: str
     document: SourceDocument
     organization: Organization
     posts: Mapping[str, RolePost]
-    """Role id to post, in the order of the hierarchy."""
+    """The posts by role id, in the order of the hierarchy."""
     without_profile: Mapping[str, Place]
-    """Roles the hierarchy names that have no profile, and where it names them."""
+    """Roles in the hierarchy that have no profile, with their places in it."""
     domains: Mapping[str, Definition[Domain]]
     aliases: Mapping[str, AliasTarget]
     plans: Mapping[str, Definition[Plan]]
@@ -304,79 +306,79 @@ class OrgRecords(msgspec.Struct, frozen=True):
     skills: Mapping[str, Definition[Skill]]
     proficiency_scale: tuple[str, ...] = ()
     excused: frozenset[str] = frozenset()
-    """Role ids that a file which could not be read seems to declare: nothing is said about their absence."""
+    """Role ids that an unreadable file seems to declare. Their absence is not reported."""
     incomplete: frozenset[str] = frozenset()
-    """Kinds of catalog of which a file could not be read: nothing is said about ids missing there."""
+    """Kinds of catalog of which a file could not be read. Missing ids of these kinds are not reported."""
     elsewhere: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Role id to the other organizations that include it."""
+    """The other organizations that include each role."""
     files: frozenset[str] = frozenset()
-    """Names of the files the organization is made of, those that could not be read included."""
+    """The names of the organization's files, including unreadable ones."""
     unread: frozenset[str] = frozenset()
-    """Names of the files among them that could not be read."""
+    """The names of its unreadable files."""
     digest: str = ""
     catalogs: tuple[SourceDocument, ...] = ()
-    """The catalog documents it sees, nearest first."""
+    """The visible catalog documents, nearest first."""
     catalog_counts: tuple[int, ...] = ()
-    """How many of them are its own, how many of the folder it lies in, how many shared by all."""
+    """The number of its own catalogs, of those in the parent folder, and of shared ones."""
     skill_categories: frozenset[str] = frozenset()
     ranks: tuple[Rank, ...] = ()
-    """Those of the nearest ladder that lists any, lowest first."""
+    """The ranks of the nearest ladder that lists any, lowest first."""
     ladder: SourceDocument | None = None
     """The document of that ladder."""
     promotions: Mapping[str, Definition[Promotion]] = msgspec.field(default_factory=dict)
-    """Rank that is reached to what it takes, as the same ladder says."""
+    """The requirements for each rank, from the same ladder."""
     matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]] = msgspec.field(default_factory=dict)
     qualifications: Mapping[str, Definition[Qualification]] = msgspec.field(default_factory=dict)
     people: Mapping[str, Definition[Person]] = msgspec.field(default_factory=dict)
     system_origins: Mapping[str, Definition[SystemOrigin]] = msgspec.field(default_factory=dict)
-    """Declared ones; those of `BUILT_IN_ORIGINS` exist besides."""
+    """Declared origins. Those of `BUILT_IN_ORIGINS` exist in addition."""
     webhooks: Mapping[str, Definition[Webhook]] = msgspec.field(default_factory=dict)
     policies: Mapping[str, Definition[Policy]] = msgspec.field(default_factory=dict)
     agents: Mapping[str, Definition[RosterMember]] = msgspec.field(default_factory=dict)
-    """Members of every roster it sees; `agent fills role` says which fill roles here."""
+    """Members of every visible roster. `agent fills role` edges tell which fill roles here."""
     bills: Mapping[str, SourceDocument] = msgspec.field(default_factory=dict)
-    """The document of each bill it sees, by slug."""
+    """The document of each visible bill, by slug."""
     procedures: Mapping[str, Definition[Procedure]] = msgspec.field(default_factory=dict)
     cognitive_skills: Mapping[str, Definition[CognitiveSkill]] = msgspec.field(default_factory=dict)
-    """By name."""
+    """The cognitive skills, keyed by name."""
     orders: Mapping[tuple[str, str], tuple[Definition[StandingOrder], ...]] = msgspec.field(
         default_factory=dict
     )
-    """Files of standing orders by whom they are for, the farthest first: `("role", "co")`, `("federation", "")`."""
+    """Standing orders by recipient, farthest first: `("role", "co")`, `("federation", "")`."""
     governance: SourceDocument | None = None
-    """The nearest governance document. Its layers, edges and limits stand in `organization` in place of its own."""
+    """The nearest governance document. Its layers, edges and limits replace the organization's own in `organization`."""
 
-    def declaring(self, section: str, *route: RouteStep) -> SourceDocument:
-        """The document whose `layers`, `dispatch_edges` or `limits` count: that of the governance, or the organization's."""
-        return declaring(self.document, self.governance, section, *route)
+    def get_declaring_document(self, section: str, *route: RouteStep) -> SourceDocument:
+        """The document whose `layers`, `dispatch_edges` or `limits` apply: the governance document or the organization's."""
+        return get_declaring_document(self.document, self.governance, section, *route)
 
     @property
-    def place_of_edges(self) -> Place:
-        """Where the hand-off edges that count are written."""
-        return place_of_edges(self.document, self.governance)
+    def locate_edges(self) -> Place:
+        """The place of the hand-off edges that apply."""
+        return locate_edges(self.document, self.governance)
 
     def get_rank_row(self, tool_id: str) -> RankRow | None:
-        """What decides each rank's level for a tool, with its place; None where no rank is capped."""
+        """The row that decides each rank's level for a tool, with its place; None if no rank is limited."""
         tool = self.tools.get(tool_id)
         if tool is None:
             return None
         return find_row(tool, self.organization, self.document, self.ranks, self.matrices)
 
     def get_rank_levels(self, tool_id: str) -> Mapping[str, ToolLevel] | None:
-        """Every rank, lowest first, to its level for a tool; None where no rank is capped."""
+        """The level of every rank for a tool, lowest rank first; None if no rank is limited."""
         row = self.get_rank_row(tool_id)
         return None if row is None else row.levels
 
 
 def list_external_ids(records: OrgRecords) -> frozenset[str]:
-    """Ids that stand for superiors outside the organization."""
+    """Ids of superiors outside the organization."""
     return frozenset({USER, *records.organization.external})
 
 
 def apply_override(
     profile: RoleProfile, override: RoleOverride, is_written: Callable[..., bool]
 ) -> RoleProfile:
-    """The profile with the fields that are written in the override (`is_written(*route)`) in place of its own."""
+    """The profile with the fields that the override sets (`is_written(*route)`)."""
     changes: dict[str, object] = {}
     for name in filter(is_written, override.__struct_fields__):
         theirs, ours = getattr(profile, name), getattr(override, name)
@@ -392,14 +394,14 @@ def apply_override(
 
 
 def _is_null_for_required(name: str, value: object) -> bool:
-    """Whether `null` is written for what every role has: nothing can take its place, so it stays."""
+    """Whether `null` is written for a field that every role has. It cannot be removed, so it is kept."""
     return value is None and name in ("doctrine", "requirements", "primary")
 
 
 def adopt_superior(profile: RoleProfile, superior: str | None) -> RoleProfile:
-    """A profile that several organizations share, under its superior in one of them.
+    """A shared profile with its superior in one organization.
 
-    Its `reports_to` is only a default there, and a tier that escalates to this default means "my superior".
+    Its `reports_to` is only a default, and a tier that escalates to this default escalates to the actual superior.
     """
     default, plan = profile.chain_of_command.reports_to, profile.pace_plan
     if plan is None or default is None or superior in (None, default):

@@ -46,7 +46,7 @@ class EdgeSchema(msgspec.Struct, frozen=True):
 
 
 class EdgeKind(Enum):
-    """Every kind of edge; its value is the verb."""
+    """Every kind of edge. Its value is the verb."""
 
     INCLUDES = "includes"
     REPORTS_TO = "reports_to"
@@ -75,14 +75,14 @@ class EdgeKind(Enum):
     PERFORMS = "performs"
     CALLS = "calls"
 
-    # A kind is equal to itself only, and looked up in tables a million times a load: without this, by its name.
+    # A kind equals only itself. Without this, a million table lookups in a load would each hash its name.
     __hash__ = object.__hash__
 
 
 SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.INCLUDES: EdgeSchema(NodeKind.ORGANIZATION, NodeKind.ROLE),
     EdgeKind.REPORTS_TO: EdgeSchema(
-        NodeKind.ROLE, NodeKind.ROLE, "`hierarchy` or `profile`: which of them says so", ("said_by",)
+        NodeKind.ROLE, NodeKind.ROLE, "`hierarchy` or `profile`: where it is declared", ("said_by",)
     ),
     EdgeKind.HANDLES: EdgeSchema(NodeKind.ROLE, NodeKind.DOMAIN),
     EdgeKind.FOLLOWS: EdgeSchema(NodeKind.ROLE, NodeKind.PLAN),
@@ -98,7 +98,7 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.SERVES_INTENT: EdgeSchema(
         NodeKind.ROLE,
         NodeKind.INTENT,
-        "`cognitive_skill:NAME` or `procedure:ID`, by which it does; empty where the profile says so",
+        "`cognitive_skill:NAME` or `procedure:ID` that serves it; empty if the profile lists the intent",
         ("by", "name"),
     ),
     EdgeKind.BELONGS_TO: EdgeSchema(NodeKind.ROLE, NodeKind.DEPARTMENT),
@@ -114,35 +114,39 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.RAISES: EdgeSchema(
         NodeKind.QUALIFICATION,
         NodeKind.SKILL,
-        "level beyond which it raises no further, where there is one",
+        "highest level that it raises to, if there is a limit",
         ("up_to",),
     ),
     EdgeKind.BUILDS_ON: EdgeSchema(NodeKind.QUALIFICATION, NodeKind.QUALIFICATION),
-    EdgeKind.FILLS: EdgeSchema(NodeKind.AGENT, NodeKind.ROLE, "its watches, with commas", ("watches",)),
+    EdgeKind.FILLS: EdgeSchema(
+        NodeKind.AGENT, NodeKind.ROLE, "its watches, separated by commas", ("watches",)
+    ),
     EdgeKind.STARTS_AT: EdgeSchema(NodeKind.ROLE, NodeKind.RANK),
-    EdgeKind.MAY_GRANT: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "level up to which it may", ("level",)),
+    EdgeKind.MAY_GRANT: EdgeSchema(
+        NodeKind.ROLE, NodeKind.TOOL, "highest level that it may grant", ("level",)
+    ),
     EdgeKind.KNOWS: EdgeSchema(NodeKind.ROLE, NodeKind.COGNITIVE_SKILL),
     EdgeKind.PERFORMS: EdgeSchema(
         NodeKind.ROLE,
         NodeKind.PROCEDURE,
-        "the skill by which it does; empty where the profile says so",
+        "the skill that brings it; empty if the profile lists the procedure",
         ("skill",),
     ),
     EdgeKind.CALLS: EdgeSchema(NodeKind.PROCEDURE, NodeKind.TOOL, "the step that calls it", ("step",)),
     EdgeKind.COVERS: EdgeSchema(
-        NodeKind.POLICY, NodeKind.TOOL, "`allow`, `deny` or `ask`: what it says about the tool", ("effect",)
+        NodeKind.POLICY, NodeKind.TOOL, "`allow`, `deny` or `ask`: its effect on the tool", ("effect",)
     ),
 }
 
 
-# The verbs that are not those of a whole sentence.
+# The verbs whose sentence form differs from the value.
 _VERBS = {
     EdgeKind.EQUIPPED_WITH: "is equipped with",
     EdgeKind.NARROWER_THAN: "is narrower than",
     EdgeKind.SERVES_INTENT: "serves",
     EdgeKind.NEEDS_QUALIFICATION: "needs",
 }
-# What stands before the source and between source and target; put together once, since answers are full of them.
+# The text before the source, and between source and target. Precomputed, because answers contain many edges.
 _SENTENCES = {
     kind: (
         f"{row.source.value} ",
@@ -153,7 +157,7 @@ _SENTENCES = {
 
 
 class Edge(NamedTuple):
-    """A statement of a document, and its place."""
+    """A statement of a document, with its place."""
 
     kind: EdgeKind
     source: str

@@ -1,7 +1,7 @@
-"""Cycles, found by networkx.
+"""Find cycles with networkx.
 
-INVARIANT: networkx is imported only if there is a cycle. The topological sorting of the standard library shows whether
-there is one, so that checking an organization without cycles does not wait 0.1 s for an import.
+INVARIANT: networkx is imported only if there is a cycle. The topological sort of the standard library detects whether
+there is one, so checking an organization without cycles does not take 0.1 s for the import.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable
 from graphlib import CycleError, TopologicalSorter
 
 Pairs = Iterable[tuple[str, str]]
-"""Source and target of edges, in the order of declaration."""
+"""The sources and targets of edges, in the order of declaration."""
 
 
 def find_circles(pairs: Pairs) -> tuple[tuple[str, ...], ...]:
-    """The groups of nodes that form cycles, each beginning with its first declared node."""
+    """The groups of nodes that form cycles, each starting with its first declared node."""
     pairs = tuple(pairs)
     if _is_acyclic(pairs):
         return ()
@@ -37,7 +37,7 @@ def find_shortest_circle(pairs: Pairs, group: Collection[str]) -> tuple[str, ...
     start = next(iter(group))
     graph: networkx.DiGraph[str] = networkx.DiGraph(pairs)
     inside = graph.subgraph(group)
-    # Nearest first; the first of them that leads to the start ends a shortest way.
+    # Breadth-first: the first node with an edge to the start closes a shortest cycle.
     ways = networkx.single_source_shortest_path(inside, start)
     return next(tuple(way) for end, way in ways.items() if inside.has_edge(end, start))
 

@@ -1,7 +1,8 @@
-"""What organizations see: documents in groups, nearest first, and which of two declarations of an id counts (docs/documents.md).
+"""Documents that organizations see, in groups, nearest first. The nearest declaration of an id applies
+(docs/documents.md).
 
-What a group or a folder holds is looked up once for all organizations that see it: there may be a thousand of them over
-ten thousand profiles.
+The content of a group or a folder is indexed once for all organizations that see it, because there can be a thousand of
+them with ten thousand profiles.
 """
 
 from __future__ import annotations
@@ -46,21 +47,21 @@ CATALOGS = frozenset(
         "directory", "access_policies", "crew_roster", "procedure_catalog", "bill", "governance",
     }
 ) | MARKDOWN_KINDS  # fmt: skip
-# A section of a catalog to what one entry of it is.
+# The record type of the entries of each catalog section.
 _ENTRY_OF = {
     "matrices": "matrix",
     "people": "person",
     "policies": "policy",
     "system_origins": "origin",
 }
-# Of what kind a file may be that could not be read and is missed by the organizations that would see it. What another
-# organization's file, a report or a case says about a role does not declare the role.
-# An organization does without a skill that cannot be read: nobody has what nobody can read. It does not do without orders.
+# The kinds of unreadable files that organizations lack if they would see them. Another
+# organization's file, a report or a case does not declare a role.
+# An unreadable skill is left out, because then no subject has it. Unreadable orders are not left out.
 _MISSED = CATALOGS - {"cognitive_skill"} | {"role_profile", None}
 
 
 class Duplicate(msgspec.Struct, frozen=True):
-    """A second declaration of an id at the same distance; the first is the one that is seen."""
+    """A second declaration of an id at the same distance. The first one is visible."""
 
     what: str
     id: str
@@ -69,17 +70,17 @@ class Duplicate(msgspec.Struct, frozen=True):
 
 
 class Group:
-    """Documents that organizations see at one distance; what they hold is looked up once for all organizations."""
+    """Documents that organizations see at one distance, indexed once for all of them."""
 
     def __init__(
         self, documents: Iterable[SourceDocument], broken: Iterable[BrokenDocument] = (), *, own: bool = False
     ) -> None:
         seen = (each for each in documents if each.kind == "role_profile" or each.kind in CATALOGS)
-        # By name, so that of two entries of one id the same one is seen in whatever order the files were read.
+        # Sorted by name, so of two entries with one id the same one is visible, whatever order the files were read in.
         self.documents = sorted(seen, key=lambda document: document.name)
         self.broken = [each for each in broken if each.kind in _MISSED]
         self.own = own
-        self.duplicates: list[Duplicate] = []
+        self.find_duplicates: list[Duplicate] = []
         self._entries: dict[str, dict[str, Definition[Any]]] = {}
 
     @cached_property
@@ -91,7 +92,7 @@ class Group:
             role_id = document.record.role_id
             first = profiles.setdefault(role_id, document)
             if first is not document:
-                self.duplicates.append(
+                self.find_duplicates.append(
                     Duplicate("role", role_id, document.place("role_id"), first.place("role_id"))
                 )
         return profiles
@@ -109,7 +110,7 @@ class Group:
                 slug = document.record.slug
                 first = bills.setdefault(slug, document)
                 if first is not document:
-                    self.duplicates.append(
+                    self.find_duplicates.append(
                         Duplicate("bill", slug, document.place("slug"), first.place("slug"))
                     )
         return bills
@@ -120,7 +121,7 @@ class Group:
         ladders = [
             each for each in self.catalogs if isinstance(each.record, RankLadder) and each.record.ranks
         ]
-        self.duplicates += [
+        self.find_duplicates += [
             Duplicate("ladder", "ranks", each.place("ranks", key=True), ladders[0].place("ranks", key=True))
             for each in ladders[1:]
         ]
@@ -130,7 +131,7 @@ class Group:
     def governance(self) -> SourceDocument | None:
         """The first governance document."""
         documents = [document for document in self.catalogs if isinstance(document.record, Governance)]
-        self.duplicates += [
+        self.find_duplicates += [
             Duplicate("governance", "handoffs", each.place(), documents[0].place()) for each in documents[1:]
         ]
         return documents[0] if documents else None
@@ -145,29 +146,29 @@ class Group:
                 definition = Definition(name, document.record, document, "", self.own)
                 first = definitions.setdefault(name, definition)
                 if first is not definition:
-                    self.duplicates.append(
+                    self.find_duplicates.append(
                         Duplicate("cognitive_skill", name, definition.place("name"), first.place("name"))
                     )
         return definitions
 
     @cached_property
     def orders(self) -> dict[tuple[str, str], Definition[StandingOrder]]:
-        """Files of standing orders by whom they are for."""
+        """Files of standing orders, by recipient."""
         definitions: dict[tuple[str, str], Definition[StandingOrder]] = {}
         for document in self.catalogs:
             if not isinstance(record := document.record, StandingOrder):
                 continue
-            # Nobody orders for a federation from inside one organization, nor for one organization from outside.
+            # Orders inside one organization cannot be for the federation, and outside orders cannot be for one organization.
             if record.audience in ("unknown", "federation" if self.own else "organization"):
                 continue
             definition = Definition(record.target or record.audience, record, document, "", self.own)
             first = definitions.setdefault((record.audience, record.target), definition)
             if first is not definition:
                 what = f"{record.audience} order"
-                self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
+                self.find_duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
         return definitions
 
-    def entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
+    def get_entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
         """The entries of one section of the catalogs of a kind."""
         if section not in self._entries:
             entries = self._entries[section] = {}
@@ -177,10 +178,10 @@ class Group:
                 for entry_id, record in getattr(document.record, section).items():
                     definition = Definition(entry_id, record, document, section, self.own)
                     first = entries.setdefault(entry_id, definition)
-                    # Two sources may use one server, which neither of them declares anything else about.
+                    # Two sources can use one server without declaring anything else about it.
                     is_same = document.home and first.document.home and record == first.record
                     if first is not definition and not is_same:
-                        self.duplicates.append(
+                        self.find_duplicates.append(
                             Duplicate(
                                 _ENTRY_OF.get(section, section[:-1]),
                                 entry_id,
@@ -192,7 +193,7 @@ class Group:
 
 
 class VisibleDocuments:
-    """What the organizations of one folder see: groups of documents, nearest first."""
+    """The documents that the organizations of one folder see: groups, nearest first."""
 
     def __init__(self, groups: tuple[Group, ...]) -> None:
         self.groups = groups
@@ -202,29 +203,29 @@ class VisibleDocuments:
     def rebuild_from_catalogs(
         cls, catalogs: Sequence[SourceDocument], counts: Iterable[int]
     ) -> VisibleDocuments:
-        """The catalogs that an organization sees, `counts` of them in each group, put together again."""
+        """The visible catalogs of an organization, rebuilt from a list, with `counts` of them in each group."""
         groups, start = [], 0
         for number, count in enumerate(counts):
             groups.append(Group(catalogs[start : start + count], own=number == 0))
             start += count
         return cls(tuple(groups))
 
-    def profile(self, role_id: str) -> SourceDocument | None:
+    def find_profile(self, role_id: str) -> SourceDocument | None:
         return next((group.profiles[role_id] for group in self.groups if role_id in group.profiles), None)
 
     @cached_property
     def definitions(self) -> dict[str, Any]:
-        """The fields of `OrgRecords` that come from catalogs; shared by all organizations of the folder."""
+        """The fields of `OrgRecords` that come from catalogs, shared by all organizations of the folder."""
         records = [document.record for document in self.catalogs]
         skill_catalogs = [record for record in records if isinstance(record, SkillCatalog)]
         scales = (record.proficiency_scale for record in skill_catalogs)
         ranks, ladder, promotions = self._find_ladder()
         return {
-            "domains": self._nearest(DomainCatalog, "domains"),
+            "domains": self._find_nearest(DomainCatalog, "domains"),
             "aliases": self._collect_aliases(),
-            "plans": self._nearest(PlanCatalog, "plans"),
-            "tools": self._nearest(ToolCatalog, "tools"),
-            "skills": self._nearest(SkillCatalog, "skills"),
+            "plans": self._find_nearest(PlanCatalog, "plans"),
+            "tools": self._find_nearest(ToolCatalog, "tools"),
+            "skills": self._find_nearest(SkillCatalog, "skills"),
             "proficiency_scale": next((scale for scale in scales if scale), ()),
             "catalogs": self.catalogs,
             "catalog_counts": tuple(len(group.catalogs) for group in self.groups),
@@ -232,16 +233,16 @@ class VisibleDocuments:
             "ranks": ranks,
             "ladder": ladder,
             "promotions": promotions,
-            "matrices": self._nearest(RankLadder, "matrices"),
-            "qualifications": self._nearest(QualificationCatalog, "qualifications"),
-            "people": self._nearest(Directory, "people"),
-            "system_origins": self._nearest(Directory, "system_origins"),
-            "webhooks": self._nearest(Directory, "webhooks"),
-            "policies": self._nearest(AccessPolicies, "policies"),
-            "agents": self._nearest(CrewRoster, "agents"),
+            "matrices": self._find_nearest(RankLadder, "matrices"),
+            "qualifications": self._find_nearest(QualificationCatalog, "qualifications"),
+            "people": self._find_nearest(Directory, "people"),
+            "system_origins": self._find_nearest(Directory, "system_origins"),
+            "webhooks": self._find_nearest(Directory, "webhooks"),
+            "policies": self._find_nearest(AccessPolicies, "policies"),
+            "agents": self._find_nearest(CrewRoster, "agents"),
             "bills": {slug: bill for group in reversed(self.groups) for slug, bill in group.bills.items()},
-            "procedures": self._nearest(ProcedureCatalog, "procedures"),
-            "cognitive_skills": _first(group.cognitive_skills for group in self.groups),
+            "procedures": self._find_nearest(ProcedureCatalog, "procedures"),
+            "cognitive_skills": _take_first(group.cognitive_skills for group in self.groups),
             "orders": _take_all(group.orders for group in reversed(self.groups)),
             "governance": next((group.governance for group in self.groups if group.governance), None),
         }
@@ -249,7 +250,7 @@ class VisibleDocuments:
     def _find_ladder(
         self,
     ) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
-        """The nearest ladder that lists ranks; the promotions of another would speak of other ranks."""
+        """The nearest ladder that lists ranks. Promotions are taken from it too, because those of another use other ranks."""
         for group in self.groups:
             if (document := group.ladder) is not None and isinstance(document.record, RankLadder):
                 promotions = {
@@ -259,10 +260,10 @@ class VisibleDocuments:
                 return document.record.ranks, document, promotions
         return (), None, {}
 
-    def _nearest(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
+    def _find_nearest(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
         definitions: dict[str, Definition[Any]] = {}
         for group in self.groups:
-            for entry_id, definition in group.entries(catalog, section).items():
+            for entry_id, definition in group.get_entries(catalog, section).items():
                 definitions.setdefault(entry_id, definition)
         return definitions
 
@@ -282,7 +283,7 @@ class VisibleDocuments:
 
     @cached_property
     def declared_ids(self) -> dict[str, list[str]]:
-        """Id that a file which could not be read seems to declare, to the names of such files."""
+        """The files that could not be read and seem to declare each id."""
         names_by_id: dict[str, list[str]] = defaultdict(list)
         for each in self.broken:
             for declared_id in each.declared_ids:
@@ -297,14 +298,14 @@ class VisibleDocuments:
     def incomplete(self) -> frozenset[str]:
         return frozenset(each.kind for each in self.broken if each.kind)
 
-    def missed(self, role_ids: Iterable[str]) -> frozenset[str]:
-        """Names of the files an organization with these roles lacks because they could not be read."""
+    def find_missed(self, role_ids: Iterable[str]) -> frozenset[str]:
+        """Names of the unreadable files that an organization with these roles lacks."""
         catalogs = {each.name for each in self.broken if each.kind in CATALOGS} if self.incomplete else set()
         return frozenset(catalogs.union(*(self.declared_ids.get(role_id, ()) for role_id in role_ids)))
 
 
-def _first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
-    """Of each key the value of the nearest group."""
+def _take_first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
+    """For each key, the value of the nearest group."""
     values_by_key: dict[K, V] = {}
     for group in groups:
         for key, value in group.items():
@@ -313,7 +314,7 @@ def _first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
 
 
 def _take_all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
-    """Of each key the values of all groups: what is ordered from farther away is not replaced from nearby."""
+    """For each key, the values of all groups, because nearer orders do not replace farther ones."""
     values_by_key: dict[K, tuple[V, ...]] = {}
     for group in groups:
         for key, value in group.items():
@@ -322,14 +323,14 @@ def _take_all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
 
 
 class Visibility:
-    """Documents by the folders in which organizations lie, readable ones or not."""
+    """Documents by the folders of organizations, readable or not."""
 
     def __init__(self, tree: Tree) -> None:
         readable = {os.path.dirname(each.path) for each in tree.documents if each.kind == "organization"}
         unread_ones = {os.path.dirname(each.path) for each in tree.broken if each.kind == "organization"}
         self._org_folders = readable | unread_ones
         self._homes: dict[str, str | None] = {}
-        # Those in the format of others see their own and its catalog, and nobody else's.
+        # Organizations in another format see only their own documents and the catalog of the format.
         self._formats = {
             os.path.dirname(each.path): each.format
             for each in tree.documents
@@ -342,10 +343,10 @@ class Visibility:
             if document.format and document.context:
                 in_format[document.format].append(document)
             elif not document.shared:
-                documents[document.home or self._home(os.path.dirname(document.path))].append(document)
+                documents[document.home or self._find_home(os.path.dirname(document.path))].append(document)
         for unread in tree.broken:
             if not unread.shared:
-                broken[unread.home or self._home(os.path.dirname(unread.path))].append(unread)
+                broken[unread.home or self._find_home(os.path.dirname(unread.path))].append(unread)
         self._documents, self._broken = documents, broken
         self._shared = Group(
             (each for each in tree.documents if each.shared), (each for each in tree.broken if each.shared)
@@ -355,7 +356,7 @@ class Visibility:
         self._visible: dict[str, VisibleDocuments] = {}
 
     def of(self, folder: str) -> VisibleDocuments:
-        """What the organizations of a folder see."""
+        """The documents that the organizations of a folder see."""
         if folder not in self._visible:
             own = Group(self._documents.get(folder, ()), self._broken.get(folder, ()), own=True)
             if folder in self._formats:
@@ -368,16 +369,16 @@ class Visibility:
             self._visible[folder] = VisibleDocuments((own, beside, *in_use, self._shared))
         return self._visible[folder]
 
-    def duplicates(self) -> Iterator[Duplicate]:
-        """Second declarations of one id in the groups that were looked at."""
+    def find_duplicates(self) -> Iterator[Duplicate]:
+        """Second declarations of one id in the groups that were used."""
         for visible in self._visible.values():
             for group in visible.groups:
-                yield from group.duplicates
+                yield from group.find_duplicates
 
     def _get_group_beside(self, parent: str) -> Group:
-        """Documents of the folder an organization lies in, without those of other organizations' folders."""
+        """Documents of an organization's parent folder, without those in folders of other organizations."""
         if parent not in self._beside:
-            home, inside = self._home(parent), os.path.join(parent, "")
+            home, inside = self._find_home(parent), os.path.join(parent, "")
             if home in self._formats:
                 self._beside[parent] = Group(())
                 return self._beside[parent]
@@ -387,12 +388,12 @@ class Visibility:
             )
         return self._beside[parent]
 
-    def _home(self, folder: str) -> str | None:
-        """The nearest folder from here upwards in which an organization lies."""
+    def _find_home(self, folder: str) -> str | None:
+        """The nearest folder, from here upward, that contains an organization."""
         if folder not in self._homes:
             parent = os.path.dirname(folder)
             if folder in self._org_folders:
                 self._homes[folder] = folder
             else:
-                self._homes[folder] = None if parent == folder else self._home(parent)
+                self._homes[folder] = None if parent == folder else self._find_home(parent)
         return self._homes[folder]

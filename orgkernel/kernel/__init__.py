@@ -1,1 +1,1 @@
-"""Open → check → hold snapshots → answer: the only place where the parts are wired together."""
+"""The kernel: open, check, hold snapshots, answer. All parts are wired together here."""

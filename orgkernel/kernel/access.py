@@ -1,4 +1,4 @@
-"""Questions about access to one organization, with the state and the time they are asked with."""
+"""Access questions about one organization, with the current state and time."""
 
 from __future__ import annotations
 
@@ -20,56 +20,60 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
+from orgkernel.kernel.clock import Clock, StateSource, add_current_time, read_clock
 
 _WITH_A_CALL: Final = LEFT_OPEN | {LOCKED.name}
 _STATED_BY_A_CALL: Final = frozenset({"path", "command", "lock", "input"})
 
 
 class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
-    """An organization that can be asked about access at this moment."""
+    """One organization with its state and clock, for questions about access."""
 
     view: OrgView
     state: StateView
     clock: Clock
 
-    def at_this_moment(self, request: AccessRequest) -> AccessRequest:
-        """A request with the time it is asked at, unless it states one, and with the recorded alert and watch."""
-        return get_access_tables(self.view).with_status(at_this_moment(request, self.clock), self.state)
+    def add_current_state(self, request: AccessRequest) -> AccessRequest:
+        """A request with the current time, unless it states one, and with the recorded alert and watch."""
+        return get_access_tables(self.view).with_status(add_current_time(request, self.clock), self.state)
 
     def decide(self, request: AccessRequest) -> AccessDecision:
-        """Whether somebody may do something."""
-        return decide_access(self.view, at_this_moment(request, self.clock), self.state)
+        """Decide whether a request is allowed."""
+        return decide_access(self.view, add_current_time(request, self.clock), self.state)
 
     def decide_with_reasons(self, request: AccessRequest) -> tuple[AccessDecision, tuple[Reason, ...]]:
-        """The decision, and each of its codes in words."""
-        return decide_with_reasons(self.view, at_this_moment(request, self.clock), self.state)
+        """The decision, and a text for each of its codes."""
+        return decide_with_reasons(self.view, add_current_time(request, self.clock), self.state)
 
     def build_current_context(self) -> AccessContext:
-        """Circumstances of which only the time is known."""
+        """A context that states only the current time."""
         now, offset = self.clock()
         return AccessContext(now=now, utc_offset=offset)
 
     def envelope(self, subject: str, context: AccessContext | None) -> AccessEnvelope:
-        """Everything a sender gets, and where its messages go."""
-        request = at_this_moment(AccessRequest(subject, "", "", context or AccessContext()), self.clock)
+        """The permissions of a sender, and the routing of its messages."""
+        request = add_current_time(AccessRequest(subject, "", "", context or AccessContext()), self.clock)
         return decide_envelope(self.view, subject, request.context, self.state)
 
     def explain(self, request: AccessRequest, counted: int = 0) -> AccessExplanation:
-        """The decision with everything it rests on, and what else its first remedies would open."""
-        return explain_access(self.view, at_this_moment(request, self.clock), self.state, counted=counted)
+        """The decision with its explanation. The first remedies state what else they would allow."""
+        return explain_access(self.view, add_current_time(request, self.clock), self.state, counted=counted)
 
     def who_can(
         self, action: str, resource: str, context: AccessContext | None, kinds: Iterable[str] | None
     ) -> tuple[AccessRow, ...]:
-        """Who may do this."""
-        request = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self.clock)
+        """The subjects that may do this."""
+        request = add_current_time(
+            AccessRequest("", action, resource, context or AccessContext()), self.clock
+        )
         wanted = SUBJECT_KINDS if kinds is None else kinds
         return who_can(self.view, action, resource, context=request.context, state=self.state, kinds=wanted)
 
     def open_to_calls(self, row: AccessRow, request: AccessRequest) -> tuple[str, ...]:
-        """The actions of a row that some call could do now. Of a denied row, those for which only a lock or a path is
-        missing, because a call takes the lock and states the path. `request` has the circumstances of the list.
+        """The actions of a row that a call could perform now.
+
+        For a denied row, these are the actions that lack only a lock or a path, because a call takes the lock and
+        states the path. `request` has the circumstances of the list.
         """
         if row.outcome in ("allow", "ask"):
             return row.actions
@@ -88,19 +92,19 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
     def what_can(
         self, subject: str, request: AccessRequest | None, kinds: Iterable[str]
     ) -> tuple[AccessRow, ...]:
-        """What somebody may do."""
-        timed_request = at_this_moment(request or AccessRequest(subject, "", ""), self.clock)
+        """The resources that a subject may use."""
+        timed_request = add_current_time(request or AccessRequest(subject, "", ""), self.clock)
         return what_can(self.view, subject, request=timed_request, state=self.state, kinds=kinds)
 
 
 def _is_open(codes: Collection[str]) -> bool:
-    """Whether a call could be allowed for which a list names these codes."""
+    """Whether a call could be allowed although a list shows these codes."""
     missing = {*codes} - _WITH_A_CALL
-    # Whether somebody has to be asked may depend on the path as well.
+    # Whether an approval is needed can depend on the path too.
     return not missing or (missing == {ASK_APPROVAL.name} and PART_NOT_STATED.name in codes)
 
 
 def open_desk(view: OrgView, source: StateSource | None, clock: Clock | None) -> OrganizationAccess:
-    """The desk of an organization with what is stored now. Raises what reading the state raises."""
+    """The organization with its current state. Raises the errors of reading the state."""
     state = EMPTY_STATE if source is None else source.read_view(view.org_id)
     return OrganizationAccess(view, state, clock or read_clock)

@@ -1,6 +1,6 @@
-"""The cache of a project: the folder that its settings name, or else one of the user's own, and the user's secret.
+"""Open the cache of a project: the folder in its settings, or else the user's own cache folder, and the user's secret.
 
-A folder that the settings name may come with the documents, so an entry in it proves nothing by itself. Entries are
+A folder in the settings could be shipped with the documents, so its entries are not trusted by themselves. Entries are
 signed with a secret in the user's own folder, and a cache inside the checked tree is not used in continuous integration.
 """
 
@@ -23,15 +23,15 @@ _SECRET_BYTES = 32
 def open_cache(
     project: Project, environment: Mapping[str, str], *, create: bool = True
 ) -> tuple[Cache | None, str]:
-    """The cache of a project, and why it has none although its settings name one, as a sentence or nothing.
+    """The cache of a project, or None, and the reason why a configured cache is not used (empty if it is).
 
-    Unless `create`, a secret that is not there is not made, and nothing can be read from the cache.
+    Without `create`, a missing secret is not created, and no entry of the cache can be read.
     """
     folder = find_cache_folder(project, environment)
     if folder is None:
         return None, ""
     if isinstance(project.cache, str) and _is_ci(environment) and _is_in_tree(folder, project.folder):
-        return None, f"the cache {folder} is not used: it lies in the checked tree, and `CI` is set"
+        return None, f"the cache {folder} is not used: it is in the checked tree, and `CI` is set"
     own = _find_own_folder(environment)
     if own is None:
         return None, f"the cache {folder} is not used: without `HOME` there is no place for its secret"
@@ -39,7 +39,7 @@ def open_cache(
         is_missing = not create and not os.path.lexists(os.path.join(own, _SECRET))
         secret = b"" if is_missing else _read_secret(own)
     except OSError as error:
-        # A folder of the user's own that cannot be written is reported by the cache itself.
+        # If the user's own folder cannot be written, the cache reports it.
         if folder == own:
             return Cache(folder), ""
         reason = (error.strerror or str(error)).lower()
@@ -48,9 +48,9 @@ def open_cache(
 
 
 def find_cache_folder(project: Project, environment: Mapping[str, str]) -> str | None:
-    """The folder, by the settings, `$XDG_CACHE_HOME` or `$HOME`; None where the cache is off or has no place.
+    """The folder from the settings, `$XDG_CACHE_HOME` or `$HOME`; None if the cache is off or has no location.
 
-    It is not put among the documents unless a project says so: asking a question leaves a repository as it was.
+    By default it is outside of the documents, so asking a question does not change a repository.
     """
     if project.cache is False:
         return None
@@ -61,7 +61,7 @@ def find_cache_folder(project: Project, environment: Mapping[str, str]) -> str |
 
 def _find_own_folder(environment: Mapping[str, str]) -> str | None:
     home = environment.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(home):  # the specification of base directories: ignore it then
+    if not os.path.isabs(home):  # the XDG specification requires ignoring a relative path
         home = os.path.join(environment.get("HOME", ""), ".cache")
     return os.path.join(home, _NAME) if os.path.isabs(home) else None
 
@@ -71,7 +71,7 @@ def _is_ci(environment: Mapping[str, str]) -> bool:
 
 
 def _is_in_tree(folder: str, project: str) -> bool:
-    """Whether a folder lies in the project, in the repository around it, or in the current folder."""
+    """Whether a folder is in the project, in the repository around it, or in the current folder."""
     real = os.path.realpath(folder)
     tops = {os.path.realpath(project), os.path.realpath(os.getcwd())}
     tops |= {top for each in tuple(tops) if (top := _find_repository(each))}
@@ -86,16 +86,16 @@ def _find_repository(folder: str) -> str | None:
     return folder
 
 
-def _read_secret(own: str) -> bytes:
-    """The secret in the user's own folder; made at the first use. Raises OSError."""
-    path = os.path.join(own, _SECRET)
+def _read_secret(own_folder: str) -> bytes:
+    """The secret in the user's own folder, created at the first use. Raises OSError."""
+    path = os.path.join(own_folder, _SECRET)
     for _ in range(2):
         with contextlib.suppress(FileNotFoundError), open_regular(path, follow=False) as file:
             secret = file.read(_SECRET_BYTES + 1)
-            is_safe = is_trusted(os.fstat(file.fileno())) and is_trusted(os.stat(own))
+            is_safe = is_trusted(os.fstat(file.fileno())) and is_trusted(os.stat(own_folder))
             if not is_safe or len(secret) != _SECRET_BYTES:
-                raise PermissionError(f"{path} is damaged, or other users may write to it")
+                raise PermissionError(f"{path} is damaged, or other users can write to it")
             return secret
-        os.makedirs(own, mode=0o700, exist_ok=True)
+        os.makedirs(own_folder, mode=0o700, exist_ok=True)
         make_once(path, f"{path}.{os.urandom(8).hex()}.new", os.urandom(_SECRET_BYTES))
-    raise FileNotFoundError(f"{path} cannot be made")
+    raise FileNotFoundError(f"{path} cannot be created")

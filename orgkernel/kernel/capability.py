@@ -1,4 +1,4 @@
-"""Questions about what somebody does with an intent, with the state and the time they are asked with."""
+"""Questions about the handling of intents, with the current state and time."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from orgkernel.decisions.work.capability.skills import (
     SkillActivation,
     SkillList,
     activate_skill,
+    get_skills,
     list_skills,
-    skills_of,
 )
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.access import OrganizationAccess
-from orgkernel.kernel.clock import at_this_moment
+from orgkernel.kernel.clock import add_current_time
 from orgkernel.loading.skill_files import FileRefused, list_files, read_file
 
 _CODES = {
@@ -40,21 +40,21 @@ _CODES = {
 
 
 class SkillFile(msgspec.Struct, frozen=True):
-    """A file beside a skill."""
+    """A file next to a skill."""
 
     path: str
     size: int
 
 
 class SkillDisclosed(msgspec.Struct, frozen=True):
-    """A skill that was activated, with the files that lie beside it now."""
+    """An activated skill, with the current files next to it."""
 
     activation: SkillActivation
     resources: tuple[SkillFile, ...]
 
 
 class SkillResource(msgspec.Struct, frozen=True):
-    """One file beside a skill, as it is now."""
+    """One file next to a skill, with its current content."""
 
     outcome: DisclosureOutcome
     subject: str
@@ -74,24 +74,24 @@ def ask_orders(desk: OrganizationAccess, role: str) -> StandingOrders:
 
 
 def ask_skills(desk: OrganizationAccess, subject: str) -> SkillList:
-    """The skills that somebody sees."""
+    """The skills that a subject sees."""
     return list_skills(desk.view, desk.state, subject, desk.build_current_context())
 
 
 def ask_skill(desk: OrganizationAccess, subject: str, name: str) -> SkillDisclosed:
-    """A skill, if somebody may activate it."""
+    """A skill, if a subject may activate it."""
     activation = activate_skill(desk.view, desk.state, subject, name, desk.build_current_context())
-    files = list_files(skills_of(desk.view)[name].definition.document.path) if activation.card else ()
+    files = list_files(get_skills(desk.view)[name].definition.document.path) if activation.card else ()
     return SkillDisclosed(activation, tuple(SkillFile(*each) for each in files))
 
 
 def ask_resource(desk: OrganizationAccess, subject: str, name: str, path: str) -> SkillResource:
-    """A file beside a skill, if somebody may activate the skill."""
+    """A file next to a skill, if a subject may activate the skill."""
     activation = activate_skill(desk.view, desk.state, subject, name, desk.build_current_context())
     if activation.card is None:
         return SkillResource("deny", subject, name, path, activation.reasons, "", "", "", 0, "")
     try:
-        file = read_file(skills_of(desk.view)[name].definition.document.path, path)
+        file = read_file(get_skills(desk.view)[name].definition.document.path, path)
     except FileRefused as refused:
         reason = Reason(_CODES[refused.why], f"{quote(path)} of skill {quote(name)}: {refused.text}")
         return SkillResource("deny", subject, name, path, (reason,), "", "", "", 0, "")
@@ -108,15 +108,15 @@ def ask_resource(desk: OrganizationAccess, subject: str, name: str, path: str) -
 
 
 def ask_handling(desk: OrganizationAccess, request: HandlingRequest) -> HandlingDecision:
-    """The way in which somebody handles an intent. Raises `UsageError` for a way that cannot have failed."""
+    """The means by which a subject handles an intent. Raises `UsageError` for an invalid entry in `failed`."""
     for way in request.failed:
         tier, _, name = way.partition(":")
         if tier not in FAILABLE or (tier == "reasoning") != (not name):
             raise UsageError(
-                f"{quote(way)} is nothing that can have failed",
+                f"{quote(way)} cannot be reported as failed",
                 f"write `reasoning`, or `TIER:NAME` with one of {listing(FAILABLE[:3])}",
             )
-    timed = at_this_moment(AccessRequest(request.subject, "", "", request.context), desk.clock)
+    timed = add_current_time(AccessRequest(request.subject, "", "", request.context), desk.clock)
     return decide_handling(desk.view, desk.state, msgspec.structs.replace(request, context=timed.context))
 
 

@@ -1,4 +1,4 @@
-"""What decisions are told of the world: the time, and the state that is stored."""
+"""The ports for the clock and the stored state."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from orgkernel.decisions.evidence.state_view import StateView
 if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessRequest
 
-# Seconds since 1970-01-01 UTC, and by how many seconds local time is ahead.
+# Returns the seconds since 1970-01-01 UTC, and the seconds by which local time is ahead.
 Clock = Callable[[], tuple[float, int]]
 
 
 class StateSource(Protocol):
-    """Where the state is kept; the stores of `state` are such."""
+    """A source of stored state, such as a store of `orgkernel.state`."""
 
     def read_view(self, org_id: str | None = None) -> StateView:
-        """The latest state an organization's decisions depend on."""
+        """The latest state that decisions of an organization depend on."""
 
 
 @runtime_checkable
 class StateHistory(StateSource, Protocol):
-    """A source that also knows how the state was."""
+    """A source that also knows past states."""
 
     def read_past(self, org_id: str, at: float) -> StateView:
-        """The state of an organization at a time."""
+        """The state of an organization at a time, in seconds since 1970."""
 
     def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
-        """Changes of an agent's rank up to a time, oldest first. `start` is the rank that the documents state."""
+        """The changes of an agent's rank up to a time, oldest first. `start` is the rank in the documents."""
 
 
 class PastState:
-    """The state as it was at a time, as a source for the kernel. Each organization is read once."""
+    """The state at one time, as a source for the kernel. Each organization is read once."""
 
     def __init__(self, history: StateHistory, at: float) -> None:
         self._history = history
@@ -47,7 +47,7 @@ class PastState:
         self._views: dict[str, StateView] = {}
 
     def read_view(self, org_id: str | None = None) -> StateView:
-        """The state of an organization at that time. What belongs to none is not known."""
+        """The state of an organization at that time. State outside of organizations is not known."""
         if org_id is None:
             return StateView()
         if org_id not in self._views:
@@ -55,13 +55,13 @@ class PastState:
         return self._views[org_id]
 
     def read_past(self, org_id: str, at: float) -> StateView:
-        """The state of a time that was even earlier."""
+        """The state at an earlier time."""
         return self._history.read_past(org_id, min(at, self._at))
 
     def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
-        """Changes of an agent's rank up to that time, oldest first."""
+        """The changes of an agent's rank up to that time, oldest first."""
         until = self._at if until is None else min(until, self._at)
         return self._history.list_rank_changes(org_id, agent_id, start, until)
 
@@ -72,8 +72,8 @@ def read_clock() -> tuple[float, int]:
     return now, time.localtime(now).tm_gmtoff
 
 
-def at_this_moment(request: AccessRequest, clock: Clock) -> AccessRequest:
-    """A request with the time it is asked at, unless it states one."""
+def add_current_time(request: AccessRequest, clock: Clock) -> AccessRequest:
+    """A request with the current time, unless it states one."""
     if request.context.now:
         return request
     now, offset = clock()

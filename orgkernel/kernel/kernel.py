@@ -17,7 +17,7 @@ from orgkernel.kernel.registry import Registry
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
 
-    # What only some questions need is imported where they are asked: a command asks one.
+    # Modules that only some questions need are imported there, because a command asks only one question.
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
@@ -103,7 +103,7 @@ class Kernel(Registry):
         return cls(request, active=active, store=store)
 
     def with_store(self, store: StateSource | None, clock: Clock | None = None) -> Kernel:
-        """The same organizations, as they are held now, deciding access with another state, or by another clock.
+        """The same documents, with decisions that use another state or another clock.
 
         >>> Kernel.open(active="blank").with_store(None).organization("active").snapshot.org_id
         'blank'
@@ -116,10 +116,10 @@ class Kernel(Registry):
         return other
 
     def as_of(self, at: float) -> Kernel:
-        """The same organizations as they are held now, with the state and the clock of another time, in seconds.
+        """The same documents, with the state and the clock of another time, in seconds since 1970.
 
-        Documents have no history here: their digest in an answer says which they are. Raises `Refused` when the question
-        is asked, if the history of that time was dropped, and at once for a source of state without a history.
+        orgkernel keeps no history of documents; the digest in an answer identifies them. Raises `Refused` for a source of
+        state without a history. If the history of that time was dropped, the questions raise `Refused`.
 
         >>> Kernel.open().as_of(0.0).agents("household").agents[0].rank
         'commander'
@@ -134,11 +134,11 @@ class Kernel(Registry):
 
     @property
     def answer_version(self) -> AnswerVersion:
-        """What answers depend on now: the same object for as long as none of them can change. Raises `StoreError`."""
+        """The version of current answers. It is the same object while no answer can change. Raises `StoreError`."""
         return self._answer_versions.current(self._state, self._store, self._clock)
 
     def drift(self) -> tuple[Diagnostic, ...]:
-        """Where what is stored differs from what the documents say. Raises `StoreError`.
+        """Differences between stored state and documents. Raises `StoreError`.
 
         >>> Kernel.open().drift()
         ()
@@ -160,7 +160,7 @@ class Kernel(Registry):
         all_considered: bool = False,
         embedder: Embedder | None = None,
     ) -> DispatchDecision:
-        """Who takes a task, and why: a task of a domain, of an intent, or one described in plain words; exactly one of them.
+        """The role that takes a task, and why. The task is stated as exactly one of a domain, an intent, or plain text.
 
         With an `embedder`, the meaning of a text counts as much as its words. Raises `UnknownOrganization` or `NotServed`,
         and `TypeError` unless exactly one of `domain`, `intent` and `text` is given.
@@ -187,7 +187,7 @@ class Kernel(Registry):
         return decide_by_text(index, text, needs=needs, all_considered=all_considered, embedder=embedder)
 
     def graph(self, org: str) -> MultiDiGraph[str]:
-        """An organization as a graph of your own, to ask and to change as you like; how it is made is on the page
+        """The organization as a new networkx graph, which you can change. Its form is described on the page
         `docs/how-to/ask-the-graph.md`. Raises `UnknownOrganization` or `NotServed`.
 
         >>> graph = Kernel.open().graph("software_dev")
@@ -202,7 +202,7 @@ class Kernel(Registry):
         return build_networkx(snapshot.records, snapshot.columns)
 
     def can(self, org: str, request: AccessRequest) -> AccessDecision:
-        """Whether somebody may do something, with the codes of what decided. Raises what `dispatch` raises.
+        """Decide whether a request is allowed, with the deciding codes. Raises as `dispatch`.
 
         >>> from orgkernel import AccessRequest
         >>> request = AccessRequest("role:research_xo", "terminal", "tool:code_execution_tool")
@@ -213,7 +213,7 @@ class Kernel(Registry):
         return self.access(org).decide(request)
 
     def can_with_reasons(self, org: str, request: AccessRequest) -> tuple[AccessDecision, tuple[Reason, ...]]:
-        """The decision, and each of its codes in words with the lines it rests on.
+        """The decision, and a text for each of its codes with the supporting lines.
 
         >>> from orgkernel import AccessRequest
         >>> request = AccessRequest("role:co", "use", "tool:scheduler")
@@ -224,9 +224,9 @@ class Kernel(Registry):
         return self.access(org).decide_with_reasons(request)
 
     def why(self, org: str, request: AccessRequest, *, counted: int = 0) -> AccessExplanation:
-        """The decision, layer by layer, with its reasons, what would change it and who already can.
+        """The decision with a line for each layer, its reasons, its remedies, and the subjects that already can.
 
-        For the first `counted` remedies it also says what else they would open.
+        The first `counted` remedies also state what else they would allow.
 
         >>> from orgkernel import AccessRequest
         >>> request = AccessRequest("role:research_xo", "terminal", "tool:code_execution_tool")
@@ -247,7 +247,7 @@ class Kernel(Registry):
         context: AccessContext | None = None,
         kinds: Iterable[str] | None = None,
     ) -> tuple[AccessRow, ...]:
-        """Who may do this, must ask for it, or could in other circumstances.
+        """The subjects that may do this, must ask for it, or could in other circumstances.
 
         >>> rows = Kernel.open().who_can("software_dev", "use", "tool:scheduler")
         >>> [(row.subject, row.outcome) for row in rows]
@@ -263,7 +263,8 @@ class Kernel(Registry):
         request: AccessRequest | None = None,
         kinds: Iterable[str] = ("tool",),
     ) -> tuple[AccessRow, ...]:
-        """What a subject may do, must ask for, or could do in other circumstances, which `request` states.
+        """The resources that a subject may use, must ask for, or could use in other circumstances. `request` states the
+        circumstances.
 
         >>> rows = Kernel.open().what_can("software_dev", "role:research_xo", kinds=["role"])
         >>> [(row.resource, row.actions) for row in rows]
@@ -272,7 +273,8 @@ class Kernel(Registry):
         return self.access(org).what_can(subject, request, kinds)
 
     def envelope(self, org: str, subject: str, context: AccessContext | None = None) -> AccessEnvelope:
-        """Everything a sender gets in some circumstances: session, tools, credentials, data, and by which policies.
+        """Everything that a sender may use in some circumstances: session, tools, credentials, data, and the deciding
+        policies.
 
         >>> Kernel.open().envelope("household", "person:owner").routing.session_key
         'main'
@@ -280,7 +282,7 @@ class Kernel(Registry):
         return self.access(org).envelope(subject, context)
 
     def standing_orders(self, org: str, role: str) -> StandingOrders:
-        """The standing orders of a role, those that hold first at the beginning. Raises as `manifest`.
+        """The standing orders of a role, highest precedence first. Raises as `manifest`.
 
         >>> Kernel.open().standing_orders("software_dev", "co").sections
         ()
@@ -291,7 +293,8 @@ class Kernel(Registry):
         return ask_orders(self.access(org), role)
 
     def cognitive_skills(self, org: str, subject: str) -> SkillList:
-        """Name and description of each skill that a subject sees, and why others are withheld. Raises as `dispatch`.
+        """The name and description of each skill that a subject sees, and the reasons why others are withheld. Raises
+        as `dispatch`.
 
         >>> found = Kernel.open().cognitive_skills("software_dev", "role:nobody")
         >>> found.skills, found.reasons[0].code
@@ -302,7 +305,7 @@ class Kernel(Registry):
         return ask_skills(self.access(org), subject)
 
     def cognitive_skill(self, org: str, subject: str, name: str) -> SkillDisclosed:
-        """The instructions of a skill, and the files beside it, if a subject may activate it. Raises as `dispatch`.
+        """The instructions of a skill, and the files next to it, if a subject may activate it. Raises as `dispatch`.
 
         >>> found = Kernel.open().cognitive_skill("software_dev", "role:co", "pricing")
         >>> found.activation.outcome, found.activation.reasons[0].code
@@ -313,7 +316,7 @@ class Kernel(Registry):
         return ask_skill(self.access(org), subject, name)
 
     def skill_resource(self, org: str, subject: str, name: str, path: str) -> SkillResource:
-        """One file beside a skill, if a subject may activate the skill. Raises as `dispatch`.
+        """One file next to a skill, if a subject may activate the skill. Raises as `dispatch`.
 
         >>> Kernel.open().skill_resource("software_dev", "role:co", "pricing", "references/prices.md").outcome
         'deny'
@@ -323,9 +326,9 @@ class Kernel(Registry):
         return ask_resource(self.access(org), subject, name, path)
 
     def handle(self, org: str, request: HandlingRequest) -> HandlingDecision:
-        """The way in which a subject handles an intent: a procedure, a skill, a tool, reasoning, or none.
+        """The means by which a subject handles an intent: a procedure, a skill, a tool, reasoning, or none.
 
-        Raises `UsageError` for a way that cannot have failed, besides what `dispatch` raises.
+        Raises `UsageError` for an invalid entry in `failed`, and the errors of `dispatch`.
 
         >>> from orgkernel.decisions.work.capability.handling import HandlingRequest
         >>> found = Kernel.open().handle("software_dev", HandlingRequest("role:co", "paint_a_picture"))
@@ -337,7 +340,7 @@ class Kernel(Registry):
         return ask_handling(self.access(org), request)
 
     def proposals(self, org: str) -> Proposals:
-        """Skills that succeeded so often that a procedure could do their work. Nothing is made of them by itself.
+        """Skills that succeeded often enough to be replaced by a procedure. Procedures are never created automatically.
 
         >>> Kernel.open().proposals("software_dev").min_successes
         5
@@ -347,7 +350,7 @@ class Kernel(Registry):
         return ask_proposals(self.access(org))
 
     def access(self, org: str) -> OrganizationAccess:
-        """An organization with the state as it is now, for several questions of one moment. Raises as `decide`.
+        """The organization with its current state, for several questions at one moment. Raises as `decide`.
 
         >>> Kernel.open().access("blank").state.version
         0
@@ -355,7 +358,7 @@ class Kernel(Registry):
         return _import_desk_opener()(self.organization(org).snapshot.index, self._store, self._clock)
 
     def manifest(self, org: str, role: str) -> RoleManifest:
-        """Everything known about a role. Raises `UnknownRole` besides what `dispatch` raises.
+        """The complete profile of a role. Raises `UnknownRole`, and the errors of `dispatch`.
 
         >>> manifest = Kernel.open().manifest("sigint_alpha", "sigint_specialist")
         >>> manifest.domains[0].id, manifest.domains[0].why[0].file
@@ -377,7 +380,8 @@ class Kernel(Registry):
         *,
         new_task: bool = False,
     ) -> RolePace:
-        """Which PACE tier a role is in and what it must do; `previous` is the tier it was in, or what it then `held`.
+        """The PACE tier of a role, and its obligations. `previous` is the previous tier, or the previous value of
+        `held`.
 
         Raises as `manifest`.
 
@@ -393,7 +397,7 @@ class Kernel(Registry):
         return decide_role_pace(index, role, observation, previous, new_task=new_task)
 
     def report(self, org: str, situation: Situation) -> dict[str, Any]:
-        """The SALUTE report of a role in a situation, with what the organization knows of it. Raises as `manifest`.
+        """The SALUTE report of a role in a situation, completed from the documents. Raises as `manifest`.
 
         >>> from orgkernel.runtime.salute import Situation
         >>> report = Kernel.open().report("software_dev", Situation(role_id="co", now=0, tier="alternate"))
@@ -405,9 +409,9 @@ class Kernel(Registry):
         return report_role(self._get_snapshot_with(org, situation.role_id).index, situation)
 
     def agent_manifest(self, org: str, agent: str) -> AgentManifest:
-        """Everything known about an agent: its roles, how it stands, what it may do in all of them together.
+        """The complete profile of an agent: its roles, its status, and its permissions in all roles together.
 
-        Raises `UnknownAgent` besides what `dispatch` raises.
+        Raises `UnknownAgent`, and the errors of `dispatch`.
 
         >>> manifest = Kernel.open().agent_manifest("household", "clerk")
         >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
@@ -426,7 +430,7 @@ class Kernel(Registry):
         )
 
     def skill_profile(self, org: str, agent: str) -> SkillProfile:
-        """The skills of an agent at the level that is left of them, and what is missing for its roles and ranks.
+        """The skills of an agent at their current level, and the gaps for its roles and ranks.
 
         Raises as `agent_manifest`.
 
@@ -440,7 +444,7 @@ class Kernel(Registry):
         return build_skill_profile(desk.view, desk.state, agent, desk.build_current_context().now)
 
     def promotion(self, org: str, agent: str) -> PromotionDecision:
-        """Which ranks an agent could have, with each requirement met or not. Changes nothing. Raises as `agent_manifest`.
+        """The ranks that an agent could have, with each requirement. Changes nothing. Raises as `agent_manifest`.
 
         >>> decision = Kernel.open().promotion("household", "clerk")
         >>> decision.rank, [(path.kind, path.rank, path.outcome) for path in decision.paths]
@@ -452,7 +456,7 @@ class Kernel(Registry):
         return decide_promotion(desk.view, desk.state, agent, desk.build_current_context().now)
 
     def qualification_record(self, org: str, agent: str) -> QualificationRecord:
-        """Every test that the organization declares or the agent has taken: whether it counts, its baseline, its drift.
+        """Every test that is declared or that the agent has taken: whether it is passed, its baseline, and its drift.
 
         Raises as `agent_manifest`.
 
@@ -465,7 +469,7 @@ class Kernel(Registry):
         return build_qualification_record(desk.view, desk.state, agent, desk.build_current_context().now)
 
     def _open_desk_with_agent(self, org: str, agent: str) -> OrganizationAccess:
-        """The desk of an organization whose roster declares the agent. Raises `UnknownAgent`."""
+        """The organization, whose roster must declare the agent. Raises `UnknownAgent`."""
         from orgkernel.snapshots.snapshot import require_declared_agent
 
         desk = self.access(org)
@@ -480,9 +484,9 @@ class Kernel(Registry):
         after: str | None = None,
         limit: int | None = None,
     ) -> AgentList:
-        """The agents that fill roles and fit, by id, at most `limit` of them after the agent `after`.
+        """The matching agents that fill roles, by id, at most `limit` of them after the agent `after`.
 
-        Raises `UnknownAgent` when `after` is no agent of the organization, besides what `dispatch` raises.
+        Raises `UnknownAgent` if `after` is not an agent of the organization, and the errors of `dispatch`.
 
         >>> from orgkernel import AgentFilter
         >>> page = Kernel.open().agents("starship", AgentFilter(rank="commander"), limit=2)
@@ -513,14 +517,17 @@ class Kernel(Registry):
         return list_bills(self.access(org).view)
 
     def bill(self, org: str, bill: str) -> BillPage:
-        """A bill: its bill roles, its steps, and who may start it. Raises `UnknownBill` besides what `dispatch` raises."""
+        """A bill: its bill roles, its steps, and the roles that may start it.
+
+        Raises `UnknownBill`, and the errors of `dispatch`.
+        """
         from orgkernel.manifest.bills import show_bill
 
         desk = self.access(org)
         return show_bill(desk.view, _find_bill(desk.view, bill), self.organization(org).snapshot.diagnostics)
 
     def fill_bill(self, org: str, bill: str, *, without: Iterable[str] = ()) -> BillAssignment:
-        """Who could take the bill roles now, each agent at most one, and which of them stay vacant. Raises as `bill`.
+        """The agents that could take the bill roles now, each at most one, and the vacant bill roles. Raises as `bill`.
 
         >>> try:
         ...     Kernel.open().fill_bill("blank", "fire_drill")
@@ -539,7 +546,7 @@ class Kernel(Registry):
     def next_steps(
         self, org: str, instance: BillInstance, *, context: AccessContext | None = None
     ) -> NextSteps:
-        """Which steps of a bill that runs may start now, with what goes with them. Nothing is run and nothing is kept.
+        """The steps of a running bill that may start now, with their obligations. Nothing is executed or stored.
 
         Raises as `bill`.
         """
@@ -551,14 +558,14 @@ class Kernel(Registry):
         current_context = (
             desk.build_current_context()
             if context is None
-            else desk.at_this_moment(AccessRequest("", "", "", context)).context
+            else desk.add_current_state(AccessRequest("", "", "", context)).context
         )
         return decide_next_steps(desk.view, desk.state, document, instance, current_context)
 
     def handoff_permission(
         self, org: str, question: HandoffQuestion, briefs: HandoffBriefs | None = None
     ) -> HandoffPermission:
-        """Whether a role or a layer may hand work to another, with every step that fails. Raises as `dispatch`.
+        """Whether a role or a layer may hand work to another, with every failing step. Raises as `dispatch`.
 
         >>> from orgkernel.decisions.handoff.permission import HandoffQuestion
         >>> answer = Kernel.open().handoff_permission("omega", HandoffQuestion(sender="L3", receiver="L5"))
@@ -575,7 +582,7 @@ class Kernel(Registry):
     def decide_handoff(
         self, org: str, question: HandoffQuestion, briefs: HandoffBriefs | None = None
     ) -> HandoffVerdict:
-        """The same as `handoff_permission` in codes, for callers that ask often. Raises as `dispatch`.
+        """The codes of `handoff_permission`, for callers that ask often. Raises as `dispatch`.
 
         >>> from orgkernel.decisions.handoff.permission import HandoffQuestion
         >>> Kernel.open().decide_handoff("omega", HandoffQuestion(sender="L3", receiver="L5")).failures[0]
@@ -588,7 +595,7 @@ class Kernel(Registry):
         return decide_handoff(desk.view, _add_current_state(desk, question), desk.state, briefs or NO_BRIEFS)
 
     def contract_terms(self, org: str) -> ContractTerms:
-        """What an organization demands of contracts besides their own rules. Raises as `dispatch`.
+        """The requirements of an organization for contracts, in addition to the rules. Raises as `dispatch`.
 
         >>> Kernel.open().contract_terms("omega").batch_size
         4
@@ -598,14 +605,15 @@ class Kernel(Registry):
         return get_contract_terms(self.organization(org).snapshot.index)
 
     def sacred_documents(self, org: str) -> list[str]:
-        """The paths of the documents that say what is sacred. Raises as `dispatch`."""
+        """The paths of the documents that declare sacred files. Raises as `dispatch`."""
         records = self.organization(org).snapshot.index.records
         return [each.path for each in (records.document, records.governance) if each is not None]
 
     def sacred_files(self, org: str, folder: str | None = None, changed: Sequence[str] = ()) -> SacredFiles:
-        """The files of a project in a folder that nobody changes, or nobody without a key. Raises as `dispatch`.
+        """The sacred files of a project in a folder: those that are never changed, or only with a key. Raises as
+        `dispatch`.
 
-        `changed` are documents that said something else when the work began.
+        `changed` are governance documents that have changed since the work began.
 
         >>> [touch.code for touch in Kernel.open().sacred_files("omega").find_never("secrets/key.txt")]
         ['SACRED_SCOPE']
@@ -620,7 +628,8 @@ class Kernel(Registry):
         return SacredFiles(scopes, roots, records.governance, changed)
 
     def vacancies(self, org: str) -> VacancyAnswer:
-        """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.
+        """The roles without an agent at work, the superiors who cover them, and possible candidates. Raises as
+        `dispatch`.
 
         >>> [each.role_id for each in Kernel.open().vacancies("household").vacancies]
         []
@@ -631,7 +640,7 @@ class Kernel(Registry):
         return decide_vacancies(desk.view, desk.state, desk.clock()[0])
 
     def personality(self, org: str, agent: str) -> PersonalityDrift:
-        """How far the observed personality of an agent is from the one in the roster. Raises as `agent_manifest`.
+        """The distance of an agent's observed personality from the one in the roster. Raises as `agent_manifest`.
 
         >>> Kernel.open().personality("household", "clerk").limit
         0.3
@@ -642,7 +651,8 @@ class Kernel(Registry):
         return decide_drift(desk.view, agent, desk.state)
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
-        """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.
+        """The encoded manifest of a role, cached while nothing changes, for hosts that forward it. Raises as
+        `manifest`.
 
         >>> Kernel.open().manifest_bytes("blank", "co")[:36]
         b'{"_schema":"orgkernel:crew_manifest"'
@@ -666,9 +676,9 @@ class Kernel(Registry):
         after: str | None = None,
         limit: int | None = None,
     ) -> OrganizationManifest:
-        """An organization and those of its roles that fit, at most `limit` of them after the role `after`.
+        """An organization and its matching roles, at most `limit` of them after the role `after`.
 
-        Raises `UnknownRole` when `after` is no role of the organization, besides what `dispatch` raises.
+        Raises `UnknownRole` if `after` is not a role of the organization, and the errors of `dispatch`.
 
         >>> from orgkernel import RoleFilter
         >>> page = Kernel.open().crew("software_dev", RoleFilter(role_type="specialist"), limit=2)
@@ -697,12 +707,12 @@ class Kernel(Registry):
 
 
 def _add_current_state(desk: OrganizationAccess, question: HandoffQuestion) -> HandoffQuestion:
-    """A question about a hand-off with the time it is asked at, and with the recorded alert and watch."""
+    """A question about a hand-off with the current time and the recorded alert and watch."""
     from msgspec.structs import replace
 
     from orgkernel.decisions.access.request import AccessRequest
 
-    now = desk.at_this_moment(AccessRequest("", "", "", question.context)).context
+    now = desk.add_current_state(AccessRequest("", "", "", question.context)).context
     return replace(question, context=now)
 
 
@@ -726,7 +736,7 @@ def _import_domain_dispatch() -> Callable[..., DispatchDecision]:
 
 @cache
 def _import_desk_opener() -> Callable[[OrgView, StateSource | None, Clock | None], OrganizationAccess]:
-    """What opens a desk: a command that asks nothing about access does not import it, and nobody imports it twice."""
+    """The function that opens access to an organization. It is imported on first use, so other commands start faster."""
     from orgkernel.kernel.access import open_desk
 
     return open_desk

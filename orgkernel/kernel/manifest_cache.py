@@ -1,4 +1,4 @@
-"""Encoded answers of one state, for whoever asks for bytes again and again: bounded, and safe between threads."""
+"""A cache of encoded answers of one state. It is bounded and thread-safe."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import threading
 from collections.abc import Hashable
 
 MAX_BYTES = 32 * 1024 * 1024
-# Of the objects around the bytes.
+# The size of the objects around the bytes.
 _OVERHEAD = 300
 
 
 class ManifestCache:
-    """What one state answered; the oldest go first. Looking up takes no lock."""
+    """The cached answers of one state; the oldest are dropped first. Lookups take no lock."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -23,12 +23,12 @@ class ManifestCache:
         return len(self._held[1])
 
     def find(self, state: object, question: Hashable) -> bytes | None:
-        """The answer this state gave before."""
+        """The cached answer of this state to a question."""
         held_state, answers = self._held
         return answers.get(question) if held_state is state else None
 
     def put(self, state: object, question: Hashable, answer: bytes) -> None:
-        """Keep an answer; those of another state are dropped. One that would fill a quarter of it is not kept."""
+        """Cache an answer and drop those of another state. An answer that would fill a quarter of the cache is not kept."""
         if len(answer) > self._max_bytes // 4:
             return
         with self._putting:

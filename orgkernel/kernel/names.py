@@ -1,6 +1,6 @@
-"""Names that stand for something else in questions."""
+"""Reserved names in questions."""
 
 from __future__ import annotations
 
 ACTIVE = "active"
-"""The organization that is meant where none is named."""
+"""The name of the active organization, used if no organization is named."""

@@ -23,7 +23,7 @@ _SAVE_WAIT = 1.0
 
 
 class Registry:
-    """What is held, and which version of an organization answers. Safe to use from several threads."""
+    """The loaded documents, and the version of each organization that answers. Thread-safe."""
 
     def __init__(
         self,
@@ -44,12 +44,12 @@ class Registry:
 
     @property
     def state(self) -> RegistryState:
-        """What is held now; keep it to answer several questions from one version."""
+        """The current state. Keep it to answer several questions from one version."""
         return self._state
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """Files and folders whose change can change an answer, also those of other formats that are not there yet."""
+        """Files and folders whose change can change an answer, including missing files in other formats."""
         from orgkernel.loading.files import list_documents_in
 
         paths: list[str] = []
@@ -57,7 +57,7 @@ class Registry:
         for root in (*self._request.roots, *sources.roots):
             if root.areas:
                 paths += _list_watched(root)
-            elif root.only:  # a folder above: not all that lies below it is read
+            elif root.only:  # a folder above, of which only some files are read
                 paths += [
                     path for path in (*root.only, *list_documents_in(root.path)) if os.path.exists(path)
                 ]
@@ -67,21 +67,21 @@ class Registry:
 
     @property
     def foreign_folders(self) -> tuple[str, ...]:
-        """Those among them that hold documents in the format of others."""
+        """The folders among them that contain documents in another format."""
         roots = (*self._request.roots, *self._loader.sources.roots)
         return tuple(path for root in roots for path in _list_watched(root) if os.path.isdir(path))
 
     @property
     def active(self) -> str | None:
-        """The organization that was opened as the active one."""
+        """The organization that was opened as active."""
         return self._active
 
     def prefer(self, org_id: str | None) -> None:
-        """Make an organization the active one, if none is yet."""
+        """Make an organization the active one, if there is none yet."""
         self._active = self._active or org_id
 
     def check(self) -> tuple[Diagnostic, ...]:
-        """Everything found in the documents, in the order a reader goes through the files.
+        """All findings in the documents, in the order of files.
 
         >>> from orgkernel import Kernel
         >>> Kernel.open().check()
@@ -90,7 +90,7 @@ class Registry:
         return self._state.latest.diagnostics
 
     def organization(self, org: str) -> ServedOrganization:
-        """The version of an organization that answers; `active` is the only one served, or the one opened as active."""
+        """The answering version of an organization. `active` is the only served organization, or the one opened as active."""
         state = self._state
         org_id = self._resolve(org, state)
         if org_id in state.served:
@@ -109,7 +109,7 @@ class Registry:
         raise UnknownOrganization(f"there is no organization {quote(org_id)}", help)
 
     def latest(self, org: str) -> OrgSnapshot:
-        """The latest version of an organization that was read, errors or not: what its author works on.
+        """The latest loaded version of an organization, with or without errors, for its author.
 
         >>> from orgkernel import Kernel
         >>> Kernel.open().latest("blank").has_errors
@@ -121,14 +121,14 @@ class Registry:
         return snapshot or self.organization(org).snapshot
 
     def refusal(self, org: str) -> tuple[Diagnostic, ...]:
-        """What keeps the latest version of an organization from answering; nothing where it answers."""
+        """The findings that keep the latest version of an organization from answering; empty if it answers."""
         state = self._state
         return state.refused.get(self._resolve(org, state), ())
 
     def reload(self) -> Reload:
-        """Read what changed again. An organization that now has errors keeps its last good version.
+        """Load changed files again. An organization that now has errors keeps its last good version.
 
-        It is built beside the version that answers, which goes on answering until the new one is complete.
+        The old version keeps answering until the new one is complete.
 
         >>> from orgkernel import Kernel
         >>> Kernel.open().reload().changed
@@ -142,7 +142,7 @@ class Registry:
             return report
 
     def draft(self, texts: Mapping[str, str]) -> Snapshot:
-        """What the documents would be with other texts, by their paths. Nothing that answers changes.
+        """The snapshot with other texts at some paths. Current answers do not change.
 
         >>> from orgkernel import Kernel
         >>> kernel = Kernel.open()
@@ -163,16 +163,16 @@ class Registry:
             )
 
     def save(self) -> None:
-        """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""
+        """Write the latest snapshot to the cache, if there is one. A failure is stored in `problem` of the cache."""
         if not self._reloading.acquire(timeout=_SAVE_WAIT):
-            return  # a reload that does not end keeps nobody waiting, and the cache only costs time
+            return  # a reload is still running: skip the cache, because a missing entry only costs time
         try:
             self._loader.save()
         finally:
             self._reloading.release()
 
     def _get_snapshot_with(self, org: str, role: str) -> OrgSnapshot:
-        """The version of an organization that answers, which has this role."""
+        """The answering version of an organization, which must have this role."""
         snapshot = self.organization(org).snapshot
         snapshot.require_role(role)
         return snapshot
@@ -196,5 +196,5 @@ class Registry:
 
 
 def _list_watched(root: Root) -> list[str]:
-    """The files and folders of a root in the format of others."""
+    """The files and folders of a root in another format."""
     return [os.path.normpath(os.path.join(root.path, each.path)) for each in root.areas]

@@ -1,4 +1,4 @@
-"""What the kernel holds at one moment, and what a load makes of it: the last good version of every organization."""
+"""The state of the registry, and the next state after a load: the last good version of every organization."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, does_cover_file
 
 
 class ServedOrganization(msgspec.Struct, frozen=True, dict=True, weakref=True):
-    """The version of an organization that answers."""
+    """The answering version of an organization."""
 
     snapshot: OrgSnapshot
     stale: bool = False
-    """Whether a later version was read and has errors."""
+    """Whether a later version was loaded and has errors."""
 
 
 class RegistryState(msgspec.Struct, frozen=True, dict=True, weakref=True):
-    """What the kernel holds at one moment; replaced whole, never changed."""
+    """The state of the registry. It is immutable and replaced as a whole."""
 
     latest: Snapshot
     served: Mapping[str, ServedOrganization]
     refused: Mapping[str, tuple[Diagnostic, ...]]
-    """Organizations whose latest version may not answer, with what was found about them, the stale ones included."""
+    """Organizations whose latest version may not answer, with the findings about them, including stale ones."""
 
 
 class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
-    """What a reload changed.
+    """The changes of a reload.
 
     >>> Reload(updated=("software_dev",), changed=True).kept
     ()
@@ -37,18 +37,18 @@ class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
 
     updated: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    """Organizations whose new version has errors, so that the last good one keeps answering."""
+    """Organizations whose new version has errors, so the last good one keeps answering."""
     refused: tuple[str, ...] = ()
     """Organizations that have errors and never had a good version."""
     removed: tuple[str, ...] = ()
     changed: bool = False
-    """Whether anything differs from before, findings included."""
+    """Whether anything differs from before, including findings."""
 
 
 def compute_next_state(
-    latest: Snapshot, served: Mapping[str, ServedOrganization], before: Snapshot | None = None
+    latest: Snapshot, served_organizations: Mapping[str, ServedOrganization], before: Snapshot | None = None
 ) -> tuple[RegistryState, Reload]:
-    """What answers after a load: good versions swap in whole, the others keep the last good one and say so."""
+    """The state after a load: good versions replace the old ones; organizations with errors keep the last good one as stale."""
     now: dict[str, ServedOrganization] = {}
     refused: dict[str, tuple[Diagnostic, ...]] = {}
     blamed: set[str] = set()
@@ -57,9 +57,10 @@ def compute_next_state(
             now[org_id] = ServedOrganization(organization)
             continue
         refused[org_id] = organization.diagnostics
-        if org_id in served:
-            now[org_id] = ServedOrganization(served[org_id].snapshot, stale=True)
-    for org_id, answering in served.items():
+        if org_id in served_organizations:
+            now[org_id] = ServedOrganization(served_organizations[org_id].snapshot, stale=True)
+    # An organization that answered before and is missing now could have a broken file. Then its last version stays.
+    for org_id, answering in served_organizations.items():
         if org_id in now:
             continue
         file = answering.snapshot.records.document.name
@@ -75,6 +76,7 @@ def compute_next_state(
             refused[org_id] = tuple(
                 diagnostic for diagnostic in latest.diagnostics if diagnostic.place.file in names
             )
+    # An organization without a good version is refused if its own file cannot be read.
     for org_id, name in _find_unreadable_organizations(latest):
         if org_id not in now and name not in blamed:
             found_there = tuple(
@@ -86,20 +88,24 @@ def compute_next_state(
             org_id
             for org_id, each in now.items()
             if not each.stale
-            and (org_id not in served or served[org_id].snapshot.digest != each.snapshot.digest)
+            and (
+                org_id not in served_organizations
+                or served_organizations[org_id].snapshot.digest != each.snapshot.digest
+            )
         ),
         tuple(org_id for org_id, each in now.items() if each.stale),
         tuple(org_id for org_id in refused if org_id not in now),
-        tuple(org_id for org_id in served if org_id not in now),
+        tuple(org_id for org_id in served_organizations if org_id not in now),
         before is None or before.digest != latest.digest or before.diagnostics != latest.diagnostics,
     )
     return RegistryState(latest, now, refused), report
 
 
 def _find_unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
-    """Organizations whose own file could not be read, by the id it seems to declare, and the names of the files.
+    """Organizations whose own file could not be read, with the names of the files, by the id that the file seems to
+    declare.
 
-    A file cut short before its id is taken for that of the folder it lies in, as templates are laid out (docs/documents.md).
+    A file that is truncated before its id gets the id of its folder, following the layout of templates (docs/documents.md).
     """
     for each in latest.tree.broken:
         folder, stem = os.path.split(os.path.splitext(each.path)[0])

@@ -34,56 +34,58 @@ _LEVELS = {severity.value: severity for severity in Severity}
 
 
 class Project(msgspec.Struct, frozen=True):
-    """Settings, and the folder their paths start at."""
+    """The settings, and the folder at which their paths start."""
 
     folder: str
     paths: tuple[str, ...] = (".",)
     active: str | None = None
-    """The organization that answers where none is named."""
+    """The organization that answers if none is named."""
     severities: dict[str, Severity | None] = msgspec.field(default_factory=dict)
-    """Rule code to its severity here; None switches the rule off."""
+    """The severity of each rule code; None switches the rule off."""
     fail_on: Severity = Severity.ERROR
     cache: str | bool = True
-    """Folder of the cache, starting at `folder`; True for the user's own, False for none."""
+    """The folder of the cache, relative to `folder`; True for the user's own, False for none."""
     store: str | None = None
-    """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
+    """The location of the state: a file, relative to `folder`, or a PostgreSQL URL."""
     toolbox: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
+    """The settings of each tool as written; `toolbox.settings` parses them."""
     oidc: dict[str, Any] | None = None
-    """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
+    """The identity provider whose tokens the HTTP API accepts in addition to keys; `manifest_api.guards.tokens` reads it."""
     checkpoints: str | None = None
-    """Folder of the keys and checkpoints of the audit, starting at `folder`; the one beside the store if it is not set."""
+    """The folder of the audit keys and checkpoints, relative to `folder`; by default next to the store."""
     links: tuple[str, ...] = ()
-    """Files and folders outside `paths` that links may lead to, starting at `folder`."""
+    """Files and folders outside of `paths` that links may lead to, relative to `folder`."""
     a2a: dict[str, Any] | None = None
-    """Which agent cards the HTTP API publishes; `manifest_api.agent_cards` reads it."""
+    """The agent cards that the HTTP API publishes; `manifest_api.agent_cards` reads it."""
     owned_by_others: str = ""
-    """The file of the settings, if another user owns it or may write to it. Then `require_own` refuses what it grants."""
+    """The settings file, if another user owns it or can write to it. Then `require_own` refuses settings that grant
+    something.
+    """
     file: str = ""
-    """Where the settings were found. Empty for the default settings."""
+    """The path of the settings file. Empty for the default settings."""
 
     def require_own(self, setting: str) -> None:
-        """Raise `BadProject` if somebody else may have written a setting that grants something."""
+        """Raise `BadProject` if another user could have written a setting that grants something."""
         if self.owned_by_others and getattr(self, setting):
             raise BadProject(
-                f"`{self.owned_by_others}`: `{setting}` is not obeyed, because another user owns the file or may write to it",
+                f"`{self.owned_by_others}`: `{setting}` is ignored, because another user owns the file or can write to it",
                 "become the owner with `chown`, run `chmod go-w` on it, or give the setting on the command line",
             )
 
     @property
     def full_links(self) -> list[str]:
-        """The files and folders outside its paths that links may lead to, in full."""
+        """The full paths of files and folders outside of the project that links may lead to."""
         return [os.path.join(self.folder, os.path.expanduser(link)) for link in self.links]
 
 
 def find_project(folder: str) -> Project:
-    """The project a folder lies in; default settings where there is none. Raises `BadProject`."""
+    """The project of a folder; default settings if there is none. Raises `BadProject`."""
     here = folder
     while True:
         for name, section in ((FILE, ()), ("pyproject.toml", ("tool", "orgkernel"))):
             where = os.path.join(here, name)
             if here != folder and _is_of_others(where):
-                continue  # nobody makes this folder a part of a project by putting a file above it
+                continue  # another user's file above this folder must not make it part of a project
             settings = _read(where, section)
             if settings is not None:
                 project = _build_project(here, name, settings)
@@ -95,9 +97,9 @@ def find_project(folder: str) -> Project:
 
 
 def find_top(project: Project) -> str:
-    """The highest folder that is known to belong to a project: that of its settings, or of its git repository.
+    """The topmost folder of a project: that of its settings, or of its git repository.
 
-    A home folder with a repository of its own is nobody's project, and neither is a repository of another user.
+    A repository in a home folder is not treated as a project, and neither is a repository of another user.
     """
     here = project.folder
     home = os.path.realpath(os.path.expanduser("~"))
@@ -112,7 +114,7 @@ def find_top(project: Project) -> str:
 
 
 def _is_of_others(path: str) -> bool:
-    """Whether a file or folder is there and belongs neither to this user nor to the administrator."""
+    """Whether a file or folder exists and belongs neither to this user nor to the administrator."""
     if not hasattr(os, "getuid"):
         return False
     try:
@@ -122,7 +124,7 @@ def _is_of_others(path: str) -> bool:
 
 
 def find_ignored(project: Project) -> str:
-    """A `pyproject.toml` with settings that are not obeyed, because there is an `orgkernel.toml` beside it."""
+    """A `pyproject.toml` whose settings are ignored, because there is an `orgkernel.toml` next to it."""
     beside = os.path.join(project.folder, "pyproject.toml")
     is_ignored = os.path.basename(project.file) == FILE and _read(beside, ("tool", "orgkernel")) is not None
     return beside if is_ignored else ""
@@ -142,7 +144,7 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
         raise BadProject(f"`{path}` is not a regular file", "put a file there, or remove it") from None
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         if section:
-            return None  # not our file: its own tools will say what is wrong with it
+            return None  # not an orgkernel file; other tools report its errors
         raise BadProject(f"`{path}` cannot be read: {error}") from None
     for step in section:
         settings = settings.get(step) if isinstance(settings, dict) else None
@@ -150,9 +152,9 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def is_own(path: str) -> bool:
-    """Whether only this user and the administrator may write a file, and what a link of its name leads to.
+    """Whether only this user and the administrator can write a file, and the target of a link.
 
-    Many systems give each user a group of their own, with the same number, and let it write new files.
+    Many systems give each user a group with the same number, which can write new files.
     """
     if not hasattr(os, "getuid"):
         return True
@@ -175,20 +177,20 @@ def _build_project(folder: str, name: str, settings: dict[str, Any]) -> Project:
             raise BadProject(f"`{where}`: the setting {quote(key)} is not known", hint)
     paths = settings.get("paths", ["."])
     if not (isinstance(paths, list) and paths and all(isinstance(path, str) for path in paths)):
-        raise BadProject(f"`{where}`: `paths` is not a list of texts", 'write `paths = ["organizations"]`')
+        raise BadProject(f"`{where}`: `paths` is not a list of strings", 'write `paths = ["organizations"]`')
     links = settings.get("links", [])
     if not (isinstance(links, list) and all(isinstance(link, str) and link for link in links)):
-        raise BadProject(f"`{where}`: `links` is not a list of texts", 'write `links = ["../shared"]`')
+        raise BadProject(f"`{where}`: `links` is not a list of strings", 'write `links = ["../shared"]`')
     active = settings.get("active")
     if active is not None and not isinstance(active, str):
-        raise BadProject(f"`{where}`: `active` is not a text")
+        raise BadProject(f"`{where}`: `active` is not a string")
     store = settings.get("store")
     if store is not None and not isinstance(store, str):
-        raise BadProject(f"`{where}`: `store` is not a text", 'write `store = "state.db"`')
+        raise BadProject(f"`{where}`: `store` is not a string", 'write `store = "state.db"`')
     checkpoints = settings.get("checkpoints")
     if checkpoints is not None and not (isinstance(checkpoints, str) and checkpoints):
         raise BadProject(
-            f"`{where}`: `checkpoints` is not a text", 'write `checkpoints = "/mnt/audit/production"`'
+            f"`{where}`: `checkpoints` is not a string", 'write `checkpoints = "/mnt/audit/production"`'
         )
     oidc = settings.get("oidc")
     if oidc is not None and not isinstance(oidc, dict):
@@ -239,13 +241,13 @@ def _cache(where: str, value: Any) -> str | bool:
 
 def _list_all_codes() -> Collection[str]:
     from orgkernel.diagnostics.catalog import ROWS
-    from orgkernel.rules.catalog import all_rules  # imports every rule
+    from orgkernel.rules.catalog import list_rules  # imports every rule
 
-    return {*ROWS, *(rule.code for rule in all_rules())}
+    return {*ROWS, *(rule.code for rule in list_rules())}
 
 
 def _parse_severity(where: str, name: str, level: Any) -> Severity:
     if level in _LEVELS:
         return _LEVELS[level]
     allowed = listing([*_LEVELS, *([] if name == "fail_on" else ["off"])])
-    raise BadProject(f"`{where}`: {quote(name)} is {quote(level)}", f"it may be {allowed}")
+    raise BadProject(f"`{where}`: {quote(name)} is {quote(level)}", f"use {allowed}")

@@ -1,4 +1,4 @@
-"""Where a project's state is, and opening it: here it gets its clock and its randomness."""
+"""Locate and open the store of a project, and supply its clock and its randomness."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ CHECKPOINTS = "ORGKERNEL_CHECKPOINTS"
 def locate_store(
     project: Project, here: str, option: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> StoreLocation:
-    """What was said on the command line, in the environment or in the settings, in this order; else a file beside them.
+    """The location from the command line, the environment or the settings, in this order; else a file next to the
+    settings.
 
-    Another folder for checkpoints belongs to the store that is named in the same place. Raises `BadStore`, and
+    A folder for checkpoints applies to the store that is named in the same place. Raises `BadStore`, and
     `BadProject` for a store that the settings of another user name.
     """
     if option:
@@ -65,9 +66,9 @@ def _move_checkpoints(location: StoreLocation, place: str | None, folder: str) -
 
 
 def open_store(location: StoreLocation, *, create: bool = True, read_only: bool = False) -> Store:
-    """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one.
+    """The store of a location. Without `create`, a missing file raises `BadStore`.
 
-    Opened `read_only`, the store and its folder stay as they are.
+    With `read_only`, the store and its folder are not changed.
     """
     if read_only or not create:
         require_there(location)
@@ -77,21 +78,21 @@ def open_store(location: StoreLocation, *, create: bool = True, read_only: bool 
 
 
 def is_there(location: StoreLocation) -> bool:
-    """Whether a store exists. A store on a server counts as existing."""
+    """Whether a store exists. A store on a server is assumed to exist."""
     return not location.path or os.path.exists(location.path)
 
 
 def require_there(location: StoreLocation) -> None:
-    """Raise `BadStore` if a file is not there."""
+    """Raise `BadStore` if the file of a store does not exist."""
     if not is_there(location):
         raise BadStore(
             f"there is no store {quote(location.shown)} yet",
-            f"the first change makes it; another one is named by `--store` or {VARIABLE}",
+            f"the first change creates it; choose another one with `--store` or {VARIABLE}",
         )
 
 
 def read_state(location: StoreLocation, org_id: str | None = None) -> StateView:
-    """The state for one question; the empty one where nothing was ever stored, which costs nothing to find out."""
+    """The state for one question; the empty one if there is no store, which is checked cheaply."""
     if not is_there(location):
         return EMPTY_STATE
     with open_store(location, create=False) as store:
@@ -99,17 +100,19 @@ def read_state(location: StoreLocation, org_id: str | None = None) -> StateView:
 
 
 class StateAt:
-    """The state of a place as a source for the kernel: read anew for each question, and never made by one."""
+    """The state of a location as a source for the kernel. It is read again for each question, and a question never
+    creates a store.
+    """
 
     def __init__(self, location: StoreLocation) -> None:
         self._location = location
 
     def read_view(self, org_id: str | None = None) -> StateView:
-        """The state now. Raises `StoreError`."""
+        """The current state. Raises `StoreError`."""
         return read_state(self._location, org_id)
 
     def read_past(self, org_id: str, at: float) -> StateView:
-        """The state as it was at a time. Raises `StoreError` and `Refused`."""
+        """The state at a time. Raises `StoreError` and `Refused`."""
         if not is_there(self._location):
             return EMPTY_STATE
         with open_store(self._location, create=False) as store:
@@ -118,7 +121,7 @@ class StateAt:
     def list_rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
-        """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`."""
+        """The changes of an agent's rank up to a time, oldest first. Raises `StoreError`."""
         if not is_there(self._location):
             return ()
         with open_store(self._location, create=False) as store:

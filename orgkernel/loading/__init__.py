@@ -1,1 +1,3 @@
-"""YAML and JSON files to validated records with places. `files` is the only module that reads the disk."""
+"""Reads YAML and JSON files into validated records with their source positions. `files` is the only module that reads
+the disk.
+"""

@@ -1,9 +1,10 @@
 """The cache on disk: bytes under keys, verified when they are read. With `files` and `skill_files`, the only modules that
 read the disk.
 
-Nothing here raises, and no entry is trusted: an entry that is incomplete, changed, moved to another key, written without
-the secret of this user, or in a place that others may write to counts as missing. If an entry cannot be written, `problem` says why, and answers are still correct. Files are written under a
-temporary name, synchronized and renamed, so that concurrent or killed processes leave complete entries.
+Nothing here raises, and no entry is trusted. An entry is treated as missing if it is incomplete, changed, moved to
+another key, written without this user's secret, or in a place that other users may write to. If an entry cannot be
+written, `problem` contains the reason, and answers are still correct. Files are written under a temporary name,
+synchronized and renamed, so concurrent or killed processes leave only complete entries.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from orgkernel.runtime.regular_files import open_regular
 
-# What begins a file of the cache; the number changes with the layout of the files themselves.
+# Header of every cache file. The number changes with the layout of the files.
 _MAGIC = b"orgkernel cache 2\n"
 _SUM_BYTES = 32
 _HEAD = len(_MAGIC) + _SUM_BYTES
@@ -34,19 +35,21 @@ _TAG = (
 _BESIDE = {"CACHEDIR.TAG": _TAG, ".gitignore": b"*\n"}
 
 Signature = tuple[int, int, int, int]
-"""Size, time of modification, time of change (both in ns) and inode of a file."""
+"""Size, modification time, change time (both in ns) and inode of a file."""
 
 
 def sign_file(path: str) -> Signature | None:
-    """Values that show, without reading it, that a file is the same. None if the file is not accessible."""
+    """The signature of a file, which shows without reading it whether it is unchanged. None if the file is not
+    accessible.
+    """
     try:
-        return signature_of(os.stat(path))
+        return compute_signature(os.stat(path))
     except (OSError, ValueError):
         return None
 
 
-def signature_of(state: os.stat_result) -> Signature:
-    """The values of a file that the system was asked about."""
+def compute_signature(state: os.stat_result) -> Signature:
+    """The signature of a file from its `stat` result."""
     return state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
 
 
@@ -57,10 +60,10 @@ class _Stored(NamedTuple):
 
 
 class Cache:
-    """A folder of entries. `None` is never stored; keys are names of files without a slash."""
+    """A folder of cache entries. `None` is never stored. Keys are file names without a slash."""
 
     def __init__(self, folder: str, max_bytes: int = MAX_BYTES, secret: bytes = b"") -> None:
-        """Only entries that were written with the same `secret` are found."""
+        """Open a cache. Only entries that were written with the same `secret` are found."""
         self.folder = folder
         self.problem = ""
         """Why entries cannot be read or written, as a sentence. Empty if they can."""
@@ -78,7 +81,7 @@ class Cache:
         if not self._is_safe():
             return None
         try:
-            with open_regular(self._path(key), follow=False) as file:
+            with open_regular(self._locate_entry(key), follow=False) as file:
                 state = os.fstat(file.fileno())
                 if not is_trusted(state) or state.st_size > self._max_bytes:
                     return None
@@ -91,14 +94,14 @@ class Cache:
             self.discard(key)
             return None
         with contextlib.suppress(OSError):
-            os.utime(self._path(key))  # used now: kept longer
+            os.utime(self._locate_entry(key))  # used now: kept longer
         self._found.append(key)
         return body
 
     def has(self, key: str) -> bool:
         """Whether there is an entry under a key, valid or not."""
         try:
-            return self._is_safe() and is_trusted(os.lstat(self._path(key)))
+            return self._is_safe() and is_trusted(os.lstat(self._locate_entry(key)))
         except (OSError, ValueError):
             return False
 
@@ -108,19 +111,19 @@ class Cache:
             self._prepare()
             if not self._is_safe():
                 return False
-            self._replace(self._path(key), _MAGIC + self._sum(key, body) + body)
+            self._replace(self._locate_entry(key), _MAGIC + self._sum(key, body) + body)
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or "its name cannot be used").lower()
             self.problem = self.problem or f"the cache {self.folder} cannot be written: {reason}"
             return False
         with contextlib.suppress(OSError):
-            self._evict(self._path(key))
+            self._evict(self._locate_entry(key))
         return True
 
     def discard(self, key: str) -> None:
         """Delete the entry under a key."""
         with contextlib.suppress(OSError, ValueError):
-            os.unlink(self._path(key))
+            os.unlink(self._locate_entry(key))
 
     def distrust(self) -> bool:
         """Delete all entries that were read so far, because one of them is wrong. Returns whether there were any."""
@@ -129,18 +132,18 @@ class Cache:
             self.discard(key)
         return bool(keys)
 
-    def _path(self, key: str) -> str:
+    def _locate_entry(self, key: str) -> str:
         return os.path.join(self.folder, key + _SUFFIX)
 
     def _sum(self, key: str, body: bytes | memoryview) -> bytes:
-        """What binds an entry to its key, to its content and to the secret."""
+        """The checksum that binds an entry to its key, its content and the secret."""
         name = key.encode("utf-8", "surrogateescape")
         mac = hmac.new(self._secret, len(name).to_bytes(4, "big") + name, "sha256")
         mac.update(body)
         return mac.digest()
 
     def _is_safe(self) -> bool:
-        """Whether only this user and the administrator can write to the folder. If not, `problem` says so."""
+        """Whether only this user and the administrator can write to the folder. If not, `problem` explains it."""
         try:
             state = os.stat(self.folder)
         except (OSError, ValueError):
@@ -176,7 +179,7 @@ class Cache:
             raise
 
     def _evict(self, written: str) -> None:
-        """Delete the least recently used entries above the limit, and files that ended processes left."""
+        """Delete the least recently used entries above the limit, and temporary files of processes that have ended."""
         stored: list[_Stored] = []
         now = os.stat(written).st_mtime_ns
         with os.scandir(self.folder) as entries:
@@ -196,7 +199,9 @@ class Cache:
 
 
 def is_trusted(state: os.stat_result) -> bool:
-    """Whether only this user and the administrator can write a file or a folder, because entries determine answers."""
+    """Whether only this user and the administrator can write a file or a folder. Cache entries determine answers, so
+    others must not write them.
+    """
     if not hasattr(os, "getuid"):
         return True
     return state.st_uid in (os.getuid(), 0) and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

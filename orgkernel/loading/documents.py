@@ -1,4 +1,6 @@
-"""Documents from texts: choose the kind by `_schema`, check the version, validate the shape, keep the places."""
+"""Turns text into documents: choose the kind by `_schema`, check the version, validate the shape, keep the source
+positions.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,11 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FIRST = pack_mark(1, 1)
-# Where `$schema` stands in a JSON Schema.
+# Position of `$schema` in a JSON Schema.
 _HEAD = 200
 _THIS_VERSION = "1.0"
-# Fields that give a document of ours away although it has no `_schema`, and what it then is: those nobody else uses,
-# and those that tell only where our documents stand.
+# Fields by which an orgkernel document without `_schema` is recognized, with its kind: fields that no other program
+# uses, and fields that are used only in a folder with orgkernel documents.
 _TELLING = {"role_id": "role_profile", "org_id": "organization"}
 _TELLING_AMONG_OURS = {
     **_TELLING,
@@ -53,26 +55,26 @@ _TELLING_AMONG_OURS = {
     "slug": "bill",
     "dispatch_edges": "governance",
 }
-# A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
-# a comment or in the name of an image.
+# An unparsable text is treated as an orgkernel document if `_schema` is at the beginning of a line or an object, and
+# not, for example, in a comment or in the name of an image.
 _SAYS = lazy_pattern(r"""_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)")
-# What comes with the package is ours: a schema there is one, and need not be read to be passed over.
+# Files of the package belong to orgkernel: a schema there is a JSON Schema and can be skipped without reading it.
 _IS_JSON_SCHEMA = lazy_pattern(r'\s*\{\s*"\$schema"\s*:')
-# Of this kind there may be a hundred thousand, so their marks are not kept at hand: as objects they cost more time than
-# they save.
+# An organization can have a hundred thousand documents of this kind, so their marks are not kept unpacked: as objects
+# they cost more time than they save.
 _MANY = "role_profile"
-# How much of a broken text is searched for ids that it declares, because it may be a text that is refused for its size.
+# How much of a broken text is searched for ids that it declares. The text can be one that was refused for its size.
 _MOST_CLAIMING = 2 * 1024 * 1024
 _CLAIM = lazy_pattern(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
 def is_orgkernel_document(source: SourceText) -> bool:
-    """Whether a text claims to be a document of orgkernel, even if it cannot be read."""
+    """Whether a text claims to be an orgkernel document, even if it cannot be read."""
     return get_markdown_kind(source.path) is not None or _find_kind(source.text) is not None
 
 
 def _find_kind(text: str) -> str | None:
-    """The kind that a text claims to be. Empty if the claim names no kind."""
+    """The kind that a text claims to be. Empty if it does not name one."""
     for match in _SAYS.finditer(text):
         at = match.start()
         if at and text[at - 1] in "'\"":
@@ -89,7 +91,7 @@ def _find_kind(text: str) -> str | None:
 def read_documents(
     source: SourceText, *, named: bool, among_ours: bool, shared: bool = False, context: bool = False
 ) -> ReadFile:
-    """The documents of a text.
+    """Read the documents of a text.
 
     A `named` file must contain documents. A file `among_ours` must be readable, and may contain something else. Any
     other file is skipped, unless it claims to be a document of orgkernel or has the fields of one of its kinds.
@@ -132,9 +134,9 @@ def read_documents(
                 document.hold(read.record, None if read.kind == _MANY else each.marks)
             documents.append(document)
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
-            declared_ids = _declared_ids(source, each.value)
+            declared_ids = _find_declared_ids(source, each.value)
             broken.append(BrokenDocument(source.name, source.path, read.kind, declared_ids, shared))
-        diagnostics += [diagnose(source, refusal) for refusal in read.refusals]
+        diagnostics += [build_diagnostic(source, refusal) for refusal in read.refusals]
     return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
 
 
@@ -147,7 +149,7 @@ def _read_markdown(source: SourceText, shared: bool, context: bool) -> ReadFile:
 def read_parsed_markdown(
     source: SourceText, parsed: ParsedMarkdown, shared: bool, context: bool, format: str = ""
 ) -> ReadFile:
-    """The document that the values of a Markdown document are."""
+    """Build the document from the values of a Markdown document."""
     if parsed.value is None:
         return _build_broken(source, shared, parsed.refusals)
     shape, more, unknown = validate_shape(parsed.kind, parsed.value, parsed.marks)
@@ -158,11 +160,11 @@ def read_parsed_markdown(
     document = SourceDocument(
         source.name, source.path, parsed.kind, packed, source.digest, shared, context, format
     ).hold(unpack_record(parsed.kind, packed.record), parsed.marks)
-    return ReadFile((document,), (), tuple(diagnose(source, refusal) for refusal in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, refusal) for refusal in refusals))
 
 
 def _is_json_schema(source: SourceText) -> bool:
-    """Whether a text is a JSON Schema, such as those that lie beside the shared catalogs: decided without places."""
+    """Whether a text is a JSON Schema, such as those next to the shared catalogs. This is decided without positions."""
     if not (source.name.endswith(".json") and '"$schema"' in source.text[:_HEAD]):
         return False
     if sum(map(source.text.count, ",[{:")) > MAX_VALUES:  # its values would take too much time and memory
@@ -189,7 +191,7 @@ def _is_ours(parsed: Parsed, among_ours: bool) -> bool:
 
 
 def parse_source(source: SourceText) -> ParsedText:
-    """Values and marks of a text, as JSON or as YAML, whatever they mean."""
+    """Parse a text as JSON or YAML, without interpreting it. Returns its values and marks."""
     if source.name.endswith(".json"):
         return parse_json(source.text)
     if source.text.lstrip()[:1] == "{":
@@ -234,10 +236,10 @@ def _read_document(parsed: Parsed) -> _Read:
 
 
 def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
-    """The kind that a document says it has, or why it has none."""
+    """The kind named by a document's `_schema`, or the reason why it has none."""
     if "_schema" not in value:
         if "$schema" in value:
-            return None, None  # a JSON Schema, perhaps one of ours
+            return None, None  # a JSON Schema, perhaps one of orgkernel's
         telling = next((kind for name, kind in _TELLING_AMONG_OURS.items() if name in value), None)
         help = (
             f"add `_schema: {PREFIX}{telling}`"
@@ -263,7 +265,7 @@ def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal 
 
 
 def check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
-    """The version that a document says it has, None if it is not read, and what is to be said about it."""
+    """The version of a document (None if it cannot be read), and the finding about it, if any."""
     written = value.get("_version", _THIS_VERSION)
     if written == _THIS_VERSION:
         return _THIS_VERSION, []
@@ -291,12 +293,14 @@ def _build_broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> 
 def read_broken(
     source: SourceText, kind: str | None, refusals: Sequence[Refusal], shared: bool = False
 ) -> ReadFile:
-    """A file that cannot be read, and why."""
-    broken = BrokenDocument(source.name, source.path, kind, _declared_ids(source, None), shared)
-    return ReadFile(broken=(broken,), diagnostics=tuple(diagnose(source, refusal) for refusal in refusals))
+    """The result for a file that cannot be read, with the reason."""
+    broken = BrokenDocument(source.name, source.path, kind, _find_declared_ids(source, None), shared)
+    return ReadFile(
+        broken=(broken,), diagnostics=tuple(build_diagnostic(source, refusal) for refusal in refusals)
+    )
 
 
-def _declared_ids(source: SourceText, value: Any) -> frozenset[str]:
+def _find_declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     stem = source.path.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
     declared_ids = {stem}
     if isinstance(value, dict):
@@ -306,7 +310,7 @@ def _declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     return frozenset(declared_ids)
 
 
-def diagnose(source: SourceText, refusal: Refusal) -> Diagnostic:
-    """A refusal as a finding at its place."""
+def build_diagnostic(source: SourceText, refusal: Refusal) -> Diagnostic:
+    """Turn a refusal into a finding at its place."""
     place = Place(source.name, *unpack_mark(refusal.mark))
     return refusal.row.at(place, refusal.message, refusal.help)

@@ -1,4 +1,4 @@
-"""Find, read and decode files within limits. With the cache and `skill_files`, the only modules that read the disk.
+"""Finds, reads and decodes files within limits. With the cache and `skill_files`, the only modules that read the disk.
 
 Nothing here raises for a bad file. A file that cannot be read is returned as a refusal at a mark, like a bad value.
 """
@@ -26,30 +26,30 @@ from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regul
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 16 * 1024 * 1024
 _FIRST = pack_mark(1, 1)
-# All that most texts are made of.
+# The bytes of which most texts consist.
 _USUAL = bytes([9, 10, 13, *range(32, 127)])
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 MARKDOWN = ".md"
 SKILL_FILE = "SKILL.md"
 SKILLS, ORDERS = "skills", "standing_orders"
-"""The folders of Markdown documents: skills each in a folder of its own, and standing orders."""
+"""The folders of Markdown documents: skills, each in its own folder, and standing orders."""
 _ORDERS_OF = ("departments", "roles")
-# How much of a file that is too large is looked at, to tell whether it is one of ours.
+# The number of bytes of a too large file that are read, to tell whether it is an orgkernel document.
 _PEEK = 64 * 1024
 
 
 class Area(NamedTuple):
-    """A part of a root in the format of others: a folder and which of its files are read, or a file."""
+    """A part of a root in another format: a folder with a pattern for its files, or a single file."""
 
     path: str
-    """Below the root."""
+    """The path below the root."""
     files: str = ""
     """A regular expression for the paths below the folder, with `/`. Empty if the path is a file."""
     depth: int | None = None
-    """How many levels of folders below the folder are looked into; None for all."""
+    """The number of levels of folders below the folder that are searched; None for all."""
 
     def holds(self, path: str) -> bool:
-        r"""Whether a file is read; the path is that below the folder.
+        r"""Whether a file belongs to the area. The path is relative to the folder.
 
         >>> Area(".claude/agents", r".*\.md").holds("team/reviewer.md")
         True
@@ -58,14 +58,14 @@ class Area(NamedTuple):
 
 
 class SourceUse(NamedTuple):
-    """Where an organization names files in the format of others as a source."""
+    """The place where an organization declares files in another format as a source."""
 
     file: str
-    """Path of the document."""
+    """The path of the document."""
     name: str
-    """As it is shown."""
+    """The shown name of the document."""
     mark: int
-    """Of the entry of `sources`."""
+    """The mark of the entry in `sources`."""
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -74,31 +74,35 @@ class Root(msgspec.Struct, frozen=True):
     path: str
     name: str
     shared: bool = False
-    """The catalogs that every organization sees."""
+    """Whether it contains the catalogs that every organization sees."""
     context: bool = False
-    """Read only as context for others. Its own findings are not reported."""
+    """Whether it is read only as context for others. Its own findings are not reported."""
     links: tuple[str, ...] = ()
     """Real paths of other folders and files that links may lead to."""
     from_settings: bool = False
-    """Named by the settings of a project, which may come with the documents."""
+    """Whether the settings of a project name it. They could be shipped with the documents."""
     only: tuple[str, ...] = ()
-    """Of the folders below, only these, with all they hold, and those on the way to them. Empty means all."""
+    """The only folders below that are read, with all their content, and the folders on the way to them. Empty means
+    all.
+    """
     format: str = ""
-    """The format of others that its files are in; empty for documents of ours."""
+    """The format of another host that its files are in; empty for orgkernel documents."""
     areas: tuple[Area, ...] = ()
-    """What is read of a folder in the format of others. Empty for a file or folder with documents of ours."""
+    """The areas of a folder in another format. Empty for a file or folder with orgkernel documents."""
     called: str = ""
-    """What the organization of a folder in the format of others is called."""
+    """The name of the organization in a folder in another format."""
     uses: tuple[SourceUse, ...] = ()
-    """The organizations that name it as a source. They have what it holds, and it is no organization by itself."""
+    """The organizations that declare it as a source. They contain its documents, and it is not an organization of its
+    own.
+    """
 
     @property
     def homes(self) -> tuple[str, ...]:
-        """The folders of the organizations that name it as a source."""
+        """The folders of the organizations that declare the root as a source."""
         return tuple(dict.fromkeys(os.path.dirname(use.file) for use in self.uses))
 
     def does_enter(self, folder: str) -> bool:
-        """Whether a folder below the root is looked into."""
+        """Whether a folder below the root is searched."""
         inside = os.path.join(folder, "")
         return not self.only or any(
             inside.startswith(os.path.join(each, "")) or each.startswith(inside) for each in self.only
@@ -106,25 +110,25 @@ class Root(msgspec.Struct, frozen=True):
 
 
 class Located(NamedTuple):
-    """A file to be read, and the root it was found below."""
+    """A file to read, with the root that it was found below."""
 
     path: str
     name: str
     root: Root
     number: int
-    """The root's position."""
+    """The number of the root."""
     leaves: bool = False
-    """A link that leads out of the roots. It is not followed."""
+    """Whether it is a link that leads out of the roots. Such links are not followed."""
 
 
 class Found(NamedTuple):
-    """A candidate file: its path, its name, and where it really is."""
+    """A candidate file with its path, its name, and its real path."""
 
     path: str
     name: str
     real: str
     leaves: bool = False
-    """A link that leads out of the roots."""
+    """Whether it is a link that leads out of the roots."""
 
 
 class SourceText(msgspec.Struct, frozen=True):
@@ -133,18 +137,19 @@ class SourceText(msgspec.Struct, frozen=True):
     path: str
     name: str
     text: str
-    """With a refusal, what can be made out of it, only to tell what the file would have been."""
+    """The text. If there is a refusal, it contains the readable parts, which are only used to tell the kind of file."""
     digest: str
-    """SHA-256 of the bytes, in hexadecimal; empty where they could not be read."""
+    """The SHA-256 of the bytes, in hexadecimal. Empty if they could not be read."""
     refusal: Refusal | None = None
 
 
 def get_markdown_kind(path: str) -> str | None:
-    """The kind of a Markdown document, by its place: `skills/NAME/SKILL.md`, `standing_orders/….md`. None for others.
+    """The kind of a Markdown document from its path: `skills/NAME/SKILL.md` or `standing_orders/….md`. None for other
+    files.
 
-    >>> markdown_kind("shop/skills/pricing/SKILL.md"), markdown_kind("shop/skills/pricing/references/SKILL.md")
+    >>> get_get_get_markdown_kind("shop/skills/pricing/SKILL.md"), markdown_kind("shop/skills/pricing/references/SKILL.md")
     ('cognitive_skill', None)
-    >>> markdown_kind("shop/standing_orders/roles/clerk.md")
+    >>> get_markdown_kind("shop/standing_orders/roles/clerk.md")
     'standing_order'
     """
     if not path.endswith(MARKDOWN):
@@ -158,21 +163,22 @@ def get_markdown_kind(path: str) -> str | None:
 
 
 def is_candidate(path: str) -> bool:
-    """Whether a file of this name at this place may hold documents."""
+    """Whether a file with this path could contain documents."""
     return path.endswith(SUFFIXES) or get_markdown_kind(path) is not None
 
 
 def find_files(root: Root) -> Iterator[tuple[str, str]]:
-    """Path and name of every candidate file below a root, sorted, each folder once even through links.
+    """Path and name of every candidate file below a root, sorted. Each folder is searched once, even if links lead to
+    it.
 
-    Links come after what they may lead to, so that a file is called by its own name.
-    A folder that cannot be listed is itself yielded, so that reading it says why. Links that leave the root are not.
+    Links come after their possible targets, so a file is found under its own name. A folder that cannot be listed is
+    yielded itself, so reading it reports the reason. Links that leave the root are left out.
     """
     return ((each.path, each.name) for each in find_real_files(root) if not each.leaves)
 
 
 def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
-    """What `find_files` finds, and the links that leave both the root and the `others`, which are real paths."""
+    """The files of `find_files`, and the links that leave both the root and `others` (real paths)."""
     if not os.path.isdir(root.path):
         yield Found(root.path, printable(root.name), os.path.realpath(root.path))
         return
@@ -210,7 +216,7 @@ def _walk(
     accepts: Callable[[str], bool],
     depth: int | None = None,
 ) -> Iterator[Found]:
-    """What a folder of a root holds; `seen` are the real paths of folders that were looked into."""
+    """The files in a folder of a root; `seen` are the real paths of searched folders."""
     pending = [(top, top_name, 0)]
     while pending:
         folder, name, level = pending.pop()
@@ -225,17 +231,17 @@ def _walk(
             continue
         below, inside = [], os.path.join(real, "")
         if os.path.basename(os.path.dirname(folder)) == SKILLS:
-            # What lies beside a skill belongs to the skill, and is no document.
+            # Other files next to a SKILL.md belong to the skill and are not documents.
             entries = [each for each in entries if each.name == SKILL_FILE] or entries
         for entry in entries:
             if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
                 continue
             if root.only and _is_folder(entry) and not root.does_enter(entry.path):
                 continue
-            # A name may hold a line break, or bytes that are no text and could not be printed or hashed.
+            # A name can contain a line break, or invalid bytes that could not be printed or hashed.
             shown = printable(entry.name)
             entry_name = f"{name}/{shown}" if name not in ("", ".") else shown
-            # Of a file in a folder whose real path is known, only a link has to be followed: five calls a file.
+            # The real path of the folder is known, so only links have to be resolved. This saves five calls for each file.
             is_link = entry.is_symlink()
             here = os.path.realpath(entry.path) if is_link else inside + entry.name
             if is_link and not os.path.join(here, "").startswith(tops):
@@ -250,13 +256,13 @@ def _walk(
 
 
 def locate_files(roots: Iterable[Root]) -> list[Located]:
-    """The files below the roots, in the order in which they are read; one below two roots once, for the first of them."""
+    """The files below the roots, in the order of reading. A file below two roots is listed once, for the first of them."""
     located: list[Located] = []
     seen: set[str] = set()
     roots = tuple(roots)
     shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
     tops = tuple(os.path.realpath(root.path) for root in roots)
-    # What an organization names as its source belongs to it, whichever other path covers it.
+    # Files of a declared source belong to its organization, even if another path also covers them.
     for number, root in sorted(enumerate(roots), key=lambda each: not each[1].uses):
         as_shared = replace(root, shared=True)
         ours = {os.path.realpath(use.file) for use in root.uses}
@@ -269,24 +275,26 @@ def locate_files(roots: Iterable[Root]) -> list[Located]:
             if real in seen or real in ours:
                 continue
             seen.add(real)
-            # The shared catalogs stay shared when a path of the user's covers them.
+            # Shared catalogs remain shared even if a path of the user also covers them.
             located.append(Located(path, name, as_shared if real.startswith(shared) else root, number))
     return located
 
 
 def read_located(located: Located) -> SourceText:
-    """The text of a file that was found; of a link that leaves the roots, a refusal."""
+    """The text of a located file; a refusal for a link that leaves the roots."""
     if not located.leaves:
         return read_text(located.path, located.name)
     refusal = Refusal(
         row.LINK_LEAVES, _FIRST, "the link leads out of the folders that are read",
-        "name what it leads to in `paths`, allow its folder by `links` in the settings, or copy it here",
+        "name its target in `paths`, allow its folder under `links` in the settings, or copy the file here",
     )  # fmt: skip
     return _build_refused(located.path, located.name, refusal)
 
 
 def does_stay_inside(path: str, links: Iterable[str] = ()) -> bool:
-    """Whether a path is no link, or one to its own folder, below it, or to one of the `links`, which are real paths."""
+    """Whether a path is not a link, or leads to its own folder, below it, or to one of the `links`, which are real
+    paths.
+    """
     if not os.path.islink(path):
         return True
     tops = (os.path.realpath(os.path.dirname(path)), *links)
@@ -294,7 +302,7 @@ def does_stay_inside(path: str, links: Iterable[str] = ()) -> bool:
 
 
 def does_stay_below(path: str, top: str) -> bool:
-    """Whether a path really lies in a folder, or is it."""
+    """Whether the real path is a folder or below it."""
     real = os.path.realpath(path)
     return os.path.join(real, "").startswith(os.path.join(os.path.realpath(top), ""))
 
@@ -307,13 +315,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def read_text(path: str, name: str) -> SourceText:
-    """The text of a file, at most `MAX_BYTES` of UTF-8 without characters that readers disagree on."""
+    """The text of a file: at most `MAX_BYTES` of UTF-8 without characters that parsers treat differently."""
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_BYTES:
                 return _build_too_large(path, name, size, file.read(_PEEK))
-            # As much memory as the size says, which costs a tenth of the limit's; the file may have grown since.
+            # Reading only `size` bytes allocates far less than the limit. The file could have grown since, so read on.
             content = file.read(size + 1)
             if len(content) > size:
                 content += file.read(MAX_BYTES + 1 - len(content))
@@ -340,7 +348,7 @@ def digest_file(path: str) -> str | None:
 
 
 def decode(path: str, name: str, content: bytes) -> SourceText:
-    """Bytes to text; a byte order mark of UTF-8 is dropped, any other encoding refused."""
+    """Decode bytes as UTF-8. A byte order mark is dropped; any other encoding is refused."""
     digest = hashlib.sha256(content).hexdigest()
     body = content.removeprefix(codecs.BOM_UTF8)
     try:
@@ -351,7 +359,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
         return SourceText(
             path, name, _guess(body), digest, Refusal(row.NOT_UTF8, mark, problem, "save the file as UTF-8")
         )
-    # JSON lets all but the first 32 control characters stand in text, and ends no line there.
+    # JSON allows all but the first 32 control characters in strings, and does not end lines at them.
     is_usual = text.isascii() and not body.translate(None, _USUAL)
     if not is_usual and not name.endswith(".json") and (match := find_unprintable(text)):
         refusal = Refusal(
@@ -363,7 +371,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
 
 
 def _guess(body: bytes) -> str:
-    """What can be read of a text in another encoding, only to tell what the file is."""
+    """The readable parts of a text in another encoding, only to tell the kind of file."""
     utf16 = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return body.decode("utf-16" if utf16 else "utf-8", "replace")
 
@@ -371,7 +379,7 @@ def _guess(body: bytes) -> str:
 def list_documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
     """Paths of the candidate files directly in a folder, sorted. Empty if the folder cannot be listed.
 
-    Links that leave the folder are left out, unless they lead to one of the `links`, which are real paths.
+    Links that leave the folder are omitted, unless they lead to one of the `links` (real paths).
     """
     names = (name for name in list_names_in(folder) if name.endswith(SUFFIXES) and not name.startswith("."))
     paths = (os.path.join(folder, name) for name in names)
@@ -407,7 +415,7 @@ def list_files_in(folder: str, names: re.Pattern[str]) -> list[str]:
 
 
 def list_names_in(folder: str) -> list[str]:
-    """What a folder holds, sorted; nothing if it cannot be listed."""
+    """The names in a folder, sorted; empty if it cannot be listed."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -415,12 +423,14 @@ def list_names_in(folder: str) -> list[str]:
 
 
 def has_markdown(folder: str) -> bool:
-    """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
+    """Whether a folder, or one below it, contains a Markdown file. For a link, whose target is not read, whether it is
+    a folder.
+    """
     return has_file(folder, MARKDOWN)
 
 
 def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
-    """Whether a folder, or one below it if `deep`, has a file whose name ends so; of a link, that it is a folder."""
+    """Whether a folder, or one below it if `deep`, contains a file with a suffix. For a link, whether it is a folder."""
     if os.path.islink(folder):
         return os.path.isdir(folder) and deep
     for _, below, names in os.walk(folder):
@@ -433,7 +443,7 @@ def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
 
 
 def list_markdown_below(folder: str, most: int = 1_000) -> list[str]:
-    """The Markdown files of a folder and those below it, so many of them. None where a link leads there."""
+    """At most `most` Markdown files of a folder and those below it. None if a link leads there."""
     paths: list[str] = []
     for here, below, names in os.walk(folder) if not os.path.islink(folder) else ():
         below.sort()
@@ -444,9 +454,9 @@ def list_markdown_below(folder: str, most: int = 1_000) -> list[str]:
 
 
 def is_beside(top: str, folder: str, name: str) -> bool:
-    """Whether a file is there, by a name relative to a folder below the top. True where it cannot be known.
+    """Whether a file exists, by a name relative to a folder below the top. True if this cannot be known.
 
-    That is outside of the top, and behind a link, which is not followed.
+    It cannot be known outside of `top` and behind a link, because links are not followed.
     """
     parts = os.path.normpath(os.path.join(folder, name)).split(os.sep)
     if parts[0] in (os.pardir, "") or "\0" in name:
@@ -466,7 +476,9 @@ def is_beside(top: str, folder: str, name: str) -> bool:
 
 
 def read_markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
-    """How the first Markdown files directly in a folder begin, without those whose names end like an `other` kind."""
+    """The beginnings of the first Markdown files directly in a folder, except for files with a suffix of an `other`
+    kind.
+    """
     names = [name for name in list_names_in(folder) if name.endswith(MARKDOWN) and not name.endswith(other)]
     for name in names[:most]:
         try:
@@ -484,12 +496,12 @@ def does_mention(path: str, words: str) -> bool:
 
 
 def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
-    """What a pattern finds in a file. A folder or an unreadable file contains nothing."""
+    """The matches of a pattern in a file. Empty for a folder or an unreadable file."""
     return find_in_head(path, words, MAX_BYTES)
 
 
 def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
-    """What a pattern finds in the beginning of a file. A folder or an unreadable file contains nothing."""
+    """The matches of a pattern in the beginning of a file. Empty for a folder or an unreadable file."""
     try:
         return words.findall(read_regular(path, size))
     except (OSError, ValueError):
@@ -497,7 +509,7 @@ def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
 
 
 def read_lines(path: str, digest: str) -> list[str]:
-    """The lines of a file for an excerpt. Empty if it can no longer be read, or is not the file with this digest."""
+    """The lines of a file for an excerpt. Empty if it cannot be read any more, or has another digest."""
     source = read_text(path, path)
     return LINE_BREAK.split(source.text) if digest and source.digest == digest else []
 

@@ -1,4 +1,4 @@
-"""Are the input schemas of a tool catalog valid JSON Schemas?"""
+"""Checks whether the input schemas of a tool catalog are valid JSON Schemas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _JSON_TYPES = {
 
 
 def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[Refusal]:
-    """Findings about the input schemas of a catalog."""
+    """Check the input schemas of a catalog."""
     for tool_id, tool in catalog.tools.items():
         if tool.input_schema is None:
             continue
@@ -31,8 +31,8 @@ def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[Refusal]
 
 
 def _find_schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
-    """The place and reason why a JSON Schema is not valid. Empty if it is valid."""
-    from jsonschema import Draft202012Validator  # most catalogs hold no schema
+    """The place at which a JSON Schema is not valid, and the reason. Empty if it is valid."""
+    from jsonschema import Draft202012Validator  # most catalogs contain no schema
     from jsonschema.exceptions import SchemaError
 
     if route := _find_mixed_list(schema, ()):
@@ -60,7 +60,7 @@ def _find_schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ..
 
 
 def _find_mixed_list(value: Any, route: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """A list that cannot be sorted: to tell whether its items differ, jsonschema compares each with each."""
+    """A list that cannot be sorted. To check whether its items differ, jsonschema would compare every pair of them."""
     if isinstance(value, dict):
         below: Iterable[tuple[str | int, Any]] = value.items()
     elif isinstance(value, list):

@@ -1,8 +1,8 @@
 """Strict JSON (RFC 8259) with marks.
 
-`.json` files need a reader of their own: libyaml refuses what `json.dumps` writes by default (surrogate pairs), raw
-DEL, keys over about a thousand characters and `"a"` followed by `:` on the next line. Strings are
-read by the standard library's scanner; the standard decoder itself gives no positions.
+`.json` files need a separate reader. libyaml refuses the default output of `json.dumps` (surrogate pairs), raw DEL,
+keys over about a thousand characters and `"a"` followed by `:` on the next line. The standard library's scanner reads
+strings, but its decoder reports no positions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from orgkernel.loading.scalars import NumberOutOfRange, parse_bounded_float, par
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _SPACE = lazy_pattern(r"[ \t\n\r]*")
-# Nearly every text is written without escapes; any other is read by the scanner, which says what is wrong with it.
+# Nearly every string has no escapes. The scanner reads any other string and reports what is wrong with it.
 _USUAL_TEXT = lazy_pattern(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"')
 _USUAL_KEY = lazy_pattern(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"[ \t\n\r]*:[ \t\n\r]*')
 _USUAL_COMMA = lazy_pattern(r"[ \t\n\r]*,[ \t\n\r]*(?=[^\]} \t\n\r])")
@@ -48,11 +48,11 @@ _WORDS = {"true": True, "false": False, "null": None}
 _SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 
 
-# What the standard library's scanner says, and what we say.
+# Messages of the standard library's scanner, and orgkernel's words for them.
 _STRING_PROBLEMS = {
     "Unterminated string": ("the quoted text that begins here is not closed", ""),
     "Invalid control character": (
-        "a text contains a control character",
+        "a string contains a control character",
         "write a line break as `\\n`, a tab as `\\t`",
     ),
     "Invalid \\escape": ("the backslash does not begin a valid escape", "write a backslash as `\\\\`"),
@@ -64,11 +64,11 @@ _SPLIT = "split the documents into several files"
 
 
 class _Stop(Exception):
-    """The rest of the text cannot be read."""
+    """Raised when the rest of the text cannot be read."""
 
 
 def parse_json(text: str) -> ParsedText:
-    """The document of a JSON text. Never raises for a bad text. Every refusal is listed with its mark."""
+    """Parse a JSON text. Never raises for invalid text. Every refusal is listed with its mark."""
     if text.count("\n") + text.count("\r") > MAX_LINES:
         message = f"the file contains more than {MAX_LINES:,} lines"
         return ParsedText((), (Refusal(row.TOO_LARGE, pack_mark(1, 1), message, _SPLIT),))
@@ -95,7 +95,7 @@ class _Reader:
             return None
         value, marks, at = self._read_value(at, 0)
         if self._skip(at) != len(self._text):
-            raise self._fail(self._skip(at), "there is text after the document")
+            raise self._build_error(self._skip(at), "the file continues after the document")
         return Parsed(value, marks)
 
     def _mark(self, at: int, style: int = PLAIN) -> int:
@@ -112,7 +112,7 @@ class _Reader:
         if len(self.refusals) == MAX_REFUSALS:
             raise _Stop
 
-    def _fail(self, at: int, problem: str, help: str = "") -> _Stop:
+    def _build_error(self, at: int, problem: str, help: str = "") -> _Stop:
         if at >= len(self._text):
             problem, help = "the text ends in the middle of the document", ""
         self._refuse(row.BAD_JSON, self._mark(min(at, len(self._text))), f"not valid JSON: {problem}", help)
@@ -140,11 +140,11 @@ class _Reader:
         if match := _WORD.match(self._text, at):
             return _WORDS[match[0]], mark, match.end()
         if match := _NUMBER.match(self._text, at):
-            return self._number(match, mark), mark, match.end()
+            return self._parse_number(match, mark), mark, match.end()
         help = "remove the comment; JSON has no comments" if first in ("/", "#") else ""
-        raise self._fail(at, f"a value cannot start with {quote(first)}", help)
+        raise self._build_error(at, f"a value cannot start with {quote(first)}", help)
 
-    def _number(self, match: re.Match[str], mark: int) -> int | float:
+    def _parse_number(self, match: re.Match[str], mark: int) -> int | float:
         try:
             if match[2] or match[3]:
                 return parse_bounded_float(match[0])
@@ -167,7 +167,7 @@ class _Reader:
                 ),
                 (error.msg, ""),
             )
-            raise self._fail(error.pos, problem, help) from None
+            raise self._build_error(error.pos, problem, help) from None
         if _SURROGATE.search(value):
             self._refuse(row.CHARACTER, self._mark(at), "the text contains half of a surrogate pair")
             value = _SURROGATE.sub("\ufffd", value)
@@ -214,13 +214,13 @@ class _Reader:
                 return values, (mark, marks), at
 
     def _read_key(self, at: int) -> tuple[str, int]:
-        """A key, and where its value begins."""
+        """A key, and the position of its value."""
         if self._text[at : at + 1] != '"':
-            raise self._fail(at, "a key in double quotes is expected")
+            raise self._build_error(at, "a key in double quotes is expected")
         key, at = self._read_string(at)
         at = self._skip(at)
         if self._text[at : at + 1] != ":":
-            raise self._fail(at, f"`:` is expected after the key {quote(key)}")
+            raise self._build_error(at, f"`:` is expected after the key {quote(key)}")
         return key, self._skip(at + 1)
 
     def _find_next_item(self, at: int, closing: str) -> tuple[int, bool]:
@@ -232,10 +232,10 @@ class _Reader:
         if character == closing:
             return at + 1, True
         if character != ",":
-            raise self._fail(at, f"`,` or `{closing}` is expected")
+            raise self._build_error(at, f"`,` or `{closing}` is expected")
         at = self._skip(at + 1)
         if self._text[at : at + 1] == closing:
-            raise self._fail(
+            raise self._build_error(
                 at, f"a value is expected after `,`, not `{closing}`", "remove the trailing comma"
             )
         return at, False

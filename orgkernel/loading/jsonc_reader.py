@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas (JSONC), with the marks of the text as it is written."""
+"""Reads JSON with comments and trailing commas (JSONC), with the marks of the original text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INK = re.compile(r"[^\r\n]")
 
 
 def parse_jsonc(text: str) -> ParsedText:
-    """The document of a JSONC text. Never raises for a bad text."""
+    """Parse a JSONC text. Never raises for invalid text."""
     parts: list[str] = []
     at = 0
     while match := _PART.search(text, at):
@@ -36,5 +36,5 @@ def parse_jsonc(text: str) -> ParsedText:
 
 
 def _replace_by_spaces(text: str) -> str:
-    """As many spaces, so that what follows stays where it is."""
+    """Replace a comment by spaces of the same length, so the positions after it do not change."""
     return _INK.sub(" ", text)

@@ -1,7 +1,7 @@
-"""Markdown documents: cognitive skills (`skills/NAME/SKILL.md`) and standing orders (`standing_orders/….md`).
+"""Reads Markdown documents: cognitive skills (`skills/NAME/SKILL.md`) and standing orders (`standing_orders/….md`).
 
-The place of a file says what it is. Front matter is read by the strict YAML reader, with every scalar as the text that is
-written, because the Agent Skills standard knows text only.
+The place of a file determines its kind. The strict YAML reader reads front matter, with every scalar as a string,
+because the Agent Skills standard has only strings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.yaml_reader import parse_yaml
 
 MAX_CHARACTERS = 256 * 1024
-"""Of a Markdown document: agents read it whole."""
+"""Maximum length of a Markdown document, because agents read it whole."""
 _FIRST = pack_mark(1, 1)
 _FENCE = re.compile(r"---[ \t]*\Z")
 # Fields of every document, and the one that the text of the file becomes: front matter cannot set them.
@@ -28,7 +28,7 @@ _AUDIENCE_OF_FOLDER = {"departments": "department", "roles": "role"}
 
 
 class ParsedMarkdown(NamedTuple):
-    """The values of a Markdown document, their marks, and what is refused."""
+    """The values of a Markdown document, their marks, and refusals."""
 
     kind: str
     value: dict[str, Any] | None
@@ -37,14 +37,14 @@ class ParsedMarkdown(NamedTuple):
 
 
 def parse_markdown(source: SourceText) -> ParsedMarkdown:
-    """The values of a Markdown document; None where it cannot be read."""
+    """The values of a Markdown document. None if it cannot be read."""
     kind = get_markdown_kind(source.path)
     assert kind is not None
     return _parse(source, kind)
 
 
 def parse_skill(source: SourceText) -> ParsedMarkdown:
-    """The values of a SKILL.md, wherever it lies."""
+    """The values of a SKILL.md at any place."""
     return _parse(source, "cognitive_skill")
 
 
@@ -52,13 +52,13 @@ def _parse(source: SourceText, kind: str) -> ParsedMarkdown:
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         return ParsedMarkdown(
-            kind, None, _FIRST, [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files beside it")]
+            kind, None, _FIRST, [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files next to it")]
         )
     return _read_order(source) if kind == "standing_order" else _read_skill(source)
 
 
 def _read_order(source: SourceText) -> ParsedMarkdown:
-    audience, target = _audience_of(source.path)
+    audience, target = _find_audience(source.path)
     value = {
         "_schema": f"{PREFIX}standing_order",
         "audience": audience,
@@ -71,8 +71,8 @@ def _read_order(source: SourceText) -> ParsedMarkdown:
     return ParsedMarkdown("standing_order", value, (_FIRST, {"body": (_FIRST, _FIRST)}), [])
 
 
-def _audience_of(path: str) -> tuple[str, str]:
-    """For whom a file of orders is, by its place below `standing_orders`."""
+def _find_audience(path: str) -> tuple[str, str]:
+    """The audience of a file of standing orders, from its place below `standing_orders`."""
     folder, name = os.path.split(path)
     stem, above = name.rpartition(".")[0], os.path.basename(folder)
     if above in _AUDIENCE_OF_FOLDER:
@@ -87,7 +87,7 @@ def _read_skill(source: SourceText) -> ParsedMarkdown:
         refusal = Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
         return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
     front, body, line = parts
-    # The first line is the fence, so that lines are counted as in the file.
+    # The fence is kept as the first line, so line numbers match the file.
     parsed = parse_yaml("\n" + front, as_text=True)
     if parsed.refusals:
         return ParsedMarkdown("cognitive_skill", None, _FIRST, list(parsed.refusals))
@@ -111,7 +111,7 @@ def _read_skill(source: SourceText) -> ParsedMarkdown:
 
 
 def split_front_matter(text: str) -> tuple[str, str, int] | None:
-    """The front matter, the text after it, and the line on which that begins."""
+    """The front matter, the text after it, and the line on which that text begins."""
     first = LINE_BREAK.search(text)
     if first is None or not _FENCE.match(text[: first.start()]):
         return None

@@ -1,8 +1,8 @@
-"""Where each value of a document stands in its file.
+"""Marks: the position of each value of a document in its file.
 
-A mark is one integer: line and column, counted from 1, and how a text is written there. A document's marks mirror its
+A mark is one integer: line and column, counted from 1, and the style of a text. A document's marks mirror its
 values: an integer for a scalar, `(mark, {key: (mark of the key, marks of the value)})` for a mapping,
-`(mark, [marks of the items])` for a sequence. Lines end as editors end them: at LF, CR LF or a lone CR.
+`(mark, [marks of the items])` for a sequence. Lines end at LF, CR LF or a lone CR, as in editors.
 Twenty-two bits of column are enough for a JSON file on a single line.
 """
 
@@ -27,12 +27,12 @@ RouteStep = str | int
 
 
 def pack_mark(line: int, column: int, style: int = PLAIN) -> int:
-    """A mark from a line and a column, both counted from 1, and the style of the text there."""
+    """Build a mark from a line and a column, both counted from 1, and the style of the string there."""
     return (line << COLUMN_BITS | min(column, LAST_COLUMN)) << STYLE_BITS | style
 
 
 def compute_mark_after(text: str) -> int:
-    """The mark of what follows a text that stands at the beginning of a file."""
+    """The mark after a text at the beginning of a file."""
     starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
     return pack_mark(len(starts), len(text) - starts[-1] + 1)
 
@@ -43,9 +43,10 @@ def unpack_mark(mark: int) -> tuple[int, int]:
 
 
 def unpack_within(mark: int, offset: int) -> tuple[int, int]:
-    """Line and column of a character of the text at a mark.
+    """The line and column of a character of the string at a mark.
 
-    Exact for a text on one line without escapes; the start of a block (`|`, `>`), whose lines are not known here.
+    The result is exact for a string on one line without escapes. For a block (`|`, `>`), it is the start of the
+    block.
     """
     line, column = unpack_mark(mark)
     style = mark & ((1 << STYLE_BITS) - 1)
@@ -53,7 +54,7 @@ def unpack_within(mark: int, offset: int) -> tuple[int, int]:
 
 
 def format_route(route: Sequence[RouteStep]) -> str:
-    """A route as a reader would write it: `hierarchy.co.subordinates[0]`."""
+    """A route in readable form: `hierarchy.co.subordinates[0]`."""
     text = ""
     for step in route:
         text += f"[{step}]" if isinstance(step, int) else f".{step}"
@@ -61,12 +62,14 @@ def format_route(route: Sequence[RouteStep]) -> str:
 
 
 def start_of(marks: Marks) -> int:
-    """The mark at which a value begins."""
+    """The mark of the start of a value."""
     return marks if isinstance(marks, int) else marks[0]
 
 
 def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) -> int:
-    """The mark of the value (or, with `key`, of the last key) at `route`; of the nearest container where it ends early."""
+    """The mark of the value (or, with `key`, of the last key) at `route`; if the route ends early, of the nearest
+    container.
+    """
     key_mark = start_of(marks)
     for step in route:
         entry = _take_step(marks, step)
@@ -79,7 +82,7 @@ def find_mark(marks: Marks, route: Sequence[RouteStep], *, key: bool = False) ->
 def locate_keys(marks: Marks, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[int, bool]]:
     """The line of each key in the mapping at `route`, and whether the document writes it.
 
-    Where it does not, the line is that of the last key on the way to it.
+    If it does not, the line is that of the last existing key on the route.
     """
     around = start_of(marks)
     for step in route:
@@ -95,7 +98,7 @@ def locate_keys(marks: Marks, route: Sequence[RouteStep], names: Sequence[str]) 
 
 
 def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:
-    """The marks of all items of the list at `route`; none where the document writes no list there."""
+    """The marks of all items of the list at `route`; empty if the document writes no list there."""
     for step in route:
         entry = _take_step(marks, step)
         if entry is None:
@@ -106,7 +109,7 @@ def find_item_marks(marks: Marks, route: Sequence[RouteStep]) -> list[int]:
 
 
 def has_value(marks: Marks, route: Sequence[RouteStep]) -> bool:
-    """Whether a document writes a value at `route`."""
+    """Whether a document has a value at `route`."""
     for step in route:
         entry = _take_step(marks, step)
         if entry is None:

@@ -1,4 +1,6 @@
-"""Values that do not fit their kind: pydantic finds what is wrong, and this module reports it in plain words at its place."""
+"""Reports values that do not fit their kind: pydantic finds the problems, and this module words them and adds their
+places.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ _WRONG_TYPE = {
     "model_attributes_type": "a mapping",
     "none_required": "null",
 }
-# Where a field holds one of two types, the tag of the one that pydantic tried (see the unions of `model`).
+# If a field has one of two types, pydantic's error contains the tag of the type that it tried (see the unions of
+# `model`).
 _EITHER: dict[str | int, str] = {
     "(lines)": "text or a list",
     "(skill-use)": "the id of a skill or a mapping",
@@ -48,7 +51,7 @@ _BOUNDS = {
     "less_than_equal": ("le", "at most"),
     "less_than": ("lt", "less than"),
 }
-# What a text with a pattern is, and how it is written; without a row here, an id.
+# For each pattern, the name of such a string and how to write it. A pattern without a row here is an id.
 _ID = ("an id", "use ASCII letters, digits and `_`, no digit first, at most 100 characters")
 _WORDS = {
     r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$": (
@@ -81,15 +84,15 @@ _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_l
 def find_misfits(
     kind: str, value: dict[str, Any], marks: Marks
 ) -> tuple[dict[str, Any] | None, list[Refusal], tuple[Unknown, ...]]:
-    """The value in the words of its model, or None if it does not fit, its findings, and its unread fields.
+    """The value as its model (None if it does not fit), its findings, and its unread fields.
 
-    Unknown fields are warnings, so that published files keep loading. Fields that start with `x_` belong to the user.
+    Unknown fields are warnings, so published files keep loading. Fields that start with `x_` belong to the user.
     """
     model = MARKDOWN_KINDS[kind] if kind in MARKDOWN_KINDS else KINDS[kind]
     try:
         # By alias only: `version` and `kind` are our names for `_version` and `_schema`, not fields of a document.
         document = model.model_validate(value, by_alias=True, by_name=False)
-        return _as_written(document), [], ()
+        return _dump_written_fields(document), [], ()
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=True)
     unknown = tuple(
@@ -109,10 +112,10 @@ def find_misfits(
     if fatal:
         return None, refusals, unknown
     document = model.model_validate(value, extra="ignore", by_alias=True, by_name=False)
-    return _as_written(document), refusals, unknown
+    return _dump_written_fields(document), refusals, unknown
 
 
-def _as_written(document: Document) -> dict[str, Any]:
+def _dump_written_fields(document: Document) -> dict[str, Any]:
     return document.model_dump(by_alias=True, exclude_unset=True)
 
 
@@ -163,7 +166,7 @@ def _build_refusal(kind: str, model: type[Document], details: Mapping[str, Any],
 
 
 def _clean_route(loc: tuple[str | int, ...], marks: Marks) -> tuple[str | int, ...]:
-    """A place as pydantic tells it, without the tags of unions; a key of the user's may look like one."""
+    """A route from a pydantic error, without the tags of unions. A user's key can look like such a tag."""
     route: tuple[str | int, ...] = ()
     for step in loc:
         is_tag = isinstance(step, str) and step.startswith("(") and step.endswith(")")
@@ -178,7 +181,7 @@ def _list_allowed(context: Mapping[str, Any]) -> list[str]:
 
 
 def _suggest_field(kind: str, model: type[Document], route: tuple[str | int, ...]) -> str:
-    """The help for an unknown field: its new name, another spelling here, or the same name in another place."""
+    """The help for an unknown field: its new name, another spelling, or another place for the same name."""
     name = str(route[-1])
     new_name = _find_new_name(kind, route)
     if new_name is not None:
@@ -205,7 +208,7 @@ def _find_new_name(kind: str, route: tuple[str | int, ...]) -> str | None:
 
 @cache
 def _map_fields(model: type[BaseModel], home: str = "") -> dict[str, str]:
-    """Every field name below a model, with the dotted field it belongs in; the outermost wins."""
+    """Every field name below a model, with the dotted route to its field. Outer fields take precedence."""
     names: dict[str, str] = {}
     deeper: dict[str, str] = {}
     for name, field in model.model_fields.items():

@@ -18,22 +18,23 @@ MAX_ALIASED_VALUES = 100_000
 MAX_VALUES = 100_000
 MAX_ANCHORS = 10_000
 MAX_LINES = 500_000
-"""Of JSON, whose reader keeps where each line begins."""
+"""Maximum number of lines of JSON, whose reader keeps the start of each line."""
 # A document costs as much as so many values more.
 DOCUMENT_VALUES = 5
-# What is said about one text: whoever gets a hundred things wrong has one cause to look for.
+# Findings about one text: a hundred of them usually have a single cause.
 MAX_REFUSALS = 100
 
-# YAML 1.2 §5.1 lets a line separator stand in text, YAML 1.1 and libyaml end the line there: refused, so that line
-# numbers mean the same to everybody.
+# YAML 1.2 §5.1 allows a line separator inside a line, but YAML 1.1 and libyaml end the line there. It is refused, so
+# line numbers mean the same to every reader.
 _UNPRINTABLE = lazy_pattern(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 
 
 def find_unprintable(text: str) -> re.Match[str] | None:
-    """The first character that no text may hold."""
-    # Whatever Python can print may stand in a text. The expression takes milliseconds to compile, and most trees need none.
+    """The first character that is not allowed in any file."""
+    # All characters that Python can print are allowed. The expression takes milliseconds to compile, and most
+    # organizations never need it.
     if text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
         return None
     return _UNPRINTABLE.search(text)
@@ -56,14 +57,14 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class ParsedText(msgspec.Struct, frozen=True):
-    """All documents of a text, and the refusals. With a refusal, the documents may be incomplete."""
+    """All documents of a text, and its refusals. If there are refusals, the documents can be incomplete."""
 
     documents: tuple[Parsed, ...]
     refusals: tuple[Refusal, ...]
 
 
 def describe(value: Any) -> str:
-    """A value in the words of YAML, never as a Python type name."""
+    """Describe a value in YAML terms, never as a Python type name."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means: the core schema of YAML 1.2 (§10.3.2), without its surprises.
+"""Resolves plain YAML scalars: the core schema of YAML 1.2 (§10.3.2), without its surprises.
 
 `no`, `on`, `12:30`, `010` and dates stay text; only `true`, `false`, `null`, `~`, numbers without leading zeros,
 `0x…` and `0o…` are anything else.
@@ -21,7 +21,7 @@ _BASED = lazy_pattern(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z", re.ASCII)
 _FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII)
 _NOT_FINITE = lazy_pattern(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 MAY_BEGIN_OTHERS = frozenset("-+.0123456789~nNtTfF")
-"""What anything else than text, written out, begins with."""
+"""First characters of plain scalars that are not strings."""
 _MAY_BEGIN_NUMBERS = frozenset("-+.0123456789")
 _LONGEST_NUMBER = 25
 
@@ -48,7 +48,7 @@ def resolve_scalar(text: str) -> str | int | float | bool | None:
 
 
 def parse_bounded_integer(digits: str, base: int) -> int:
-    """An integer of 64 bits; `int` itself refuses 5,000 digits with an error of its own."""
+    """A 64-bit integer. `int` itself would raise another error for more than 5,000 digits."""
     if len(digits) > _LONGEST_NUMBER:
         raise NumberOutOfRange(digits)
     value = int(digits, base)
@@ -58,7 +58,7 @@ def parse_bounded_integer(digits: str, base: int) -> int:
 
 
 def parse_bounded_float(text: str) -> float:
-    """A finite float; `1E400` would silently become infinity."""
+    """A finite float. Otherwise `1E400` would silently become infinity."""
     value = float(text)
     if not math.isfinite(value):
         raise NumberOutOfRange(text)

@@ -1,4 +1,4 @@
-"""The shape of a document: does its value fit its kind?"""
+"""Checks the shape of a document: whether its value fits its kind."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from orgkernel.prepared_types import prepared
 def validate_shape(
     kind: str, value: dict[str, Any], marks: Marks
 ) -> tuple[msgspec.Struct | None, list[Refusal], tuple[Unknown, ...]]:
-    """The value in its shape, or None if it does not fit, its findings, and its unread fields.
+    """The value in its shape (None if it does not fit), its findings, and its unread fields.
 
-    A value that fits needs no pydantic, which takes longer to import than a small tree to check. For any other value the
-    model decides. It also accepts other words for some values and fields, and unknown fields.
+    A value that fits does not need pydantic, whose import takes longer than checking a small organization. The model
+    checks any other value. It also accepts synonyms for some values and fields, and unknown fields.
     """
     shape = get_shape(kind)
     try:
@@ -34,7 +34,7 @@ def validate_shape(
 
 @cache
 def get_shape(kind: str) -> type[msgspec.Struct]:
-    """The shape of a kind. Shapes are imported on first use: what is read from the cache needs none."""
+    """The shape of a kind. Shapes are imported on first use, because documents from the cache do not need them."""
     from orgkernel.documents import shapes
 
     shape: type[msgspec.Struct] = getattr(shapes, RECORDS[kind].__name__)

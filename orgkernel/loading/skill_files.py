@@ -1,6 +1,6 @@
-"""The files beside a SKILL.md: listed, and read one by one, by names that cannot lead out of the folder of the skill.
+"""Lists and reads the files next to a SKILL.md, by names that cannot lead out of the skill's folder.
 
-They are data for agents and never documents. They are read when they are asked for, so each answer has its own digest.
+They are data for agents and never documents. They are read on request, so each answer has its own digest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}\Z")
 
 
 class FileEntry(NamedTuple):
-    """A file beside a skill."""
+    """A file next to a skill."""
 
     path: str
     """Relative to the folder of the skill, with slashes."""
@@ -29,7 +29,7 @@ class FileEntry(NamedTuple):
 
 
 class FileContent(NamedTuple):
-    """The bytes of a file beside a skill."""
+    """The bytes of a file next to a skill."""
 
     path: str
     content: bytes
@@ -37,7 +37,7 @@ class FileContent(NamedTuple):
 
 
 class FileRefused(Exception):
-    """A file that is not read: `unknown`, `unsafe` or `too_large`."""
+    """Raised for a file that is not read: `unknown`, `unsafe` or `too_large`."""
 
     def __init__(self, why: str, text: str) -> None:
         super().__init__(text)
@@ -46,7 +46,7 @@ class FileRefused(Exception):
 
 
 def list_files(skill: str) -> tuple[FileEntry, ...]:
-    """The files beside a SKILL.md, by name; without links, hidden files and anything that is no regular file."""
+    """The files next to a SKILL.md, sorted by name. Links, hidden files and special files are omitted."""
     folder = os.path.dirname(skill)
     files: list[FileEntry] = []
     pending = [(folder, "")]
@@ -72,27 +72,27 @@ def list_files(skill: str) -> tuple[FileEntry, ...]:
 
 
 def read_file(skill: str, path: str) -> FileContent:
-    """One of these files. Raises `FileRefused`."""
+    """Read one of these files. Raises `FileRefused`."""
     parts = path.split("/")
     if len(parts) > DEEPEST or not all(_NAME.match(part) for part in parts) or path == SKILL_FILE:
-        raise FileRefused("unsafe", "the path is not a relative name of a file beside the skill")
+        raise FileRefused("unsafe", "the path is not a relative name of a file next to the skill")
     here = os.path.dirname(skill)
     try:
         for part in parts[:-1]:
             here = os.path.join(here, part)
             if not stat.S_ISDIR(os.lstat(here).st_mode):
-                raise FileRefused("unknown", "there is no such file beside the skill")
+                raise FileRefused("unknown", "the file does not exist next to the skill")
         # A folder that is swapped for a link between here and there is found by where the file really is.
         file_path = os.path.join(here, parts[-1])
         top = os.path.join(os.path.realpath(os.path.dirname(skill)), "")
         with open_regular(file_path, follow=False) as file:
             if os.path.realpath(file_path) != top + os.path.join(*parts):
-                raise FileRefused("unsafe", "the path leads out of the folder of the skill")
+                raise FileRefused("unsafe", "the path leads out of the skill's folder")
             content = file.read(MAX_BYTES + 1)
     except NotRegular:
-        raise FileRefused("unsafe", "the path is a link, or no regular file") from None
+        raise FileRefused("unsafe", "the path is a link, or not a regular file") from None
     except (OSError, ValueError):
-        raise FileRefused("unknown", "there is no such file beside the skill") from None
+        raise FileRefused("unknown", "the file does not exist next to the skill") from None
     if len(content) > MAX_BYTES:
         raise FileRefused("too_large", f"the file has more than {MAX_BYTES // 1024} KiB")
     return FileContent(path, content, hashlib.sha256(content).hexdigest())

@@ -1,7 +1,7 @@
-"""The results of reading: documents with the places of their values, and documents that could not be read.
+"""The results of reading: documents with the positions of their values, and documents that could not be read.
 
-A document keeps its record and its marks packed, in a tenth of their memory, and unpacks them on request. While a tree
-is built and checked they are needed all the time, so they are kept unpacked until `seal`.
+A document stores its record and its marks packed, in a tenth of their memory, and unpacks them on request. They are
+needed constantly while a tree is built and checked, so they are kept unpacked until `seal`.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from orgkernel.prepared_types import prepared
 
 # Kinds whose `body` is the text of a Markdown file from some line on.
 MARKDOWN_KINDS = frozenset({"cognitive_skill", "standing_order"})
-# Unpacked parts of sealed documents that are kept; a manifest asks one document some fifty times.
+# The number of cached unpacked parts of sealed documents. A manifest reads one document about fifty times.
 _KEPT = 256
 NOTHING_UNKNOWN = b"\x90"
 
 Unknown = tuple[tuple[str | int, ...], Any]
-"""Route and value of a field that is in no record."""
+"""The route and value of an unknown field."""
 _UNKNOWN = msgspec.msgpack.Decoder(prepared(tuple[Unknown, ...]))
 
 
 def get_skill_name(path: str) -> str:
-    """The name that the folder of a SKILL.md gives it."""
+    """The name of a skill, taken from the folder of its SKILL.md."""
     return os.path.basename(os.path.dirname(path))
 
 
@@ -55,7 +55,7 @@ class Packed(NamedTuple):
 
 
 def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
-    """The parts of a document, from its value in its shape."""
+    """The packed parts of a document, from its validated value."""
     return Packed(
         msgspec.msgpack.encode(shape),
         msgspec.msgpack.encode(marks),
@@ -65,7 +65,7 @@ def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ())
 
 @lru_cache(_KEPT)
 def unpack_record(kind: str, packed: bytes) -> Document:
-    """The record of a document. Types are checked again, constraints are not."""
+    """The record of a document. Types are checked again; but constraints are not."""
     return msgspec.msgpack.decode(packed, type=prepared(RECORDS[kind]))
 
 
@@ -76,14 +76,14 @@ def unpack_marks(packed: bytes) -> Marks:
 
 
 def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
-    """Fields that are in no record."""
+    """Unknown fields of a document."""
     return _UNKNOWN.decode(packed)
 
 
 class SourceDocument:
-    """An immutable document: its record, and the place of each value.
+    """An immutable document: its record, and the position of each value.
 
-    Raises `msgspec.MsgspecError` for parts that are not a document of the kind.
+    Raises `msgspec.MsgspecError` if the parts are not a document of the kind.
     """
 
     __slots__ = (
@@ -113,7 +113,7 @@ class SourceDocument:
         home: str = "",
     ) -> None:
         self.name = name
-        """Name of the file, as shown."""
+        """The name of the file, as shown."""
         self.path = path
         self.kind = kind
         self.packed = packed
@@ -122,19 +122,19 @@ class SourceDocument:
         self.shared = shared
         self.context = context
         self.format = format
-        """The format of others that it was read from; empty for a document of ours."""
+        """The format of another host that it was read from; empty for an orgkernel document."""
         self.home = home
-        """The folder of the organization that named it as a source; empty where it belongs to the folder it lies in."""
+        """The folder of the organization that declared it as a source; empty if it belongs to its own folder."""
         self._record: Document | None = None
         self._marks: Marks = None
 
     def hold(self, record: Document, marks: Marks) -> SourceDocument:
-        """The document, with what its parts unpack to kept at hand until `seal`."""
+        """Keep the given record and marks unpacked until `seal`."""
         self._record, self._marks = record, marks
         return self
 
     def bind_to_home(self, home: str) -> SourceDocument:
-        """The document as one of the organizations of a folder that named it as a source."""
+        """A copy of the document for the organizations of a folder that declared it as a source."""
         return SourceDocument(
             self.name,
             self.path,
@@ -148,11 +148,11 @@ class SourceDocument:
         ).hold(self.record, self.marks)
 
     def hold_again(self) -> None:
-        """Keep at hand what the parts unpack to, as after reading."""
+        """Unpack the parts and keep them, as after reading."""
         self.hold(unpack_record(self.kind, self.packed.record), unpack_marks(self.packed.marks))
 
     def seal(self) -> None:
-        """Keep the packed parts only."""
+        """Drop the unpacked parts and keep the packed ones."""
         self._record = self._marks = None
 
     @property
@@ -168,29 +168,27 @@ class SourceDocument:
 
     @property
     def unknown(self) -> tuple[Unknown, ...]:
-        """Fields that are in no record, the user's own (`x_…`) among them."""
+        """Unknown fields, including the user's own (`x_…`)."""
         return () if self.packed.unknown == NOTHING_UNKNOWN else unpack_unknown(self.packed.unknown)
 
     @property
     def parts(self) -> tuple[SourceDocument, ...]:
-        """The documents of one file each that it is made of."""
+        """The single-file documents that it consists of."""
         return (self,)
 
     def part(self, route: Sequence[RouteStep]) -> SourceDocument:
-        """The one among them that writes the value at a route, or would."""
+        """The single-file document that writes the value at a route, or would write it."""
         return self
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """The place of the value (or key) at a route. If the document leaves it out, the place of the nearest
-        container.
-        """
+        """The place of the value (or key) at a route. If the document omits it, the place of the nearest container."""
         line, column = unpack_mark(find_mark(self.marks, route, key=key))
         return Place(self.name, line, column)
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
-        """File and line of keys of the mapping at a route, and whether the document writes them.
+        """File and line of keys of the mapping at a route, and whether the document sets them.
 
-        What `place(*route, name, key=True)` and `has(*route, name)` say of each name, on one way there.
+        The result equals `place(*route, name, key=True)` and `has(*route, name)` for each name, with one lookup of the route.
         """
         file = self.name
         return [(file, line, written) for line, written in locate_keys(self.marks, route, names)]
@@ -200,7 +198,7 @@ class SourceDocument:
         return [Place(self.name, *unpack_mark(mark)) for mark in find_item_marks(self.marks, route)]
 
     def locate_within(self, offset: int, *route: RouteStep) -> Place:
-        """The place of a character of the text at a route."""
+        """The place of a character of the string at a route."""
         if route == ("body",) and self.kind in MARKDOWN_KINDS and self.path.endswith(MARKDOWN):
             lines = LINE_BREAK.split(getattr(self.record, "body", "")[:offset])
             line, column = unpack_mark(find_mark(self.marks, route))
@@ -209,24 +207,24 @@ class SourceDocument:
         return Place(self.name, *unpack_within(find_mark(self.marks, route), offset))
 
     def has(self, *route: RouteStep) -> bool:
-        """Whether the document writes a value at a route."""
+        """Whether the document sets a value at a route."""
         return has_value(self.marks, route)
 
 
-# What each part may write, and what tells which document it is.
+# Fields of the document as a whole, which are taken from the first part.
 _OF_THE_FIRST = frozenset({"_schema", "_version", "role_id", "org_id", "suppressions"})
 
 
 class MergedDocument(SourceDocument):
-    """A document of which several files say different values.
+    """A document that several files set values of.
 
-    It has the name of one of its parts. Where a value was asked for, the part that writes it answers.
+    It has the name of one of its parts. Places come from the part that writes the value.
     """
 
     __slots__ = ("_first", "_parts")
 
     def __init__(self, first: SourceDocument, parts: tuple[SourceDocument, ...], packed: Packed) -> None:
-        """`parts` are asked in this order; where none writes a value, it would stand in the `first`."""
+        """Merge the parts. They are searched in this order; a value that none writes belongs to the `first`."""
         super().__init__(
             first.name,
             first.path,
@@ -242,18 +240,18 @@ class MergedDocument(SourceDocument):
         self._parts = parts
 
     def seal(self) -> None:
-        """Keep the packed parts only."""
+        """Drop the unpacked parts and keep the packed ones."""
         super().seal()
         for part in self._parts:
             part.seal()
 
     @property
     def parts(self) -> tuple[SourceDocument, ...]:
-        """The documents of one file each that it is made of."""
+        """The single-file documents that it consists of."""
         return self._parts
 
     def part(self, route: Sequence[RouteStep]) -> SourceDocument:
-        """The first part that writes the value at a route, or else most of the way to it."""
+        """The first part that writes the value at a route, or else the longest part of the route."""
         if not route or route[0] in _OF_THE_FIRST:
             return self._first
         for part in self._parts:
@@ -266,30 +264,32 @@ class MergedDocument(SourceDocument):
         return self._first
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
-        """The place in the part that writes it."""
+        """The place in the part that sets the value."""
         part = self.part(route)
         line, column = unpack_mark(find_mark(part.marks, route, key=key))
         return Place(part.name, line, column)
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
-        """File and line of keys, each in the part that writes it."""
+        """File and line of keys, each in the part that sets it."""
         return [location for name in names for location in self.part((*route, name)).locate(route, (name,))]
 
     def locate_items(self, *route: RouteStep) -> list[Place]:
-        """The places in the part that writes the list."""
+        """The places in the part that contains the list."""
         return self.part(route).locate_items(*route)
 
     def locate_within(self, offset: int, *route: RouteStep) -> Place:
-        """The place in the part that writes the text."""
+        """The place in the part that contains the string."""
         return self.part(route).locate_within(offset, *route)
 
     def has(self, *route: RouteStep) -> bool:
-        """Whether one of the parts writes a value at a route."""
+        """Whether one of the parts sets a value at a route."""
         return any(part.has(*route) for part in self._parts)
 
 
 class BrokenDocument(msgspec.Struct, frozen=True):
-    """A document that could not be read, with the ids that it seems to declare, so that missing ids are not reported."""
+    """A document that could not be read, with the ids that it appears to declare, so these ids are not reported as
+    missing.
+    """
 
     name: str
     path: str
@@ -297,7 +297,7 @@ class BrokenDocument(msgspec.Struct, frozen=True):
     declared_ids: frozenset[str]
     shared: bool = False
     home: str = ""
-    """As that of a document."""
+    """The folder of the organization that declared it as a source, as for a document."""
 
 
 class ReadFile(msgspec.Struct, frozen=True):
@@ -307,63 +307,65 @@ class ReadFile(msgspec.Struct, frozen=True):
     broken: tuple[BrokenDocument, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: bool = False
-    """The file is not a document of orgkernel."""
+    """Whether the file is not an orgkernel document."""
 
 
 class FileRead(NamedTuple):
-    """A file that was read, and what it was read as."""
+    """A file that was read, with its documents."""
 
     located: Located
     digest: str
-    """Of its content; empty where it could not be read."""
+    """The SHA-256 of the content; empty if it could not be read."""
     says_ours: bool
     among_ours: bool
     read: ReadFile
 
 
 class Lookup(NamedTuple):
-    """A question that the disk answers: is there what a text refers to?"""
+    """A question about the disk: whether the file that a text refers to exists."""
 
     root: int
-    """The position of the root."""
+    """The number of the root."""
     folder: str
-    """The folder of the text below the root; of a command, the folder of its host."""
+    """The folder of the text below the root. For a command, the folder of its host."""
     name: str
-    """A path, or `/NAME` for a command."""
+    """The path, or `/NAME` for a command."""
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """Everything that was read."""
+    """The result of reading all files."""
 
     documents: tuple[SourceDocument, ...]
     broken: tuple[BrokenDocument, ...]
     diagnostics: tuple[Diagnostic, ...]
     paths: dict[str, str]
-    """Name of each file read to its path."""
+    """The path of each file that was read, by its name."""
     skipped: int
-    """Skipped files, which are not documents of orgkernel."""
+    """The number of skipped files, which are not orgkernel documents."""
     files: Sequence[FileRead] = ()
     """The results of the files, in the order of reading."""
     looked_up: Mapping[Lookup, bool] = msgspec.field(default_factory=dict)
-    """What the disk answered about what texts refer to."""
+    """The answers of the disk for references in texts."""
 
 
 class Completion(NamedTuple):
-    """What no single file in the format of others says."""
+    """Facts that follow only from several files in another format."""
 
     instead: Mapping[int, SourceDocument] = {}
-    """Documents that take the place of those with these identities (`id`)."""
+    """Replacements of documents, by the identity (`id`) of the replaced one."""
     documents: tuple[SourceDocument, ...] = ()
 
 
 class TreeCompletion(NamedTuple):
-    """What the files of a tree mean together."""
+    """Facts that follow only from all files of a tree."""
 
     instead: Mapping[int, tuple[SourceDocument, ...]] = {}
-    """Documents that take the place of those with these identities (`id`): one, or one for each folder of organizations."""
+    """Replacements of documents, by the identity (`id`) of the replaced one: one, or one for each folder of
+    organizations.
+    """
     documents: tuple[SourceDocument, ...] = ()
     looked_up: Mapping[Lookup, bool] = {}
-    """What the disk answered about what texts refer to."""
+    """The answers of the disk for references in texts."""
 
 
 NOTHING_TO_ADD = TreeCompletion()
@@ -382,7 +384,7 @@ def build_tree(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_T
         tuple(_find_broken(files)),
         tuple(diagnostic for file in files for diagnostic in file.read.diagnostics),
         {**{each.name: each.path for each in completion.documents}, **paths},
-        # What comes with the package holds more than documents: its schemas are nobody's oversight.
+        # The package also contains schemas, which are not documents, so its skipped files are not counted.
         sum(file.read.skipped for file in files if not file.located.root.shared),
         tuple(files),
         completion.looked_up,

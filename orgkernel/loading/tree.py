@@ -1,8 +1,8 @@
-"""Documents from folders: select the files that are documents of orgkernel, and read them all.
+"""Reads documents from folders: selects the files that are orgkernel documents, and reads them all.
 
-A file is a document of orgkernel if its `_schema` says so or if the user named it. In a folder with such documents, an
-unreadable file or one with the fields of a known kind counts too. Any other file (a workflow, a package manifest) is
-skipped and counted.
+A file is an orgkernel document if its `_schema` says so or if the user named it. In a folder with such documents, an
+unreadable file, or a file with the fields of a known kind, is treated as a document too. Any other file (a workflow,
+a package manifest) is skipped and counted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROLES = "roles"
 
 
 class _Candidate:
-    """A file that was found: with its text, or with what it yielded before with the same content at the same place."""
+    """A candidate file: with its text, or with the earlier result for the same content at the same place."""
 
     __slots__ = ("_before", "_source", "digest", "located", "named", "says_ours")
 
@@ -42,7 +42,7 @@ class _Candidate:
             self.digest, self.says_ours = before.digest, before.says_ours
 
     def read(self, *, among_ours: bool) -> FileRead:
-        """What the file yields; what it yielded before, unless what stands beside it makes it something else now."""
+        """The result for the file. The earlier result is used unless the files next to it change its meaning."""
         before, located = self._before, self.located
         if before is not None and before.among_ours == among_ours:
             for document in before.read.documents:
@@ -66,7 +66,7 @@ def read_tree(
     located: Sequence[Located] | None = None,
     known: Mapping[str, FileRead] | None = None,
 ) -> Tree:
-    """All documents below the roots. Files that are `known` by their path and unchanged are not read again."""
+    """All documents below the roots. Unchanged files that are `known` by their path are not read again."""
     roots = tuple(roots)
     read: dict[str, FileRead] = {}
     folders: set[str] = set()
@@ -82,7 +82,7 @@ def read_tree(
             folder = os.path.dirname(each.path)
             folders.add(folder)
             if os.path.basename(folder) == ROLES:
-                folders.add(os.path.dirname(folder))  # where the organization of the roles lies
+                folders.add(os.path.dirname(folder))  # the folder of the roles' organization
     for file in undecided:
         path, top = file.located.path, file.located.root.path
         read[path] = file.read(among_ours=_is_among_ours(os.path.dirname(path), top, folders))
@@ -94,20 +94,20 @@ def read_tree(
 
 
 def _find_empty_sources(roots: Iterable[Root], files: Iterable[FileRead]) -> Iterator[Diagnostic]:
-    """Sources of organizations in which nothing was found."""
+    """Sources of organizations that contain no files of their format."""
     nonempty_roots = {file.located.root for file in files if file.read.documents or file.read.broken}
     for root in roots:
         for use in root.uses if root not in nonempty_roots else ():
             what = FORMATS[root.format].title
             yield row.EMPTY_SOURCE.at(
                 Place(use.name, *unpack_mark(use.mark)),
-                f"there is nothing of {what} in the source",
-                f"correct its path, or remove it; {quote(root.name)} was looked at",
+                f"the source contains no files of {what}",
+                f"correct its path, or remove it; orgkernel searched {quote(root.name)}",
             )
 
 
 def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:
-    """Whether a folder, or one above it, has documents of orgkernel."""
+    """Whether a folder, or a folder above it, contains orgkernel documents."""
     while True:
         if folder in folders:
             return True

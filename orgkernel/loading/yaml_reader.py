@@ -1,7 +1,7 @@
-"""Strict YAML 1.2: events of libyaml to values and marks in one pass.
+"""Reads strict YAML 1.2: turns libyaml events into values and marks in one pass.
 
-libyaml scans and parses; what a scalar means (`scalars`), which keys are allowed and how far aliases may grow is decided
-here, because PyYAML's own constructors follow YAML 1.1 and lose duplicate keys without a word.
+libyaml scans and parses. This module resolves scalars (`scalars`), checks keys and limits the expansion of aliases,
+because PyYAML's own constructors follow YAML 1.1 and silently drop duplicate keys.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _SPLIT = "split the documents into several files"
 
 
 class _Stop(Exception):
-    """The rest of the text cannot be read."""
+    """Raised when the rest of the text cannot be read."""
 
 
 class _Anchored(NamedTuple):
@@ -78,13 +78,13 @@ class _Anchored(NamedTuple):
     value: Any
     marks: Marks
     size: int
-    """Values in it, aliases expanded."""
+    """Number of values in it, with aliases expanded."""
 
 
 def parse_yaml(text: str, *, as_text: bool = False) -> ParsedText:
-    """All documents of a YAML text. Never raises for a bad text. Every refusal is listed with its mark.
+    """Parse all documents of a YAML text. Never raises for invalid text. Every refusal is listed with its mark.
 
-    With `as_text`, every scalar is the text that is written.
+    With `as_text`, every scalar is kept as a string.
     """
     reader = _TextReader() if as_text else _Reader()
     documents: list[Parsed] = []
@@ -121,12 +121,13 @@ class _Reader:
         self.refusals: list[Refusal] = []
         self._anchors: dict[str, _Anchored | None] = {}
         self._aliased = 0
-        # Values of the text so far, and what aliases in it stand for besides; counted only where a limit may be met.
+        # The number of values so far, including those that aliases stand for. It is counted only if a limit could be
+        # reached.
         self._values = 0
         self._expanded = 0
 
     def open(self, text: str) -> None:
-        """Begin; the constructor of a parser may already refuse the text."""
+        """Begin reading. The constructor of a parser can already refuse the text."""
         if text.count("\n%") > _MAX_DIRECTIVES:  # libyaml compares each with each
             self.refuse(
                 row.BAD_YAML,
@@ -135,12 +136,12 @@ class _Reader:
             )
             raise _Stop
         self._get_event = _Parser(text).get_event
-        # A value takes a character or more, and there is no alias without an anchor.
+        # Every value has at least one character, and an alias needs an anchor.
         may_meet_limits = len(text) > MAX_VALUES or "&" in text
         self.next_event = self._count_event if may_meet_limits else self._get_event
 
     def _count_event(self) -> Any:
-        """The next event, counted where it begins a value."""
+        """The next event. Events that begin a value are counted."""
         event = self._get_event()
         if isinstance(event, NodeEvent | DocumentStartEvent):
             self._values += DOCUMENT_VALUES if event.__class__ is DocumentStartEvent else 1
@@ -167,7 +168,7 @@ class _Reader:
 
     def refuse_syntax(self, text: str, error: yaml.MarkedYAMLError) -> None:
         mark = error.problem_mark or error.context_mark
-        # Where the last line has no end, libyaml places the end of the text on the line after it.
+        # If the last line has no line break, libyaml places the end of the text on the line after it.
         place = (
             min(pack_mark(mark.line + 1, mark.column + 1), compute_mark_after(text))
             if mark
@@ -187,14 +188,16 @@ class _Reader:
         self.refuse(row.BAD_YAML, place, f"not valid YAML: {problem}{while_doing}", help)
 
     def refuse_character(self, text: str) -> None:
-        """Of a text that `files.decode` would have refused: the parsers give an offset in it, or nothing."""
+        """Refuse a character in a text that `files.decode` would have refused. The parsers report its offset or
+        nothing.
+        """
         match = find_unprintable(text)
         place = compute_mark_after(text[: match.start()]) if match else pack_mark(1, 1)
         what = f"the character U+{ord(match[0]):04X} is" if match else "a character of the text is"
         self.refuse(row.CHARACTER, place, f"{what} not allowed")
 
     def read_value(self, event: Any, depth: int) -> tuple[Any, Marks]:
-        """The value that begins with an event, and its marks."""
+        """Read the value that begins with an event. Returns it and its marks."""
         kind = event.__class__
         anchor, tag = event.anchor, None if kind is AliasEvent else event.tag
         if kind is ScalarEvent and anchor is None and tag is None:
@@ -231,7 +234,7 @@ class _Reader:
         return read
 
     def _read_scalar(self, event: Any) -> tuple[Any, int]:
-        """Value and mark of a scalar without a tag. Nearly every value is one of these."""
+        """Value and mark of a scalar without a tag. Nearly all values are of this kind."""
         start = event.start_mark
         column = start.column + 1
         mark = (
@@ -333,7 +336,7 @@ class _Reader:
 
 
 class _TextReader(_Reader):
-    """A reader for which every scalar is text."""
+    """A reader that keeps every scalar as a string."""
 
     def _read_scalar(self, event: Any) -> tuple[Any, int]:
         return event.value, _mark(event) | _STYLES.get(event.style or "", PLAIN)

@@ -1,1 +1,1 @@
-"""The crew manifest: everything the registry knows about a role or an organization, each item with its lines."""
+"""The crew manifest: the complete profile of a role, an agent or an organization, each item with its lines."""

@@ -1,7 +1,8 @@
-"""The abilities of a role or an agent: its plans, tools and skills as items of its manifest, each tool with its effective level.
+"""The abilities of a role or an agent: its plans, tools and skills as items of its manifest, each tool with its
+effective level.
 
-Every action that an item lists as allowed is allowed by the access decision in the same circumstances: the items show the
-rows of the decision's own list.
+The items use the rows of the access decision's own list, so every action that an item lists as allowed is allowed by
+the decision in the same circumstances.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from orgkernel.decisions.access.stored import is_stored_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.documents.records import LETTERS, LEVELS, PlanStep, ToolLevel
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
@@ -30,9 +31,9 @@ from orgkernel.manifest import v1
 from orgkernel.runtime.utc import as_utc
 
 NOWHERE = AccessContext()
-"""No known circumstances."""
+"""A context without any stated circumstances."""
 
-# Tools times the ways to have them: an organization has hundreds of the one and a dozen of the others.
+# The size of the cache: hundreds of tools times a dozen ways of having each.
 _ITEMS_KEPT = 10_000
 
 
@@ -53,11 +54,11 @@ def build_role_abilities(
     state: StateView,
     context: AccessContext,
 ) -> Abilities:
-    """The plans and tools of a role, with the level left of each tool. A plan is runnable if its tools can be used."""
-    holder = get_access_tables(view).subject(f"role:{role_id}")
-    # An undeclared tool is an error for the role, and gives it nothing.
+    """The plans and tools of a role, with the effective level of each tool. A plan is runnable if its tools can be used."""
+    holder = get_access_tables(view).find_subject(f"role:{role_id}")
+    # An undeclared tool is an error for the role, and has no effect.
     bound = [build_tool_item(view, edge) for edge in tools if edge.target in view.records.tools]
-    always = list(essential_tools(view, essential, tools))
+    always = list(build_essential_items(view, essential, tools))
     if holder is not None:
         listed = frozenset(item.id for item in (*bound, *always))
         given = find_granted_tools(view, holder, state, context, listed)
@@ -72,15 +73,15 @@ def build_role_abilities(
     plans = tuple(build_plan_item(view, edge, usable) for edge in view.list_plans(role_id))
     wanted = dict.fromkeys(item.id for item in bound if item.id not in usable)
     wanted.update((tool, None) for plan in plans for tool in plan.missing_tools)
-    asks = () if holder is None else tuple(requestable(view, holder, state, context, wanted))
+    asks = () if holder is None else tuple(find_requestable_tools(view, holder, state, context, wanted))
     return Abilities(plans, tuple(bound), tuple(always), asks)
 
 
 def build_granted_item(view: OrgView, tool_id: str) -> v1.ToolItem:
-    """A tool that only a stored grant gives."""
+    """A tool that the role has only through a stored grant."""
     return _build_item(
         view, tool_id, "granted", "none", "grants and restrictions",
-        why_place(f"tool {tool_id} is declared", view.records.tools[tool_id].place()),
+        cite_place(f"tool {tool_id} is declared", view.records.tools[tool_id].place()),
     )  # fmt: skip
 
 
@@ -100,22 +101,22 @@ def build_plan_item(view: OrgView, edge: Edge, equipped: frozenset[str]) -> v1.P
         runnable=plan is not None and not missing,
         missing_tools=tuple(needed.target for needed in missing),
         stale_after_turns=plan.stale_after_turns if plan else None,
-        why=(why_edge(edge), *map(why_edge, missing)),
+        why=(cite_edge(edge), *map(cite_edge, missing)),
     )
 
 
 def build_tool_item(view: OrgView, edge: Edge) -> v1.ToolItem:
     """A tool that the role is equipped with."""
     preference, _, level = edge.attribute.partition(":")
-    return _build_item(view, edge.target, preference, level, "role binding", why_edge(edge))
+    return _build_item(view, edge.target, preference, level, "role binding", cite_edge(edge))
 
 
 def _build_item(
     view: OrgView, tool_id: str, preference: Any, level: Any, decided_by: str, why: Why
 ) -> v1.ToolItem:
-    """A tool at a level. Only its `why` differs between roles, so the rest is built once."""
+    """A tool at a level. Only its `why` differs between roles, so the rest is cached."""
     item = _get_shared_item(view, (tool_id, preference, level, decided_by))
-    # Callers may change mappings, so each item has its own.
+    # Callers can change mappings, so each item gets its own.
     return replace(item, why=(why,), actions=dict(item.actions), names=dict(item.names))
 
 
@@ -149,19 +150,21 @@ def _is_sufficient(level: ToolLevel, needed: ToolLevel) -> bool:
     return LEVELS.index(level) >= LEVELS.index(needed)
 
 
-def essential_tools(view: OrgView, essential: Sequence[str], tools: Sequence[Edge]) -> Iterator[v1.ToolItem]:
+def build_essential_items(
+    view: OrgView, essential: Sequence[str], tools: Sequence[Edge]
+) -> Iterator[v1.ToolItem]:
     """Tools that the role always has, although its profile does not list them."""
     listed = {edge.target for edge in tools}
     for tool_id in essential:
         if tool_id not in listed:
-            why = why_place(
+            why = cite_place(
                 f"tool {tool_id} is essential", view.records.tools[tool_id].place("essential", key=True)
             )
             yield _build_item(view, tool_id, "essential", "full", "essential tool", why)
 
 
 def build_skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None = None) -> v1.SkillItem:
-    """A skill that the role requires; with the levels that an agent holds, also what it has of it and what is missing."""
+    """A skill that the role requires. With the levels of an agent, it also has the agent's level and the gap."""
     declared = view.records.skills.get(edge.target)
     skill = declared.record if declared else None
     need, _, step = edge.attribute.partition(":")
@@ -176,12 +179,12 @@ def build_skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None
         optional=need == "optional",
         held_proficiency=None if levels is None else levels.get(edge.target),
         gap=None if levels is None else max(0, int(step) - levels.get(edge.target, 0)),
-        why=(why_edge(edge),),
+        why=(cite_edge(edge),),
     )
 
 
 def _find_deciding_layer(evaluation: Evaluation) -> str:
-    """The layer that decided the level: the one that granted it, or the one that took the rest."""
+    """The layer that decided the level: the one that granted it, or the one that lowered it."""
     notes, stopping = evaluation.trace or [], evaluation.tables.order.stopping
     left = evaluation.left
     if left == evaluation.granted:
@@ -194,7 +197,7 @@ def _find_deciding_layer(evaluation: Evaluation) -> str:
 
 
 def _find_capping_layers(evaluation: Evaluation) -> tuple[str, ...]:
-    """The layers that took something."""
+    """The layers that lowered the level."""
     order = evaluation.tables.order
     layer_names = []
     top, failed = len(LEVELS) - 1, 0
@@ -241,7 +244,7 @@ def build_effective_item(
 
 
 def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView) -> bool:
-    """Whether a layer other than the binding applies. For most tools of most roles none does."""
+    """Whether a layer other than the role binding applies. For most tools of most roles none does."""
     limits = view.records.organization.limits
     return bool(
         tool.departments
@@ -260,7 +263,7 @@ def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView
 
 
 def _sort_actions(tool: Resource, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Actions in the order that the tool declares, and last taking the lock."""
+    """The actions in the order of the tool's declaration, with `lock` last."""
     actions = {action for group in groups for action in group}
     return tuple(action for action in tool.actions if action in actions)
 
@@ -273,26 +276,26 @@ def _build_held_grants(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:
 
 
 def find_granted_tools(
-    view: OrgView, holder: Subject, state: StateView, context: AccessContext, listed: frozenset[str]
+    view: OrgView, holder: Subject, state: StateView, context: AccessContext, listed_tools: frozenset[str]
 ) -> tuple[str, ...]:
-    """Tools that a holder has only by stored grants, now or in other circumstances."""
+    """Tools that a holder has only through stored grants, now or in other circumstances."""
     if not any(key in state.grants for key in holder.keys):
         return ()
     request = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=request, state=state)
     tools = (row.resource.partition(":")[2] for row in rows)
-    return tuple(tool for tool in dict.fromkeys(tools) if tool not in listed)
+    return tuple(tool for tool in dict.fromkeys(tools) if tool not in listed_tools)
 
 
-def requestable(
-    view: OrgView, holder: Subject, state: StateView, context: AccessContext, wanted: Iterable[str]
+def find_requestable_tools(
+    view: OrgView, holder: Subject, state: StateView, context: AccessContext, tool_ids: Iterable[str]
 ) -> Iterator[v1.RequestableTool]:
-    """The tools among these that a grant would allow: only grantable reasons stand against them."""
+    """The tools among these that a grant would allow, because only failures that a grant can remove stand against them."""
     tables = get_access_tables(view)
     order = tables.order
     missing = order.codes["NOT_BOUND_TO_ROLE"].bit
     liftable = sum(order.waivable.values()) | missing | order.asking
-    for tool_id in wanted:
+    for tool_id in tool_ids:
         evaluation = ask(tables, AccessRequest(holder.subject, "use", f"tool:{tool_id}", context), state)
         if evaluation.resource.unknown:
             continue
@@ -300,5 +303,5 @@ def requestable(
         if failing and not failing & ~liftable:
             waives = tuple(sorted(name for name, bit in order.waivable.items() if failing & bit))
             definition = view.records.tools[tool_id]
-            why = why_place(f"tool {tool_id} is declared", definition.place())
+            why = cite_place(f"tool {tool_id} is declared", definition.place())
             yield v1.RequestableTool(id=tool_id, level=LEVELS[evaluation.required], waives=waives, why=(why,))

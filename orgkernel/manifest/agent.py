@@ -1,4 +1,4 @@
-"""Assemble an agent's manifest: what it may do in all its roles together, at its rank, with the stored state."""
+"""Assemble an agent's manifest: its permissions in all its roles together, at its rank, with the stored state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from orgkernel.decisions.evidence.qualifications import find_latest, has_passed
 from orgkernel.decisions.evidence.role_skills import find_skills_of_roles
 from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.documents.records import LEVELS, Promotion, Rank, RosterMember
@@ -31,12 +31,12 @@ from orgkernel.manifest import agent_parts as parts
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import (
     build_effective_item,
+    build_essential_items,
     build_granted_item,
     build_skill_item,
     build_tool_item,
-    essential_tools,
     find_granted_tools,
-    requestable,
+    find_requestable_tools,
 )
 from orgkernel.manifest.role import (
     build_finding_item,
@@ -60,11 +60,11 @@ def build_agent_manifest(
     """The complete current profile of an agent. `promotions` are its recorded changes of rank. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]
     member: RosterMember = definition.record
-    holder = get_access_tables(view).subject(f"agent:{agent_id}")
-    assert holder is not None  # the roster declares it
+    holder = get_access_tables(view).find_subject(f"agent:{agent_id}")
+    assert holder is not None  # raises if the roster does not declare it
     request = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=request, state=state, kinds=("credential", "data", "role"))
-    tools = tuple(_tools(view, holder, state, context))
+    tools = tuple(_build_tools(view, holder, state, context))
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
     targets = _build_items(rows, "role", "handoff")
     place = definition.place()
@@ -81,7 +81,7 @@ def build_agent_manifest(
         description=member.description,
         org_id=view.org_id,
         org_name=view.records.organization.name,
-        why=(why_place(f"agent {agent_id} is in the crew", place),),
+        why=(cite_place(f"agent {agent_id} is in the crew", place),),
         roles=tuple(_list_posts(view, agent_id)),
         departments=tuple(_list_departments(view, roles)),
         lifecycle=state.get_lifecycle(agent_id),
@@ -108,7 +108,9 @@ def build_agent_manifest(
         qualifications=tuple(_list_qualifications(view, state, holder, context.now)),
         tools=tools,
         requestable_tools=tuple(
-            requestable(view, holder, state, context, _find_wanted_tools(view, agent_id, tools, capped))
+            find_requestable_tools(
+                view, holder, state, context, _find_wanted_tools(view, agent_id, tools, capped)
+            )
         ),
         credentials=_build_items(rows, "credential"),
         data=_build_items(rows, "data"),
@@ -139,21 +141,21 @@ def _list_posts(view: OrgView, agent_id: str) -> Iterator[v1.Post]:
             name=profile.name,
             role_type=profile.role_type,
             watches=view.list_watches(agent_id, edge.target),
-            why=(why_edge(edge),),
+            why=(cite_edge(edge),),
         )
 
 
 def _list_departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
-    """Each once, with the first role that belongs to it."""
+    """The departments of its roles, without duplicates, each with the first role in it."""
     edges = {
         edge.target: edge for role_id in roles for edge in view.list_edges_from(EdgeKind.BELONGS_TO, role_id)
     }
     for department, edge in edges.items():
-        yield v1.Item(id=department, why=(why_edge(edge),))
+        yield v1.Item(id=department, why=(cite_edge(edge),))
 
 
 def _iterate_sources(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
-    """Each once, with the lines for every one of its roles."""
+    """The sources of its roles, without duplicates, each with the lines for all roles."""
     lines_by_source: dict[str, dict[Why, None]] = {}
     for role_id in roles:
         for each in list_handoff_sources(view, role_id):
@@ -220,21 +222,23 @@ def _list_qualifications(
             threshold=None if record is None else record.threshold,
             score=latest.score,
             passed_at=as_utc(latest.at),
-            why=() if declared is None else (why_place(text, declared.place()),),
+            why=() if declared is None else (cite_place(text, declared.place()),),
         )
 
 
-def _tools(view: OrgView, holder: Subject, state: StateView, context: AccessContext) -> Iterator[v1.ToolItem]:
-    """The tools of its roles, each once at the highest level, and tools that only grants give."""
+def _build_tools(
+    view: OrgView, holder: Subject, state: StateView, context: AccessContext
+) -> Iterator[v1.ToolItem]:
+    """The tools of its roles, each once at the highest level, and tools that it has only through grants."""
     best: dict[str, Edge] = {}
     for role_id in holder.identity.roles:
-        for edge in view.tools_of(role_id):
+        for edge in view.list_tools(role_id):
             held = best.get(edge.target)
             if held is None or _get_level(edge) > _get_level(held):
                 best[edge.target] = edge
     items = [build_tool_item(view, edge) for edge in best.values()]
     essential = sorted(each.partition(":")[2] for each in holder.essential)
-    items += essential_tools(view, essential, list(best.values()))
+    items += build_essential_items(view, essential, list(best.values()))
     listed = frozenset(item.id for item in items)
     items += (
         build_granted_item(view, tool_id)
@@ -249,7 +253,7 @@ def _tools(view: OrgView, holder: Subject, state: StateView, context: AccessCont
 def _add_gates(
     view: OrgView, item: v1.ToolItem, holder: Subject, state: StateView, now: float
 ) -> v1.ToolItem:
-    """A tool with what its declaration asks of a user, and whether the agent has passed its tests."""
+    """A tool with the requirements in its declaration, and whether the agent has passed its tests."""
     tool, _ = get_access_tables(view).find(f"tool:{item.id}")
     gates = {
         "department": tool.departments,
@@ -275,7 +279,7 @@ def _get_level(edge: Edge) -> int:
 def _find_wanted_tools(
     view: OrgView, agent_id: str, tools: Sequence[v1.ToolItem], capped: Sequence[str]
 ) -> dict[str, None]:
-    """Tools that it would need: capped tools, and tools that the plans of its roles need and it lacks."""
+    """Tools that it needs: tools with a lowered level, and missing tools of its roles' plans."""
     has = {item.id for item in tools}
     tool_ids = dict.fromkeys(capped)
     for post in view.list_roles_filled_by(agent_id):

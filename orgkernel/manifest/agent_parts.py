@@ -1,7 +1,6 @@
-"""What an agent's manifest says of its person, its skills and its work: the shapes, and how each is found.
+"""Parts of an agent's manifest about its person, skills and work: their shapes, and the functions that build them.
 
-Source: the crew capability specification, section 10, "The Complete Crew Member Capability Profile". Each part has the lines that declare it; what
-follows from the store instead says when it was recorded.
+Source: the crew capability specification, section 10, "The Complete Crew Member Capability Profile". Each part has the lines that declare it. Parts from the store have the time when they were recorded instead.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from orgkernel.decisions.evidence.crew_records import OutcomeKind, Personality, 
 from orgkernel.decisions.evidence.qualifications import QualificationStanding, build_qualification_record
 from orgkernel.decisions.evidence.service_record import Trajectory, decide_drift, summarize_service
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.handling import CapabilityTier, HandlingRequest, decide_handling
 from orgkernel.decisions.work.capability.holder import CrewMember
 from orgkernel.decisions.work.capability.orders import OrderSource, compose_orders
@@ -30,7 +29,7 @@ from orgkernel.decisions.work.capability.skills import (
     SkillCard,
     build_skill_card,
     find_withheld_reasons,
-    skills_of,
+    get_skills,
 )
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
@@ -38,19 +37,19 @@ from orgkernel.runtime.utc import as_utc
 
 BASELINE_TIER = 1
 RECENT = 20
-"""So many kinds of work are listed as recent."""
+"""The number of kinds of work that are listed as recent."""
 
 
 class PersonalityItem(msgspec.Struct, frozen=True, kw_only=True):
-    """The personality that the roster states, and how far the latest observation is from it."""
+    """The personality in the roster, and the distance of the latest observation from it."""
 
     seed: Personality
     observed: Personality | None
     observed_at: str | None
     drift_from_seed: float | None
-    """Euclidean distance, 0 to about 2.24."""
+    """The Euclidean distance, 0 to about 2.24."""
     limit: float
-    """Above it, an alarm is raised."""
+    """The limit above which an alarm is raised."""
     alarm: bool
     why: tuple[Why, ...]
 
@@ -62,10 +61,10 @@ class CognitiveSkillItem(SkillCard, frozen=True, kw_only=True):
 
 
 class OrderItem(msgspec.Struct, frozen=True, kw_only=True):
-    """Standing orders of one source. The text is at `GET /v1/orgs/{org}/roles/{role}/standing-orders`."""
+    """The standing orders of one source. The text is at `GET /v1/orgs/{org}/roles/{role}/standing-orders`."""
 
     id: str
-    """`SOURCE:TARGET`."""
+    """The id as `SOURCE:TARGET`."""
     source: OrderSource
     target: str
     role: str
@@ -76,15 +75,15 @@ class OrderItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IntentItem(msgspec.Struct, frozen=True, kw_only=True):
-    """An intent that one of the agent's roles serves, and how the agent would handle it now."""
+    """An intent that one of the agent's roles serves, with the means by which the agent would handle it now."""
 
     id: str
     tier: CapabilityTier
-    """The capability that would do it."""
+    """The capability tier of the means."""
     by: str
-    """Id of the procedure or tool, or name of the skill; empty for reasoning and decline."""
+    """The id of the procedure or tool, or the name of the skill; empty for reasoning and decline."""
     text: str
-    """Why that one."""
+    """The reason for the choice."""
     why: tuple[Why, ...]
 
 
@@ -95,9 +94,9 @@ class ProcedureItem(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     skill: str | None
     compilation_level: int
-    """1 to 5."""
+    """The level that the procedure is compiled to, 1 to 5."""
     runs_at: int
-    """The level at which the agent may run it: no higher than its rank allows."""
+    """The level at which the agent may run it, limited by its rank."""
     intents: tuple[str, ...]
     why: tuple[Why, ...]
 
@@ -110,25 +109,25 @@ class ProcedureCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QualificationStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How an agent stands in its tests and on the way to the next rank."""
+    """The tests of an agent, and its path to the next rank."""
 
     baseline_set: bool
-    """Whether each baseline test that is declared (tier 1) has a first valid run."""
+    """Whether each declared baseline test (tier 1) has a first valid run."""
     tests: tuple[QualificationStanding, ...]
     """Tests that the agent has taken."""
     path: str | None
-    """`RANK_to_RANK`. Null at the top of the ladder."""
+    """The path as `RANK_to_RANK`. Null at the top of the ladder."""
     path_outcome: str | None
     met: int
-    """Requirements of the path that are met."""
+    """The number of requirements of the path that are met."""
     required: int
     unmet: tuple[str, ...]
-    """What is missing, in words."""
+    """The missing requirements, as sentences."""
     why: tuple[Why, ...]
 
 
 class Duty(msgspec.Struct, frozen=True, kw_only=True):
-    """What the agent is there for now."""
+    """The current duty of the agent."""
 
     roles: tuple[str, ...]
     watches: tuple[str, ...]
@@ -136,7 +135,7 @@ class Duty(msgspec.Struct, frozen=True, kw_only=True):
     current_watch: str | None
     """The recorded watch of the organization."""
     on_watch: bool | None
-    """Whether its watch is the current one. Null if nobody recorded the watch."""
+    """Whether its watch is the current one. Null if no watch is recorded."""
     alert: str | None
     """The recorded alert of the organization."""
     intents: tuple[str, ...]
@@ -153,7 +152,7 @@ class CommissionNote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The work of an agent in the organization, by what is recorded."""
+    """The recorded work of the agent in the organization."""
 
     born_at: str | None
     total_episodes: int
@@ -172,7 +171,7 @@ class ActivityItem(msgspec.Struct, frozen=True, kw_only=True):
     """Recorded work of one kind, the latest first."""
 
     id: str
-    """`KIND:NAME`."""
+    """The id as `KIND:NAME`."""
     kind: OutcomeKind
     name: str
     successes: int
@@ -181,7 +180,7 @@ class ActivityItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build_personality(view: OrgView, state: StateView, agent_id: str) -> PersonalityItem:
-    """The seed, the latest observation, and the distance between them."""
+    """The personality in the roster, the latest observation, and the distance between them."""
     drift = decide_drift(view, agent_id, state)
     return PersonalityItem(
         seed=drift.seed,
@@ -215,10 +214,10 @@ def list_orders(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
 
 
 def list_open_skills(view: OrgView, holder: CrewMember | Reason) -> Iterator[CognitiveSkillItem]:
-    """The cognitive skills that are open now to somebody at work."""
+    """The cognitive skills that are open now to a member of the crew."""
     if isinstance(holder, Reason):
         return
-    for skill in skills_of(view).values():
+    for skill in get_skills(view).values():
         if not find_withheld_reasons(view, holder, skill):
             card = build_skill_card(view, holder, skill)
             yield CognitiveSkillItem(id=card.name, **msgspec.structs.asdict(card))
@@ -227,7 +226,7 @@ def list_open_skills(view: OrgView, holder: CrewMember | Reason) -> Iterator[Cog
 def list_intents_of_agent(
     view: OrgView, state: StateView, holder: Subject, context: AccessContext
 ) -> Iterator[IntentItem]:
-    """The intents of the agent's roles, and how each would be handled now."""
+    """The intents of the agent's roles, and the means by which each would be handled now."""
     for intent, edge in _map_serving_edges(view, holder.identity.roles).items():
         decision = decide_handling(view, state, HandlingRequest(holder.subject, intent, context))
         reason = decision.reasons[0] if decision.reasons else None
@@ -236,7 +235,7 @@ def list_intents_of_agent(
             tier=decision.tier,
             by=decision.name,
             text="" if reason is None else reason.text,
-            why=tuple(dict.fromkeys((why_edge(edge), *(() if reason is None else reason.why)))),
+            why=tuple(dict.fromkeys((cite_edge(edge), *(() if reason is None else reason.why)))),
         )
 
 
@@ -250,7 +249,7 @@ def _map_serving_edges(view: OrgView, roles: Iterable[str]) -> dict[str, Edge]:
 
 
 def list_procedures_of_agent(view: OrgView, holder: CrewMember | Reason) -> Iterator[ProcedureItem]:
-    """The procedures that the roles of somebody at work perform."""
+    """The procedures that the roles of a member of the crew perform."""
     if isinstance(holder, Reason):
         return
     performed = find_performed_procedures(view, holder.roles)
@@ -264,12 +263,12 @@ def list_procedures_of_agent(view: OrgView, holder: CrewMember | Reason) -> Iter
                 compilation_level=record.compilation_level,
                 runs_at=compute_procedure_level(view, holder, record),
                 intents=record.intents,
-                why=(why_place(f"procedure {procedure.id} is declared", procedure.place()),),
+                why=(cite_place(f"procedure {procedure.id} is declared", procedure.place()),),
             )
 
 
 def count_procedures(procedures: tuple[ProcedureItem, ...]) -> ProcedureCounts:
-    """How many there are of each level."""
+    """The number of procedures at each level."""
     by_level = dict.fromkeys(LEVEL_NAMES, 0)
     for each in procedures:
         by_level[LEVEL_NAMES[each.compilation_level - 1]] += 1
@@ -314,7 +313,7 @@ def build_duty(view: OrgView, state: StateView, agent_id: str, roles: tuple[str,
         alert=None if alert is None else alert.value,
         intents=tuple(_map_serving_edges(view, roles)),
         why=tuple(
-            why_place(f"agent {agent_id} fills role {each.role}", definition.place("assignments", number))
+            cite_place(f"agent {agent_id} fills role {each.role}", definition.place("assignments", number))
             for number, each in view.list_assignments(agent_id)
         ),
     )
@@ -342,7 +341,7 @@ def build_work_record(state: StateView, agent_id: str, promotions: tuple[RankMov
 
 
 def list_activity(state: StateView, agents: Iterable[str]) -> tuple[ActivityItem, ...]:
-    """The kinds of work that were recorded of these agents together, the latest first."""
+    """The recorded kinds of work of these agents together, the latest first."""
     items_by_key: dict[tuple[OutcomeKind, str], ActivityItem] = {}
     counts = (each for agent_id in agents for each in state.outcomes.get(agent_id, ()))
     for each in sorted(counts, key=lambda each: (-each.last_at, each.kind, each.name)):

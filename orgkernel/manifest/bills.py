@@ -1,4 +1,4 @@
-"""The bills of an organization as an answer: their bill roles, steps and results, and who may start them."""
+"""Describe the bills of an organization: their bill roles, steps and results, and the roles that may start them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.decisions.work.bills.fitness import find_bill_authorities, find_fitting_roles, read_bill
 from orgkernel.decisions.work.bills.flow import read_count
 from orgkernel.decisions.work.bills.next_steps import digest_bill
@@ -36,7 +36,7 @@ class BillList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BillRoleItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A bill role, and what an agent needs for it."""
+    """A bill role, with its requirements for agents."""
 
     bill_role: str
     description: str
@@ -52,7 +52,7 @@ class BillRoleItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BillFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule says about the bill."""
+    """A finding about the bill."""
 
     code: str
     message: str
@@ -61,7 +61,7 @@ class BillFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BillPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything about a bill."""
+    """The complete description of a bill."""
 
     bill: str
     version: str
@@ -72,10 +72,10 @@ class BillPage(msgspec.Struct, frozen=True, kw_only=True):
     trigger: str
     authority: str
     activated_by: tuple[str, ...]
-    """The roles that may start it by hand."""
+    """The roles that may start it manually."""
     bill_roles: tuple[BillRoleItem, ...]
     steps: tuple[BillStep, ...]
-    """As they are written."""
+    """The steps as written."""
     expected_results: tuple[str, ...]
     constraints: tuple[str, ...]
     findings: tuple[BillFinding, ...]
@@ -98,7 +98,7 @@ def list_bills(view: OrgView) -> BillList:
 
 
 def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Diagnostic]) -> BillPage:
-    """A bill with its bill roles and who can take them, and what the rules say about it."""
+    """A bill with its bill roles, the roles whose holders can take them, and findings about it."""
     bill = read_bill(document)
     subject = f"bill:{bill.slug}"
     bill_roles = []
@@ -108,7 +108,7 @@ def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Dia
             BillRoleItem(
                 bill_role=bill_role, description=wanted.description, role=wanted.role, department=wanted.department,
                 min_rank=wanted.min_rank, qualifications=wanted.qualifications, least=least, most=most,
-                roles=find_fitting_roles(view, wanted), why=(why_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True)),),
+                roles=find_fitting_roles(view, wanted), why=(cite_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True)),),
             )
         )  # fmt: skip
     return BillPage(
@@ -130,6 +130,6 @@ def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Dia
             for each in diagnostics
             if each.subject == subject
         ),
-        why=(why_place(subject, document.place("slug")),),
+        why=(cite_place(subject, document.place("slug")),),
         snapshot=view.digest,
     )

@@ -1,4 +1,4 @@
-"""The org chart: as a tree for a terminal, as Mermaid and DOT for documents, as JSON for programs."""
+"""Draw the org chart: as a tree for a terminal, as Mermaid and DOT for documents, as JSON for programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NARROW = frozenset("└─├│…")
 
 
 def render_tree(view: OrgView, width: int = _WIDTH) -> str:
-    """One line per role, subordinates below their superior, at most so many columns wide."""
+    """One line per role, subordinates below their superior, at most `width` columns wide."""
     count = len(view.roles)
     lines = [
         _cut(f"{view.records.organization.name} ({view.org_id}), {count} role{'s' * (count != 1)}", width)
@@ -48,24 +48,29 @@ def _get_chart_superior(view: OrgView, role_id: str) -> str | None:
 
 
 def _render_branch(
-    view: OrgView, below: Mapping[str, Sequence[str]], root: str, last: bool, shown: set[str], width: int
+    view: OrgView,
+    below: Mapping[str, Sequence[str]],
+    root: str,
+    last: bool,
+    shown_roles: set[str],
+    width: int,
 ) -> Iterator[str]:
     """The role and all roles below it, without recursion, because a chain of command can be long."""
     pending = [(root, "", last)]
     while pending:
         role, indent, last = pending.pop()
         prefix = _indent(indent) + ("└── " if last else "├── ")
-        if role in shown:
+        if role in shown_roles:
             yield _cut(f"{prefix}{role} (again: its chain of command is a cycle)", width)
             continue
-        shown.add(role)
+        shown_roles.add(role)
         yield _render_line(view, role, prefix, width)
         deeper = indent + ("    " if last else "│   ")
         pending.extend((each, deeper, number == 0) for number, each in enumerate(reversed(below[role])))
 
 
 def _indent(indent: str) -> str:
-    """Indent as far as the role still fits. Deeper roles show their depth instead."""
+    """The indentation that fits. Deeper roles show their depth instead."""
     if len(indent) <= _DEEPEST_INDENT:
         return indent
     depth = f"{len(indent) // 4 + 1} "
@@ -88,7 +93,7 @@ def _render_line(view: OrgView, role_id: str, prefix: str, width: int) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """A line that fits, without control characters."""
+    """A line without control characters, truncated to a width."""
     line = printable(text[: width + 1])
     if _measure_width(line) <= width:
         return line
@@ -107,7 +112,7 @@ def render_mermaid(view: OrgView) -> str:
     lines = ["flowchart TD"]
     number = {role_id: f"r{position}" for position, role_id in enumerate(view.roles)}
     lines += [f'  {number[role_id]}["{_build_label(view, role_id, "<br/>")}"]' for role_id in view.roles]
-    lines += [f"  {number[superior]} --> {number[role_id]}" for superior, role_id in _command(view)]
+    lines += [f"  {number[superior]} --> {number[role_id]}" for superior, role_id in _list_command(view)]
     return "\n".join(lines) + "\n"
 
 
@@ -117,7 +122,7 @@ def render_dot(view: OrgView) -> str:
     lines += [
         f'  "{role_id}" [label="{_build_label(view, role_id, chr(92) + "n")}"];' for role_id in view.roles
     ]
-    lines += [f'  "{superior}" -> "{role_id}";' for superior, role_id in _command(view)]
+    lines += [f'  "{superior}" -> "{role_id}";' for superior, role_id in _list_command(view)]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -145,7 +150,7 @@ def render_json(view: OrgView) -> str:
     return msgspec.json.format(encode(chart), indent=2).decode() + "\n"
 
 
-def _command(view: OrgView) -> Iterator[tuple[str, str]]:
+def _list_command(view: OrgView) -> Iterator[tuple[str, str]]:
     for role_id in view.roles:
         superior = view.get_superior(role_id)
         if superior is not None and view.is_role(superior):

@@ -1,7 +1,7 @@
-"""Select agents of an organization, and say how each stands.
+"""Select agents of an organization, and describe each.
 
-What the documents say of an agent is collected once for each view, and what the store says once for each state, so that
-a question about ten thousand agents looks at those it is about.
+Facts from documents are indexed once for each view, and facts from the store once for each state, so a question among
+ten thousand agents examines only the relevant ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.skill_levels import compute_current_level, compute_current_levels
 from orgkernel.decisions.evidence.state_view import Lifecycle, SkillRecord, StateView
-from orgkernel.decisions.evidence.trust import Trust, trust_of
+from orgkernel.decisions.evidence.trust import Trust, get_trust
 from orgkernel.documents.records import RosterMember
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
@@ -41,11 +41,11 @@ class AgentFilter(msgspec.Struct, frozen=True, kw_only=True):
     skill: str | None = None
     """A skill that it holds and that is not suspended."""
     min_level: int | None = None
-    """The lowest level of that skill, or of any skill, now, decay included."""
+    """The lowest current level of that skill, or of any skill, after decay."""
     qualification: str | None = None
-    """A test that it has passed and that still counts."""
+    """A test that it has currently passed."""
     tool: str | None = None
-    """A tool that one of its roles is equipped with; `who-can` says who may use it now."""
+    """A tool of one of its roles. Use `who-can` to find agents that may use it now."""
     intent: str | None = None
     """An intent that one of its roles serves."""
     watch: str | None = None
@@ -54,7 +54,7 @@ class AgentFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent of an organization as it stands now."""
+    """An agent of an organization in its current state."""
 
     agent_id: str
     callsign: str
@@ -62,11 +62,11 @@ class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
     departments: tuple[str, ...]
     watches: tuple[str, ...]
     rank: str | None
-    """The current rank: the stored one, or else the one that the roster or its role declares."""
+    """The current rank: the stored one, or else the one in the roster or its role."""
     trust: float | None
     """The mean of the distribution."""
     trust_distribution: Trust
-    """What the mean rests on: the starting trust and the recorded outcomes."""
+    """The distribution behind the mean: the starting trust and the recorded outcomes."""
     lifecycle: Lifecycle
     org_id: str
 
@@ -89,7 +89,7 @@ class AgentList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Member(msgspec.Struct, frozen=True, gc=False):
-    """What the documents say of an agent."""
+    """The facts about an agent in the documents."""
 
     agent_id: str
     record: RosterMember
@@ -99,11 +99,11 @@ class _Member(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Crew:
-    """The agents that fill roles, and the skills that are stored about them."""
+    """The agents that fill roles, and their stored skills."""
 
     def __init__(self, view: OrgView) -> None:
         self._view = view
-        self.members = {each.agent_id: each for each in _members(view)}
+        self.members = {each.agent_id: each for each in _build_members(view)}
         self.everybody = tuple(self.members)
         self._stored: tuple[object, Mapping[str, tuple[SkillRecord, ...]]] = (None, {})
 
@@ -125,11 +125,11 @@ class _Crew:
 
 
 @PerView
-def _crew_of(view: OrgView) -> _Crew:
+def _get_crew(view: OrgView) -> _Crew:
     return _Crew(view)
 
 
-def _members(view: OrgView) -> Iterator[_Member]:
+def _build_members(view: OrgView) -> Iterator[_Member]:
     for agent_id, definition in sorted(view.records.agents.items()):
         roles = tuple(edge.target for edge in view.list_roles_filled_by(agent_id))
         if not roles:
@@ -140,59 +140,70 @@ def _members(view: OrgView) -> Iterator[_Member]:
         yield _Member(agent_id, record, roles, departments, view.list_watches(agent_id))
 
 
-def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: float) -> tuple[str, ...]:
+def select_agents(view: OrgView, state: StateView, agent_filter: AgentFilter, now: float) -> tuple[str, ...]:
     """The matching agents that fill roles, by id."""
-    crew = _crew_of(view)
+    crew = _get_crew(view)
     members = crew.members
-    sets = list(_find_by_index(view, crew, state, wanted, now))
+    sets = list(_find_by_index(view, crew, state, agent_filter, now))
     chosen: Iterable[str] = members if not sets else sorted(frozenset.intersection(*sets))
-    if (wanted.watch, wanted.lifecycle, wanted.rank, wanted.qualification) == (None, None, None, None):
+    if (agent_filter.watch, agent_filter.lifecycle, agent_filter.rank, agent_filter.qualification) == (
+        None,
+        None,
+        None,
+        None,
+    ):
         return tuple(agent_id for agent_id in chosen if agent_id in members) if sets else crew.everybody
     return tuple(
         agent_id
         for agent_id in chosen
-        if agent_id in members and _does_match(view, state, members[agent_id], wanted, now)
+        if agent_id in members and _does_match(view, state, members[agent_id], agent_filter, now)
     )
 
 
 def _find_by_index(
-    view: OrgView, crew: _Crew, state: StateView, wanted: AgentFilter, now: float
+    view: OrgView, crew: _Crew, state: StateView, agent_filter: AgentFilter, now: float
 ) -> Iterator[frozenset[str]]:
-    """The agents of each condition that an index answers."""
-    if wanted.role is not None:
-        yield crew.find_agents_in_roles((wanted.role,))
-    if wanted.tool is not None:
-        yield crew.find_agents_in_roles(edge.source for edge in view.list_holders(wanted.tool))
-    if wanted.intent is not None:
-        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.SERVES_INTENT, wanted.intent))
-    if wanted.department is not None:
-        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.BELONGS_TO, wanted.department))
-    if wanted.skill is None and wanted.min_level is not None:
+    """The candidate agents from each condition that an index can answer."""
+    if agent_filter.role is not None:
+        yield crew.find_agents_in_roles((agent_filter.role,))
+    if agent_filter.tool is not None:
+        yield crew.find_agents_in_roles(edge.source for edge in view.list_holders(agent_filter.tool))
+    if agent_filter.intent is not None:
+        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.SERVES_INTENT, agent_filter.intent))
+    if agent_filter.department is not None:
+        yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.BELONGS_TO, agent_filter.department))
+    if agent_filter.skill is None and agent_filter.min_level is not None:
         levels = (
             (agent_id, compute_current_levels(view.records, records, now).values())
             for agent_id, records in state.skills.items()
         )
-        yield frozenset(agent_id for agent_id, held in levels if max(held, default=0) >= wanted.min_level)
-    if wanted.skill is not None:
-        lowest = wanted.min_level or ANY_LEVEL
-        declared = view.records.skills.get(wanted.skill)
+        yield frozenset(
+            agent_id for agent_id, held in levels if max(held, default=0) >= agent_filter.min_level
+        )
+    if agent_filter.skill is not None:
+        lowest = agent_filter.min_level or ANY_LEVEL
+        declared = view.records.skills.get(agent_filter.skill)
         yield frozenset(
             record.agent_id
-            for record in crew.find_skill_records(state, wanted.skill)
+            for record in crew.find_skill_records(state, agent_filter.skill)
             if declared is not None
             and not record.suspended
             and compute_current_level(record, declared.record.decay_rate_days, now) >= lowest
         )
 
 
-def _does_match(view: OrgView, state: StateView, member: _Member, wanted: AgentFilter, now: float) -> bool:
+def _does_match(
+    view: OrgView, state: StateView, member: _Member, agent_filter: AgentFilter, now: float
+) -> bool:
     return (
-        (wanted.watch is None or wanted.watch in member.watches)
-        and (wanted.lifecycle is None or wanted.lifecycle == state.get_lifecycle(member.agent_id))
-        and (wanted.rank is None or wanted.rank == _rank(view, state, member.agent_id))
+        (agent_filter.watch is None or agent_filter.watch in member.watches)
+        and (agent_filter.lifecycle is None or agent_filter.lifecycle == state.get_lifecycle(member.agent_id))
+        and (agent_filter.rank is None or agent_filter.rank == _rank(view, state, member.agent_id))
         and (
-            wanted.qualification is None
-            or has_passed(view.records, state.results.get(member.agent_id, ()), wanted.qualification, now)
+            agent_filter.qualification is None
+            or has_passed(
+                view.records, state.results.get(member.agent_id, ()), agent_filter.qualification, now
+            )
         )
     )
 
@@ -200,12 +211,12 @@ def _does_match(view: OrgView, state: StateView, member: _Member, wanted: AgentF
 def build_agent_list(
     view: OrgView, state: StateView, chosen: Sequence[str], *, start: int = 0, limit: int | None = None
 ) -> AgentList:
-    """A page of the agents that were selected. The cursor is the id of the last agent on it."""
+    """A page of the selected agents. The cursor is the id of the last agent on it."""
     end = len(chosen) if limit is None else start + limit
     page = chosen[start:end]
-    members = _crew_of(view).members
+    members = _get_crew(view).members
     return AgentList(
-        agents=tuple(_line(view, state, members[agent_id]) for agent_id in page),
+        agents=tuple(_build_line(view, state, members[agent_id]) for agent_id in page),
         count=len(chosen),
         next=page[-1] if page and end < len(chosen) else None,
         snapshot=view.digest,
@@ -213,8 +224,8 @@ def build_agent_list(
     )
 
 
-def _line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
-    trust = trust_of(view, state, member.agent_id)
+def _build_line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
+    trust = get_trust(view, state, member.agent_id)
     return AgentLine(
         agent_id=member.agent_id,
         callsign=member.record.callsign,
@@ -230,7 +241,7 @@ def _line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
 
 
 def _rank(view: OrgView, state: StateView, agent_id: str) -> str | None:
-    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     ranks = view.records.ranks
     step = -1 if subject is None else get_current_rank(view, state, subject)
     return ranks[step].id if 0 <= step < len(ranks) else None

@@ -19,7 +19,7 @@ class RoleFilter:
 
     role_type: str | None = None
     domain: str | None = None
-    """A domain or an alias of one."""
+    """A domain or one of its aliases."""
     plan: str | None = None
     tool: str | None = None
     skill: str | None = None
@@ -29,22 +29,35 @@ class RoleFilter:
     layer: str | None = None
 
 
-def select_roles(view: OrgView, wanted: RoleFilter) -> tuple[str, ...]:
+def select_roles(view: OrgView, role_filter: RoleFilter) -> tuple[str, ...]:
     """The matching roles, in the order of the hierarchy."""
-    return tuple(role_id for role_id in view.roles if _fits(view, role_id, wanted))
+    return tuple(role_id for role_id in view.roles if _fits(view, role_id, role_filter))
 
 
-def _fits(view: OrgView, role_id: str, wanted: RoleFilter) -> bool:
+def _fits(view: OrgView, role_id: str, role_filter: RoleFilter) -> bool:
     profile = view.records.posts[role_id].profile
-    superior = view.superior_edge_of(role_id)
-    domain = (view.resolve_domain(wanted.domain) or wanted.domain) if wanted.domain is not None else None
+    superior = view.get_superior_edge(role_id)
+    domain = (
+        (view.resolve_domain(role_filter.domain) or role_filter.domain)
+        if role_filter.domain is not None
+        else None
+    )
     return (
-        wanted.role_type in (None, profile.role_type)
-        and wanted.department in (None, profile.department)
-        and wanted.layer in (None, profile.layer)
-        and wanted.reports_to in (None, superior.target if superior else None)
+        role_filter.role_type in (None, profile.role_type)
+        and role_filter.department in (None, profile.department)
+        and role_filter.layer in (None, profile.layer)
+        and role_filter.reports_to in (None, superior.target if superior else None)
         and (domain is None or any(edge.target == domain for edge in view.list_domains(role_id)))
-        and (wanted.plan is None or any(edge.target == wanted.plan for edge in view.list_plans(role_id)))
-        and (wanted.tool is None or any(edge.target == wanted.tool for edge in view.tools_of(role_id)))
-        and (wanted.skill is None or any(edge.target == wanted.skill for edge in view.skills_of(role_id)))
+        and (
+            role_filter.plan is None
+            or any(edge.target == role_filter.plan for edge in view.list_plans(role_id))
+        )
+        and (
+            role_filter.tool is None
+            or any(edge.target == role_filter.tool for edge in view.list_tools(role_id))
+        )
+        and (
+            role_filter.skill is None
+            or any(edge.target == role_filter.skill for edge in view.list_skills(role_id))
+        )
     )

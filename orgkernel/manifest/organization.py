@@ -1,4 +1,4 @@
-"""Assemble an organization's manifest: its purpose, its crew, and who takes which domain."""
+"""Assemble an organization's manifest: its purpose, its crew, and the role for each domain."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.order import get_routing_order, locate_routing
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.documents.records import STAR, Policy, Record
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE
 from orgkernel.manifest.role import build_finding_item, build_role_manifest
-from orgkernel.manifest.why import build_fact, build_facts, list_settings, listed, why_item
+from orgkernel.manifest.why import build_cited_item, build_fact, build_facts, list_settings, listed
 
 _FIELD_OF = {"allow": "allows", "ask": "asks", "deny": "denies"}
 
@@ -50,13 +50,13 @@ def build_organization_manifest(
         org_id=view.org_id,
         org_name=organization.name,
         description=organization.description,
-        why=(why_place(f"organization {view.org_id}", document.place("org_id")),),
+        why=(cite_place(f"organization {view.org_id}", document.place("org_id")),),
         mission=tuple(list_settings(document, organization.mission, "mission")),
         mode=build_fact(document, "mode", mode, ("mode",)),
         execution=tuple(list_settings(document, configs[mode], f"{mode}_config")),
         other_execution=tuple(list_settings(document, configs[other_mode], f"{other_mode}_config")),
         channels=tuple(_list_channels(view)),
-        departments=tuple(_departments(view)),
+        departments=tuple(_build_departments(view)),
         layers=tuple(_list_layers(view)),
         dispatch_edges=tuple(_dispatch_edges(view)),
         limits=(
@@ -65,7 +65,7 @@ def build_organization_manifest(
         ),
         external=listed(document, ("external",), organization.external),
         domains=tuple(_compute_coverage(view)),
-        roots=view.roots(),
+        roots=view.list_roots(),
         roles=tuple(
             build_role_manifest(view, role_id, by_subject.get(f"role:{role_id}", ()), state, context)
             for role_id in role_ids
@@ -73,38 +73,38 @@ def build_organization_manifest(
         count=len(role_ids) if count is None else count,
         next=cursor,
         agents=tuple(
-            why_item(agent_id, f"agent {agent_id} is in the crew", definition.place())
+            build_cited_item(agent_id, f"agent {agent_id} is in the crew", definition.place())
             for agent_id, definition in view.records.agents.items()
             if view.list_roles_filled_by(agent_id)
         ),
-        policies=tuple(_policies(view)),
+        policies=tuple(_build_policies(view)),
         findings=tuple(build_finding_item(each) for each in findings if not each.subject.startswith("role:")),
         snapshot=view.digest,
         state_version=state.version,
     )
 
 
-def _policies(view: OrgView) -> Iterator[v1.PolicyItem]:
-    """The enabled policies by priority, then by name. Files and their order have no effect."""
+def _build_policies(view: OrgView) -> Iterator[v1.PolicyItem]:
+    """The enabled policies by priority, then by name. The order of files has no effect."""
     enabled = [each for each in view.records.policies.values() if each.record.enabled]
     for each in sorted(enabled, key=lambda each: (-each.record.priority, each.id)):
         policy = each.record
         yield v1.PolicyItem(
             id=each.id,
-            why=(why_place(f"policy {each.id}", each.place()),),
+            why=(cite_place(f"policy {each.id}", each.place()),),
             effect=policy.effect,
             description=policy.description,
             priority=policy.priority,
             ceiling=policy.is_ceiling,
             fallback=policy.fallback,
             **list_policy_permissions(policy),
-            match=_said(policy.match),
-            session=_said(policy.session),
-            modifiers=_said(policy.modifiers),
+            match=_get_written_fields(policy.match),
+            session=_get_written_fields(policy.session),
+            modifiers=_get_written_fields(policy.modifiers),
         )
 
 
-def _said(record: Record) -> dict[str, Any]:
+def _get_written_fields(record: Record) -> dict[str, Any]:
     """The fields that a part of a policy sets."""
     fields: dict[str, Any] = to_builtins(record)
     default: dict[str, Any] = to_builtins(type(record)())
@@ -112,27 +112,27 @@ def _said(record: Record) -> dict[str, Any]:
 
 
 def _list_layers(view: OrgView) -> Iterator[v1.Item]:
-    document = view.records.declaring("layers")
+    document = view.records.get_declaring_document("layers")
     is_governed = document is view.records.governance
     for number, layer in enumerate(view.records.organization.layers):
         place = document.place("layers", layer, key=True) if is_governed else document.place("layers", number)
-        yield why_item(layer, f"layers[{number}]", place)
+        yield build_cited_item(layer, f"layers[{number}]", place)
 
 
 def _list_limits(view: OrgView) -> Iterator[v1.Fact]:
-    """Each limit with its line, in the document that sets it."""
+    """Each limit with its line in the document that sets it."""
     for name, value in asdict(view.records.organization.limits).items():
-        document = view.records.declaring("limits", name)
+        document = view.records.get_declaring_document("limits", name)
         yield from build_facts(document, ("limits",), {name: value})
 
 
 def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
-    document = view.records.declaring("dispatch_edges")
+    document = view.records.get_declaring_document("dispatch_edges")
     is_written = document.has("dispatch_edges")
     for number, edge in enumerate(view.records.organization.dispatch_edges):
         text = f"layer {edge.source} may hand work to layer {edge.target}"
-        place = document.place("dispatch_edges", number) if is_written else view.records.place_of_edges
-        yield why_item(f"{edge.source}>{edge.target}", text, place)
+        place = document.place("dispatch_edges", number) if is_written else view.records.locate_edges
+        yield build_cited_item(f"{edge.source}>{edge.target}", text, place)
 
 
 def _list_channels(view: OrgView) -> Iterator[v1.ChannelItem]:
@@ -144,14 +144,14 @@ def _list_channels(view: OrgView) -> Iterator[v1.ChannelItem]:
             direction=channel.direction,
             protocol=channel.protocol,
             allowed_pairs=channel.allowed_pairs,
-            why=(why_place(f"channel {channel_id}", place),),
+            why=(cite_place(f"channel {channel_id}", place),),
         )
 
 
-def _departments(view: OrgView) -> Iterator[v1.DepartmentItem]:
+def _build_departments(view: OrgView) -> Iterator[v1.DepartmentItem]:
     for department_id, department in view.records.organization.departments.items():
         place = view.records.document.place("departments", department_id, key=True)
-        why = why_place(f"department {department_id}", place)
+        why = cite_place(f"department {department_id}", place)
         yield v1.DepartmentItem(
             id=department_id,
             name=department.name or department_id,
@@ -165,7 +165,7 @@ def _compute_coverage(view: OrgView) -> Iterator[v1.Coverage]:
     document, organization = view.records.document, view.records.organization
     lines_by_domain: dict[str, list[Why]] = {}
     for number, domain in enumerate(organization.domains):
-        why = why_place(
+        why = cite_place(
             f"organization {view.org_id} answers for domain {domain}", document.place("domains", number)
         )
         lines_by_domain.setdefault(domain, []).append(why)
@@ -181,7 +181,7 @@ def _compute_coverage(view: OrgView) -> Iterator[v1.Coverage]:
             role_id=role_id_or_none,
             answers_for=domain in organization.domains,
             routing=get_routing_order(view, domain),
-            why=(*why_named, *map(why_edge, edges), *locate_routing(view, domain)),
+            why=(*why_named, *map(cite_edge, edges), *locate_routing(view, domain)),
         )
 
 
@@ -202,7 +202,7 @@ def list_policy_permissions(policy: Policy) -> dict[str, Any]:
 
 
 def _list_tool_parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
-    """Tools, each as a whole or as the parts that the policy is about."""
+    """Tools, each as a whole or as the parts that the policy covers."""
     paths, commands = policy.permissions.paths, policy.permissions.commands
     for name in tools:
         if not paths and not commands:

@@ -10,7 +10,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.handoff.edges import do_edges_forbid
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.documents.records import PacePlan, RoleProfile
@@ -22,12 +22,12 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE, build_role_abilities, build_skill_item
 from orgkernel.manifest.agent_parts import CognitiveSkillItem, list_activity, list_open_skills
-from orgkernel.manifest.why import build_facts, list_settings, listed, locate_setting, why_item
+from orgkernel.manifest.why import build_cited_item, build_facts, list_settings, listed, locate_setting
 from orgkernel.manifest.work import build_depth_limit, list_blockers_of, list_claims_of
 from orgkernel.runtime.tiers import TIERS
 
 _Command = tuple[Edge, tuple[Why, ...]]
-# An organization of 100,000 roles has about as many superiors; reading a profile costs as much as their item.
+# An organization of 100,000 roles has about this many superiors. Reading a profile costs as much as building the item.
 _SUPERIORS_KEPT = 20_000
 _IDENTITY = tuple(fields_shown_in("identity", "setting"))
 _LISTS = tuple(field for field in ROLE_FIELDS if field.shown in ("ids", "texts"))
@@ -47,11 +47,11 @@ def build_role_manifest(
     post = view.records.posts[role_id]
     profile = post.profile
     chain = view.list_chain_above(role_id)
-    reasons_of_superiors = [_why_superior(view, edge) for edge in chain]
-    under = [(edge, _why_superior(view, edge)) for edge in view.list_subordinates(role_id)]
-    tools = view.tools_of(role_id)
+    reasons_of_superiors = [_cite_superior(view, edge) for edge in chain]
+    under = [(edge, _cite_superior(view, edge)) for edge in view.list_subordinates(role_id)]
+    tools = view.list_tools(role_id)
     essential = find_essential_tools(view, post, tools)
-    targets = tuple(_handoff_targets(view, role_id, under if profile.can_delegate else ()))
+    targets = tuple(_build_handoff_targets(view, role_id, under if profile.can_delegate else ()))
     agents = view.list_sources_to(EdgeKind.FILLS, role_id)
     abilities = build_role_abilities(view, role_id, tools, essential, state, context)
     return v1.RoleManifest(
@@ -62,14 +62,15 @@ def build_role_manifest(
         org_name=view.records.organization.name,
         description=profile.description,
         why=(
-            *map(why_edge, view.list_edges_to(EdgeKind.INCLUDES, role_id)),
-            why_place(f"profile of role {role_id}", post.document.place("role_id")),
+            *map(cite_edge, view.list_edges_to(EdgeKind.INCLUDES, role_id)),
+            cite_place(f"profile of role {role_id}", post.document.place("role_id")),
         ),
         identity=tuple(_list_identity_facts(post, profile)),
         department=_get_department(view, role_id),
         layer=_get_layer(post, profile.layer),
         chain_of_command=tuple(
-            _superior(view, edge.target, why) for edge, why in zip(chain, reasons_of_superiors, strict=True)
+            _build_superior(view, edge.target, why)
+            for edge, why in zip(chain, reasons_of_superiors, strict=True)
         ),
         subordinates=tuple(_build_member(view, edge.source, why) for edge, why in under),
         peers=tuple(_list_peers(view, role_id)),
@@ -82,7 +83,7 @@ def build_role_manifest(
         tools=abilities.tools,
         essential_tools=abilities.essential,
         requestable_tools=abilities.requestable,
-        skills=tuple(build_skill_item(view, edge) for edge in view.skills_of(role_id)),
+        skills=tuple(build_skill_item(view, edge) for edge in view.list_skills(role_id)),
         cognitive_skills=_list_cognitive_skills(view, role_id, state, context),
         may_grant=tuple(_may_grant(post, profile)),
         escalation=tuple(_build_escalation(view, edge) for edge in view.list_escalations(role_id)),
@@ -92,7 +93,9 @@ def build_role_manifest(
         ),
         doctrine=tuple(list_settings(post, profile.doctrine, "doctrine")),
         requirements=tuple(list_settings(post, profile.requirements, "requirements")),
-        agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.list_agents_in(role_id)),
+        agents=tuple(
+            v1.Item(id=edge.source, why=(cite_edge(edge),)) for edge in view.list_agents_in(role_id)
+        ),
         latest_report=get_latest_report(state, f"role:{role_id}"),
         file_claims=tuple(
             list_claims_of(state, (f"role:{role_id}", *(f"agent:{each}" for each in agents)), context.now)
@@ -102,18 +105,18 @@ def build_role_manifest(
         findings=tuple(build_finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
         state_version=state.version,
-        **_lists(post, profile),
+        **_build_lists(post, profile),
     )
 
 
-def _lists(post: RolePost, profile: RoleProfile) -> dict[str, Any]:
-    """The parts that are lists of the profile: an item for each text."""
+def _build_lists(post: RolePost, profile: RoleProfile) -> dict[str, Any]:
+    """The parts of a manifest that are lists in the profile, with an item for each text."""
     return {field.part: listed(post, field.route, value_in(profile, field)) for field in _LISTS}
 
 
 def _may_grant(post: RolePost, profile: RoleProfile) -> Iterator[v1.GrantableTool]:
     for number, use in enumerate(profile.may_grant):
-        why = why_place(f"may_grant[{number}]", post.place("may_grant", number))
+        why = cite_place(f"may_grant[{number}]", post.place("may_grant", number))
         yield v1.GrantableTool(id=use.tool, level=use.level, why=(why,))
 
 
@@ -126,12 +129,12 @@ def _list_cognitive_skills(
 
 
 def _list_intents(view: OrgView, role_id: str) -> Iterator[v1.Item]:
-    """Each intent once, with everything by which the role serves it: its profile, skills, procedures."""
+    """Each intent once, with all means by which the role serves it: its profile, skills, procedures."""
     by_intent: dict[str, list[Edge]] = {}
     for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role_id):
         by_intent.setdefault(edge.target, []).append(edge)
     for intent, edges in by_intent.items():
-        yield v1.Item(id=intent, why=tuple(map(why_edge, edges)))
+        yield v1.Item(id=intent, why=tuple(map(cite_edge, edges)))
 
 
 def get_reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:
@@ -151,8 +154,8 @@ def build_finding_item(diagnostic: Diagnostic) -> v1.FindingItem:
     return v1.FindingItem(
         id=diagnostic.code,
         why=(
-            why_place(diagnostic.message, diagnostic.place),
-            *(why_place(each.text, each.place) for each in diagnostic.related),
+            cite_place(diagnostic.message, diagnostic.place),
+            *(cite_place(each.text, each.place) for each in diagnostic.related),
         ),
         name=diagnostic.name,
         severity=diagnostic.severity.value,
@@ -174,7 +177,7 @@ def _list_identity_facts(post: RolePost, profile: RoleProfile) -> Sequence[v1.Fa
 def _get_department(view: OrgView, role_id: str) -> v1.Named | None:
     for edge in view.list_edges_from(EdgeKind.BELONGS_TO, role_id):
         declared = view.records.organization.departments.get(edge.target)
-        return v1.Named(id=edge.target, name=declared.name if declared else "", why=(why_edge(edge),))
+        return v1.Named(id=edge.target, name=declared.name if declared else "", why=(cite_edge(edge),))
     return None
 
 
@@ -182,16 +185,16 @@ def _get_layer(post: RolePost, layer: str | None) -> v1.Item | None:
     return (
         None
         if layer is None
-        else why_item(layer, f"role {post.role_id} is in layer {layer}", post.place("layer"))
+        else build_cited_item(layer, f"role {post.role_id} is in layer {layer}", post.place("layer"))
     )
 
 
-def _why_superior(view: OrgView, edge: Edge) -> tuple[Why, ...]:
-    """The edge that decides, and the profile if it says the same."""
-    why = [why_edge(edge)]
+def _cite_superior(view: OrgView, edge: Edge) -> tuple[Why, ...]:
+    """The deciding edge, and the line of the profile if it states the same superior."""
+    why = [cite_edge(edge)]
     post = view.records.posts.get(edge.source)
     if post and edge.attribute == "hierarchy" and post.profile.chain_of_command.reports_to == edge.target:
-        why.append(why_place(str(edge), post.place("chain_of_command", "reports_to")))
+        why.append(cite_place(str(edge), post.place("chain_of_command", "reports_to")))
     return tuple(why)
 
 
@@ -199,7 +202,7 @@ def _build_member(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Membe
     return v1.Member(id=role_id, why=why, **_build_member_fields(view, role_id))
 
 
-def _superior(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
+def _build_superior(view: OrgView, role_id: str, why: tuple[Why, ...]) -> v1.Member:
     return v1.Member(id=role_id, why=why, **_build_superior_fields(view, role_id))
 
 
@@ -227,25 +230,25 @@ def _list_peers(view: OrgView, role_id: str) -> Iterator[v1.Peer]:
         yield v1.Peer(
             id=edge.target,
             channel=edge.attribute,
-            why=(why_edge(edge),),
+            why=(cite_edge(edge),),
             **_build_member_fields(view, edge.target),
         )
     for edge in view.list_edges_to(EdgeKind.SPEAKS_WITH, role_id):
         yield v1.Peer(
             id=edge.source,
             channel=edge.attribute,
-            why=(why_edge(edge),),
+            why=(cite_edge(edge),),
             **_build_member_fields(view, edge.source),
         )
 
 
-def _handoff_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> Iterator[v1.Member]:
+def _build_handoff_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> Iterator[v1.Member]:
     """The roles that a role may hand work to: its direct subordinates if it can delegate, and others."""
     targets: dict[str, list[Why]] = {}
     for edge, why in under:
         targets.setdefault(edge.source, []).extend(why)
     for edge in view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, role_id):
-        targets.setdefault(edge.target, []).append(why_edge(edge))
+        targets.setdefault(edge.target, []).append(cite_edge(edge))
     return (
         _build_member(view, target, tuple(all_why))
         for target, all_why in targets.items()
@@ -254,7 +257,7 @@ def _handoff_targets(view: OrgView, role_id: str, under: Iterable[_Command]) -> 
 
 
 def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
-    """Whether neither the position of the sender nor the layers of the two forbid it."""
+    """Whether neither the position of the sender nor the layers of the two forbid the hand-off."""
     posts = view.records.posts
     if sender not in posts or receiver not in posts:
         return True
@@ -264,7 +267,7 @@ def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
 def list_handoff_sources(view: OrgView, role_id: str) -> Iterator[v1.Member]:
     """The roles that may hand work to a role."""
     chain = view.list_chain_above(role_id)
-    return _handoff_sources(view, role_id, chain, [_why_superior(view, edge) for edge in chain])
+    return _handoff_sources(view, role_id, chain, [_cite_superior(view, edge) for edge in chain])
 
 
 def _handoff_sources(
@@ -275,9 +278,9 @@ def _handoff_sources(
     if superior is not None and superior.profile.can_delegate:
         sources[chain[0].target] = list(reasons_of_superiors[0])
     for edge in view.list_edges_to(EdgeKind.MAY_HAND_WORK_TO, role_id):
-        sources.setdefault(edge.source, []).append(why_edge(edge))
+        sources.setdefault(edge.source, []).append(cite_edge(edge))
     return (
-        _superior(view, source, tuple(why))
+        _build_superior(view, source, tuple(why))
         for source, why in sources.items()
         if _may_hand_to(view, source, role_id)
     )
@@ -290,7 +293,7 @@ def _list_domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:
             id=edge.target,
             description=domain.record.description if domain else "",
             chosen=decide_dispatch(view, edge.target).role_id == role_id,
-            why=(why_edge(edge),),
+            why=(cite_edge(edge),),
         )
 
 
@@ -298,7 +301,7 @@ def _build_escalation(view: OrgView, edge: Edge) -> v1.EscalationItem:
     return v1.EscalationItem(
         id=edge.target,
         tier=edge.attribute,
-        why=(why_edge(edge),),
+        why=(cite_edge(edge),),
         **_build_superior_fields(view, edge.target),
     )
 

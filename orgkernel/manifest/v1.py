@@ -1,6 +1,6 @@
 """The shape of `crew_manifest` version 1.
 
-Fields are only ever added to it. Fields for later features already exist and are empty or null until then. Every item of a list has an `id` and `why`.
+Fields are only added, never removed. Fields for later features already exist and are empty or null until then. Every item of a list has an `id` and `why`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Something that a role has or is, and the lines that declare it."""
+    """Something that a role has, with the lines that declare it."""
 
     id: str
     why: tuple[Why, ...]
@@ -111,7 +111,7 @@ class PlanItem(Named, frozen=True, kw_only=True):
 
 
 class HeldGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored grant that currently adds to a tool; of several that say the same, the one that ends last."""
+    """A stored grant that currently applies to a tool. Of equal ones, the one that ends last."""
 
     id: str
     level: str
@@ -132,7 +132,7 @@ class ToolItem(Named, frozen=True, kw_only=True):
     actions: dict[str, str]
     """Each action and the level that it requires."""
     allowed_actions: tuple[str, ...]
-    """Actions that are allowed now, whatever the circumstances that only the caller knows; for an exclusive tool also `lock`."""
+    """Actions that are allowed now, whatever circumstances the caller has; for an exclusive tool also `lock`."""
     falls_back_to: tuple[str, ...]
     names: dict[str, str]
     input_schema: dict[str, Any] | None
@@ -148,22 +148,22 @@ class ToolItem(Named, frozen=True, kw_only=True):
     ask_actions: tuple[str, ...] = ()
     """Actions that need an approval first."""
     conditional_actions: tuple[str, ...] = ()
-    """Actions that are not allowed with what is known, but that a time, channel, path or lock could open."""
+    """Actions that are not allowed with the known circumstances, but could be at another time, channel, path or lock."""
     declared: bool = True
     wired: bool | None = None
     """Whether the role's runtime has registered the tool. Null if unknown."""
     used: bool | None = None
     """Whether the tool has been called. Null if unknown."""
     gated_by: tuple[str, ...] = ()
-    """What its declaration asks of a user: `department`, `rank`, `restricted_to`, `qualification`."""
+    """The requirements in its declaration: `department`, `rank`, `restricted_to`, `qualification`."""
     qualified: bool | None = None
-    """Whether the agent has passed every test that the tool asks for. Null for a role."""
+    """Whether the agent has passed every test that the tool requires. Null for a role."""
     qualified_at: str | None = None
-    """When it passed the last of them."""
+    """The time when it passed the last of them."""
 
 
 class RequestableTool(Item, frozen=True, kw_only=True):
-    """A tool that is needed and that a grant would allow."""
+    """A needed tool that a grant would allow."""
 
     level: str
     """The level that the grant must give."""
@@ -187,9 +187,9 @@ class SkillItem(Named, frozen=True, kw_only=True):
     proficiency_name: str | None
     optional: bool
     held_proficiency: int | None = None
-    """In the manifest of an agent: the level that is left of the skill now. Null where the agent does not hold it."""
+    """In the manifest of an agent: the current level of the skill. Null if the agent does not hold it."""
     gap: int | None = None
-    """In the manifest of an agent: how many levels are missing."""
+    """In the manifest of an agent: the number of missing levels."""
 
 
 class EscalationItem(Member, frozen=True, kw_only=True):
@@ -228,7 +228,7 @@ class FindingItem(Item, frozen=True, kw_only=True):
 
 
 class Coverage(Item, frozen=True, kw_only=True):
-    """A domain that the organization answers for or one of its roles handles, and the role that dispatch chooses."""
+    """A domain that the organization or one of its roles handles, with the role that dispatch chooses."""
 
     role_id: str | None
     answers_for: bool
@@ -259,15 +259,15 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     ceiling: bool
     fallback: bool
     match: dict[str, Any]
-    """The subjects that it applies to, and when."""
+    """The subjects and circumstances that it applies to."""
     allows: tuple[str, ...]
-    """What it allows, as `KIND:ID`; an id may end in `*`. For a ceiling: the most that it leaves."""
+    """The resources that it allows, as `KIND:ID`; an id can end in `*`. For a ceiling: the highest levels that it allows."""
     asks: tuple[str, ...]
-    """What needs an approval."""
+    """The resources that need an approval."""
     denies: tuple[str, ...]
-    """What it denies, even if others allow it. A `*` alone is everything, also under `asks`."""
+    """The resources that it denies, even if others allow them. A `*` alone means everything, also under `asks`."""
     spares: tuple[str, ...]
-    """What a `deny` or `ask` policy about all tools leaves out."""
+    """The resources that a `deny` or `ask` policy about all tools leaves out."""
     bounds: tuple[str, ...]
     """For a ceiling: the kinds of resources that it limits."""
     session: dict[str, Any]
@@ -302,11 +302,11 @@ class NextRank(RankItem, frozen=True, kw_only=True):
     requirements: tuple[RequirementItem, ...]
     qualifications: tuple[str, ...]
     missing_qualifications: tuple[str, ...]
-    """Required qualifications that the agent has not passed or that do not count any more."""
+    """Required qualifications that the agent has not passed or whose result is no longer valid."""
     eligible: bool
-    """Whether every requirement is met. Nobody is promoted until somebody with the right decides it."""
+    """Whether every requirement is met. A promotion still needs a decision by a superior, the owner or an operator."""
     checks: tuple[RequirementCheck, ...]
-    """Every requirement, trust and lifecycle included, and whether it is met."""
+    """Every requirement, including trust and lifecycle, and whether it is met."""
 
 
 class QualificationItem(Named, frozen=True, kw_only=True):
@@ -351,17 +351,18 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     handoff_targets: tuple[Member, ...]
     handoff_sources: tuple[Member, ...]
     depth_left: Fact | None
-    """How many hand-offs may follow one another below the role if a run begins with it. Within a run, a check of the
-    hand-off says what is left. Null if it hands work to no role."""
+    """The number of consecutive hand-offs below the role if a run starts with it. Within a run, a hand-off check returns the
+    remaining number. Null if the role cannot hand work down.
+    """
     domains: tuple[DomainItem, ...]
     intents: tuple[Item, ...]
     plans: tuple[PlanItem, ...]
     listed_procedures: tuple[Item, ...] = ()
-    """Procedures of the profile, besides those of the skills that the role requires."""
+    """Procedures in the profile, in addition to those of the skills that the role requires."""
     tools: tuple[ToolItem, ...]
     essential_tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...] = ()
-    """Tools that its plans need or its profile lists, and that it cannot use without a grant."""
+    """Tools that its plans need or its profile lists, and that it can use only with a grant."""
     skills: tuple[SkillItem, ...]
     cognitive_skills: tuple[CognitiveSkillItem, ...] = ()
     """Skills with instructions (SKILL.md) that are open to a new holder of the role."""
@@ -380,7 +381,7 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     examples: tuple[Item, ...] = ()
     """Requests that the role takes, as people write them."""
     not_examples: tuple[Item, ...] = ()
-    """Requests that sound like the role's work and are not."""
+    """Requests that sound similar to the role's work but are not."""
     rank: Item | None = None
     """Null: agents have ranks, and their manifests show them."""
     agents: tuple[Item, ...] = ()
@@ -406,7 +407,7 @@ class Post(Named, frozen=True, kw_only=True):
 
 
 class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The complete profile of an agent, and what it may do in all its roles together.
+    """The complete profile of an agent, with its permissions in all its roles together.
 
     >>> from orgkernel import Kernel
     >>> butler = Kernel.open().agent_manifest("household", "butler")
@@ -435,18 +436,18 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     trust: float | None
     """The mean of its trust now, 0 to 1."""
     trust_distribution: Trust
-    """What the mean rests on: the starting trust and the recorded outcomes."""
+    """The distribution behind the mean: the starting trust and the recorded outcomes."""
     promotion: PromotionDecision
-    """Its trust, and the way to the ranks above and below."""
+    """Its trust, and the paths to the ranks above and below."""
     qualifications: tuple[QualificationItem, ...]
     """Passed qualifications that have not expired."""
     qualification_status: QualificationStatus
     skills: tuple[SkillItem, ...]
-    """The skills that its roles ask for, with the level that it holds."""
+    """The skills that its roles require, with its own level."""
     skill_profile: SkillProfile
     personality: PersonalityItem
     standing_orders: tuple[OrderItem, ...]
-    """In the order in which they hold."""
+    """The standing orders, highest precedence first."""
     cognitive_skills: tuple[CognitiveSkillItem, ...]
     """Skills with instructions (SKILL.md) that are open to it now."""
     handled_intents: tuple[IntentItem, ...]
@@ -463,7 +464,7 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     handoff_sources: tuple[Item, ...]
     """Roles that may hand work to one of its roles."""
     depth_left: Fact | None
-    """As in the manifest of a role."""
+    """The number of consecutive hand-offs below its roles, as in the manifest of a role."""
     file_claims: tuple[ClaimItem, ...]
     """Files that it has claimed now."""
     open_blockers: tuple[BlockerItem, ...]
@@ -549,7 +550,7 @@ def build_manifest_schema() -> dict[str, Any]:
 def build_definitions(
     shapes: Sequence[type[msgspec.Struct]], reference: str
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """References to record types, and the definitions of everything they contain, by name.
+    """References to record types, and the definitions of all types they contain, by name.
 
     The description of a definition is the first paragraph of the docstring, without Python examples.
     """

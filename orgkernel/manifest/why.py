@@ -1,4 +1,4 @@
-"""Where the values of a manifest are declared: items of settings and texts with their lines, and the lines of other values."""
+"""Find the lines that declare the values of a manifest, and build items of settings and texts with them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Record
 from orgkernel.graph.questions import OrgView
@@ -16,20 +16,20 @@ from orgkernel.loading.sources import SourceDocument
 from orgkernel.manifest.v1 import Fact, Item
 
 Source = RolePost | SourceDocument
-"""The source of a value's place: a profile at its post, or an organization's document."""
+"""The document of a value: a profile at its post, or an organization's document."""
 LocatedSetting = tuple[str, int, bool]
-"""File and line of a setting, and whether it is written there."""
+"""The file and line of a setting, and whether it is written there."""
 Places = Callable[[str, str, str], tuple[Why, ...]]
-"""From kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""
+"""A function from kind (`role`, `organization`, `tool`, `plan`, …), id and field to its lines. Empty if no line sets it."""
 
 
-def why_item(item_id: str, text: str, place: Place) -> Item:
+def build_cited_item(item_id: str, text: str, place: Place) -> Item:
     """An item declared by one line."""
-    return Item(id=item_id, why=(why_place(text, place),))
+    return Item(id=item_id, why=(cite_place(text, place),))
 
 
 def locate_setting(text: str, place: LocatedSetting, when_set: str = " is set") -> Why:
-    """The line of a setting. If it is not set: the nearest line above, and a statement that the default applies."""
+    """The line of a setting. If it is not set: the nearest line above, with the statement that the default applies."""
     file, line, written = place
     return Why(text + (when_set if written else " is not set; the default applies"), file, line)
 
@@ -65,16 +65,16 @@ def _convert_plain(value: Any) -> Any:
 
 
 def listed(source: Source, route: Sequence[str], texts: Sequence[str]) -> tuple[Item, ...]:
-    """A list of texts as items; a text is its own id."""
+    """A list of texts as items. The text is also the id."""
     field = ".".join(route)
     return tuple(
-        why_item(text, f"{field}[{number}]", source.place(*route, number))
+        build_cited_item(text, f"{field}[{number}]", source.place(*route, number))
         for number, text in enumerate(texts)
     )
 
 
 def locate_nothing(_kind: str, _id: str, _field: str) -> tuple[Why, ...]:
-    """For manifests without their documents."""
+    """The function for manifests without their documents. It finds no lines."""
     return ()
 
 
@@ -91,18 +91,18 @@ def get_places(view: OrgView) -> Places:
     def find(kind: str, id: str, field: str) -> tuple[Why, ...]:
         if kind == "organization":
             document = records.document
-            return _why(f"{field} of {id}", document.place(field, key=True)) if document.has(field) else ()
+            return _cite(f"{field} of {id}", document.place(field, key=True)) if document.has(field) else ()
         if kind == "role":
             post = records.posts.get(id)
             written = post is not None and post.has(field)
-            return _why(f"{field} of {id}", post.place(field, key=True)) if post and written else ()
+            return _cite(f"{field} of {id}", post.place(field, key=True)) if post and written else ()
         definition = catalogs[kind].get(id)
         if definition is None:
             return ()
-        return _why(f"{field} of {kind} {id}", definition.place(field, key=True))
+        return _cite(f"{field} of {kind} {id}", definition.place(field, key=True))
 
     return find
 
 
-def _why(text: str, place: Any) -> tuple[Why, ...]:
-    return (why_place(text, place),)
+def _cite(text: str, place: Any) -> tuple[Why, ...]:
+    return (cite_place(text, place),)

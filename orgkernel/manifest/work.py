@@ -1,4 +1,4 @@
-"""What a manifest says of the work that goes on: how far a role may hand work down, claimed files, open questions."""
+"""Parts of a manifest about current work: the depth of hand-offs, claimed files, open blockers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _LIMIT = "max_spawn_depth"
 
 
 def build_depth_limit(view: OrgView, *, hands_off: bool) -> Fact | None:
-    """The limit of the organization, for a role that hands work down."""
+    """The depth limit of the organization, if the role can hand work down."""
     if not hands_off:
         return None
     limit = view.records.organization.limits.max_spawn_depth
-    (fact,) = build_facts(view.records.declaring("limits", _LIMIT), ("limits",), {_LIMIT: limit})
+    (fact,) = build_facts(view.records.get_declaring_document("limits", _LIMIT), ("limits",), {_LIMIT: limit})
     return Fact(id="depth_left", value=limit, why=fact.why)
 
 
 def list_claims_of(state: StateView, holders: Iterable[str], now: float) -> Iterator[ClaimItem]:
-    """The claims of these holders that hold now."""
+    """The current claims of these holders."""
     for holder in holders:
         for claim in state.claims.find_by_holder(holder):
             if claim.expires_at > now:
@@ -34,7 +34,7 @@ def list_claims_of(state: StateView, holders: Iterable[str], now: float) -> Iter
 
 
 def list_blockers_of(state: StateView, agents: Iterable[str]) -> Iterator[BlockerItem]:
-    """The open questions of these agents."""
+    """The open blockers of these agents."""
     for agent_id in agents:
         for each in state.blockers.get(agent_id, ()):
             yield BlockerItem(

@@ -39,7 +39,7 @@ def require_sdk(what: str = "serving MCP") -> None:
 
 
 def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
-    """A server whose every message is answered in the name of the asker that `find_asker` finds for its context."""
+    """Build a server that answers every message for the asker that `find_asker` returns for its context."""
     from mcp import types
     from mcp.server.caching import CacheHint
     from mcp.server.lowlevel import Server

@@ -1,1 +1,1 @@
-"""Operations: one function per write. It decides whether the actor may, writes, audits, and returns what happened."""
+"""Operations: one function for each write. It checks the right of the actor, writes, audits, and returns the result."""

@@ -1,7 +1,8 @@
-"""Change the state of agents: rank, trust, lifecycle, test results. The roster declares agents, the store has their state.
+"""Change the state of agents: rank, trust, lifecycle, test results. The roster declares agents; the store has their
+state.
 
-The first change adds an agent of the roster to the store. Each change needs a right over the agent, so nobody changes
-their own state.
+The first change adds an agent of the roster to the store. Each change needs a right over the agent, so an agent cannot
+change its own state.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.subject import NO_RANK, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import compute_level_for_score, decide_standing, has_passed
-from orgkernel.decisions.evidence.skill_levels import terms_of
+from orgkernel.decisions.evidence.skill_levels import get_skill_terms
 from orgkernel.decisions.evidence.state_view import (
     ALL_ORGANIZATIONS,
     AgentState,
     Lifecycle,
     QualificationResult,
 )
-from orgkernel.decisions.evidence.trust import DEFAULT_WEIGHT, Trust, trust_from
+from orgkernel.decisions.evidence.trust import DEFAULT_WEIGHT, Trust, compute_trust
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
@@ -31,7 +32,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.rights import UNKNOWN_NAME, Right, noted_in
+from orgkernel.operations.rights import UNKNOWN_NAME, Right, open_noted_store
 from orgkernel.snapshots.snapshot import OrgSnapshot, require_declared_agent
 
 if TYPE_CHECKING:
@@ -51,11 +52,11 @@ def add_agent(
     org: str | None = None,
     reason: str = "",
 ) -> AgentState:
-    """Add an agent that a roster declares, or will; raises `Refused`, and `Conflict` when it is there already."""
+    """Add an agent that a roster declares or will declare. Raises `Refused`, and `Conflict` if it exists already."""
     org_id = choose_organization(context, org)
     require_one(org_id, "an agent")
     right = _find_right_over(context, org_id, agent_id, f"add {_name_agent(agent_id)}", "add itself")
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     if rank is not None:
         _require_rank(context.kernel, org_id, rank)
     _refuse_higher_rank(context, right, org_id, agent_id, rank, trust)
@@ -73,12 +74,12 @@ def add_agent(
 def set_rank(
     context: Context, agent_id: str, rank: str, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Promote or demote an agent; raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
+    """Promote or demote an agent. Raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a rank")
     what, itself = f"change the rank of {_name_agent(agent_id)}", "change its own rank"
     right = require_agent(context, org_id, agent_id, what, itself)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     _require_rank(context.kernel, org_id, rank)
     _refuse_higher_rank(context, right, org_id, agent_id, rank, None)
     note_agent(store, context, org_id, agent_id)
@@ -88,12 +89,12 @@ def set_rank(
 def set_trust(
     context: Context, agent_id: str, trust: float, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Set the trust in an agent, 0 to 1; raises as `set_rank`."""
+    """Set the trust in an agent, 0 to 1. Raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the trust in an agent")
     what, itself = f"change the trust of {_name_agent(agent_id)}", "change its own trust"
     right = require_agent(context, org_id, agent_id, what, itself)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     stored = store.agents.get(org_id, agent_id)
     _refuse_higher_rank(context, right, org_id, agent_id, None if stored is None else stored.rank, trust)
     note_agent(store, context, org_id, agent_id)
@@ -109,7 +110,7 @@ def move_agent(
     """
     org_id = choose_organization(context, org)
     what, itself = f"change the lifecycle of {_name_agent(agent_id)}", "change its own lifecycle"
-    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
+    store = open_noted_store(context, require_agent(context, org_id, agent_id, what, itself))
     _require_no_wider_stop(context, org_id, agent_id, lifecycle)
     note_agent(store, context, org_id, agent_id)
     return store.agents.move(agent_id, lifecycle, org_id=org_id, actor=context.actor.name, reason=reason)
@@ -126,15 +127,15 @@ def record_result(
     org: str | None = None,
     reason: str = "",
 ) -> QualificationResult:
-    """Record the score of a test, which is passed from the declared threshold on; raises as `set_rank`.
+    """Record the score of a test, which is passed at the declared threshold or above. Raises as `set_rank`.
 
-    A result that counts raises the skills of the qualification, each by one step, in the same transaction. Raises
-    `Conflict` (`PREREQUISITE_MISSING`) if a qualification that has to be passed first does not count.
+    A passed result raises the skills of the qualification, each by one step, in the same transaction. Raises `Conflict`
+    (`PREREQUISITE_MISSING`) if a prerequisite qualification is not passed.
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
     what, itself = f"record a test of {_name_agent(agent_id)}", "record its own test"
-    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
+    store = open_noted_store(context, require_agent(context, org_id, agent_id, what, itself))
     desk = context.documents.access(org_id)
     records, now = desk.view.records, desk.build_current_context().now
     if qualification not in records.qualifications:
@@ -175,7 +176,7 @@ def record_result(
         sample_size=sample_size,
         digests=digests,
         raises=[
-            (terms_of(records, skill), compute_level_for_score(score) if highest is None else highest)
+            (get_skill_terms(records, skill), compute_level_for_score(score) if highest is None else highest)
             for skill, highest in raised
         ],
         actor=context.actor.name,
@@ -186,11 +187,11 @@ def record_result(
 def invalidate_result(
     context: Context, agent_id: str, result_id: int, *, org: str | None = None, reason: str
 ) -> QualificationResult:
-    """Say that a result does not count, and why; raises as `set_rank`."""
+    """Invalidate a result, with a reason. Raises as `set_rank`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
     what, itself = f"invalidate a result of {_name_agent(agent_id)}", "invalidate its own result"
-    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
+    store = open_noted_store(context, require_agent(context, org_id, agent_id, what, itself))
     if all(each.result_id != result_id or each.org_id != org_id for each in store.results.list(agent_id)):
         raise UnknownRecord(
             f"the agent {quote(agent_id)} has no result {result_id}",
@@ -202,7 +203,7 @@ def invalidate_result(
 def promote_agent(
     context: Context, agent_id: str, *, override: str = "", org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Give an agent the next rank, if it meets every requirement or `override` says why it gets it anyway.
+    """Give an agent the next rank if it meets every requirement, or if `override` states a reason.
 
     Raises as `set_rank`, and `Conflict`: `NOT_ELIGIBLE` with what is missing, `HIGHEST_RANK` if there is no higher rank.
     """
@@ -210,7 +211,7 @@ def promote_agent(
     require_one(org_id, "a rank")
     what, itself = f"promote {_name_agent(agent_id)}", "promote itself"
     right = require_agent(context, org_id, agent_id, what, itself)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     path = context.documents.promotion(org_id, agent_id).promotion
     if path is None:
         raise Conflict(f"there is no rank above that of {_name_agent(agent_id)}", code="HIGHEST_RANK")
@@ -235,13 +236,13 @@ def promote_agent(
 
 
 class ListedAgent(AgentState, frozen=True):
-    """An agent as it stands, with the trust that follows from the outcomes of its work."""
+    """An agent with its stored state, and its trust from the outcomes of its work."""
 
     trust_now: Trust | None = None
 
 
 def list_agents(context: Context) -> tuple[tuple[ListedAgent, ...], tuple[Diagnostic, ...]]:
-    """All agents by id and organization, and where roster and store differ. Stored values win, the rest is as declared."""
+    """All agents by id and organization, and the differences between roster and store. Stored values override declared ones."""
     known: dict[tuple[str, str], AgentState] = {
         (each.agent_id, each.org_id): each for each in list_declared_agents(context.kernel)
     }
@@ -251,7 +252,7 @@ def list_agents(context: Context) -> tuple[tuple[ListedAgent, ...], tuple[Diagno
         trust = start.trust if each.trust is None else each.trust
         known[each.agent_id, each.org_id] = replace(each, rank=rank, trust=trust)
     drift = () if context.kernel is None else context.kernel.drift()
-    return tuple(_listed(context.kernel, known[key]) for key in sorted(known)), drift
+    return tuple(_build_listed_agent(context.kernel, known[key]) for key in sorted(known)), drift
 
 
 def list_declared_agents(kernel: Kernel | None) -> tuple[ListedAgent, ...]:
@@ -262,17 +263,17 @@ def list_declared_agents(kernel: Kernel | None) -> tuple[ListedAgent, ...]:
         for agent_id, definition in snapshot.records.agents.items()
     )
     ordered = sorted(agent_states, key=lambda each: (each.agent_id, each.org_id))
-    return tuple(_listed(kernel, each) for each in ordered)
+    return tuple(_build_listed_agent(kernel, each) for each in ordered)
 
 
-def _listed(kernel: Kernel | None, agent: AgentState) -> ListedAgent:
-    """An agent with its trust; the roster of its organization states the weight of its starting trust."""
+def _build_listed_agent(kernel: Kernel | None, agent: AgentState) -> ListedAgent:
+    """An agent with its trust. The roster of its organization states the weight of the starting trust."""
     served = {} if kernel is None else kernel.state.served
     declared = (
         served[agent.org_id].snapshot.records.agents.get(agent.agent_id) if agent.org_id in served else None
     )
     weight = DEFAULT_WEIGHT if declared is None else declared.record.trust_weight
-    trust = trust_from(agent.trust, weight, agent.successes, agent.failures)
+    trust = compute_trust(agent.trust, weight, agent.successes, agent.failures)
     return ListedAgent(
         agent.agent_id,
         agent.rank,
@@ -286,7 +287,7 @@ def _listed(kernel: Kernel | None, agent: AgentState) -> ListedAgent:
 
 
 def _get_snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[OrgSnapshot]:
-    """The organization that is named, or all that are served."""
+    """The named organization, or all that are served."""
     if kernel is None:
         return []
     served = kernel.state.served.values() if org_id == ALL_ORGANIZATIONS else [kernel.organization(org_id)]
@@ -294,7 +295,7 @@ def _get_snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> li
 
 
 def require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
-    """The right over an agent; raises `UnknownAgent` or `UnknownRecord` for one nobody knows, and `Refused`."""
+    """The right over an agent. Raises `UnknownAgent` or `UnknownRecord` for an unknown one, and `Refused`."""
     snapshots = _get_snapshots(context.kernel, org_id)
     declared = dict.fromkeys(each for snapshot in snapshots for each in snapshot.records.agents)
     if agent_id not in declared and context.store.agents.get(org_id, agent_id) is None:
@@ -331,15 +332,15 @@ def _require_rank(kernel: Kernel | None, org_id: str, rank: str) -> None:
 def _refuse_higher_rank(
     context: Context, right: Right | None, org_id: str, agent_id: str, rank: str | None, trust: float | None
 ) -> None:
-    """Raise `Refused` (`NO_AUTHORITY`) if a superior would give an agent a higher rank than its own.
+    """Raise `Refused` (`NO_AUTHORITY`) if a superior would give an agent a rank above its own.
 
-    Trust gives a rank to an agent for which neither the store nor the roster states one.
+    If neither the store nor the roster states a rank, trust determines it.
     """
     if right is None or right.kind == "owner":
         return
     desk = context.documents.access(org_id)
     tables = get_access_tables(desk.view)
-    giver, receiver = tables.subject(right.member), tables.subject(f"agent:{agent_id}")
+    giver, receiver = tables.find_subject(right.member), tables.find_subject(f"agent:{agent_id}")
     own = NO_RANK if giver is None else get_current_rank(desk.view, desk.state, giver)
     if rank is not None:
         given = get_rank_number(desk.view, rank)
@@ -380,6 +381,6 @@ def _require_no_wider_stop(context: Context, org_id: str, agent_id: str, lifecyc
 
 
 def note_agent(store: Store, context: Context, org_id: str, agent_id: str) -> None:
-    """Add a roster's agent to the store, if nothing is stored about it yet."""
+    """Add a roster's agent to the store, if it has no stored state yet."""
     if store.agents.get(org_id, agent_id) is None:
         store.agents.add(agent_id, org_id=org_id, actor=context.actor.name, reason="declared by the roster")

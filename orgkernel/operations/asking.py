@@ -1,7 +1,7 @@
-"""Ask for what was not permitted: find the request that waits for it already, or make the one that fits.
+"""Request a missing permission: find a pending request for it, or file the smallest one.
 
-The request of a call is for that call alone: its action, its input, and the version of the documents that refused it. Once
-somebody has edited the documents, nobody can approve it any more, and an approval that was given holds no longer.
+A request for a call is only for that call: its action, its input, and the version of the documents that refused it.
+After an edit of the documents it can no longer be approved, and an earlier approval is no longer valid.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NOTHING_TO_ASK = "NOTHING_TO_ASK"
 _BY_THE_CALLER = ("state", "path", "lock")
-"""Changes that whoever asks can make without anybody's approval."""
+"""Changes that the caller can make without an approval."""
 _LONGEST_REASON = 4_000
 _PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 
@@ -38,7 +38,7 @@ _PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 def find_pending(
     store: Store, org_id: str, request: AccessRequest, decision: AccessDecision
 ) -> tuple[PermissionRequest, ...]:
-    """The requests of the subject that wait for an answer and ask for at least this, oldest first."""
+    """The subject's pending requests for at least this, oldest first."""
     needed = LEVELS.index(decision.level_required) if decision.level_required in LEVELS else 0
     tool_input = request.context.input
     digest = None if tool_input is None else find_digest(tool_input)
@@ -57,7 +57,7 @@ def find_pending(
 
 
 def find_smallest_grant(kernel: Kernel, org_id: str, request: AccessRequest) -> RemedyChange | None:
-    """The smallest grant that would permit a request once the caller has done its own part; None if no grant would."""
+    """The smallest grant that would permit a request after the caller's own changes; None if no grant would."""
     for remedy in kernel.why(org_id, request).remedies:
         missing = [change for change in remedy.changes if change.kind not in _BY_THE_CALLER]
         change = missing[0] if len(missing) == 1 else None
@@ -74,11 +74,11 @@ def file_request_for_call(
     *,
     org: str | None = None,
 ) -> PermissionRequest:
-    """The request that waits for exactly this call, made if there is none. An approval of it permits the call once more.
+    """The pending request for exactly this call, filed if there is none. An approval permits the call once more.
 
-    The request states the arguments of the call, an empty object where it has none. `decision` is the one that refused it,
-    in the organization `org`, by default the one that is served or active. Raises `Refused`: `NOTHING_TO_ASK` where no
-    grant would permit the call, `SNAPSHOT_CHANGED` where the documents were edited since it was refused, and as `ask`;
+    The request states the arguments of the call, or an empty object. `decision` is the one that refused it,
+    in the organization `org`, by default the served or active one. Raises `Refused`: `NOTHING_TO_ASK` if no
+    grant would permit the call, `SNAPSHOT_CHANGED` if the documents were edited since the refusal, and as `ask`;
     and `TooManyRequests`.
     """
     org_id = choose_organization(context, org)
@@ -87,7 +87,7 @@ def file_request_for_call(
     if tool_input is None or digest is None:
         raise Refused(
             f"the call of {quote(request.resource)} has no input that an approval can be bound to",
-            "state the arguments as JSON, an empty object where there are none",
+            "state the arguments as JSON, or an empty object if there are none",
             BAD_VALUE,
         )
     draft = msgspec.structs.replace(
@@ -97,7 +97,7 @@ def file_request_for_call(
     try:
         return _find_same(context.store, draft) or ask(context, draft)
     except TooManyRequests:
-        # Another process may have asked between the look and the write.
+        # Another process could have filed the request between the check and the write.
         same = _find_same(context.store, draft)
         if same is None:
             raise
@@ -105,7 +105,7 @@ def file_request_for_call(
 
 
 def _draft(context: Context, org_id: str, request: AccessRequest, decision: AccessDecision) -> RequestDraft:
-    """The request for what is missing, not yet bound to a call. Raises `Refused` where no grant is missing."""
+    """The request for the missing permission, not yet bound to a call. Raises `Refused` if no grant is missing."""
     resource, level = request.resource, decision.level_required
     waives: tuple[str, ...] = ()
     if decision.outcome != "ask":
@@ -115,7 +115,7 @@ def _draft(context: Context, org_id: str, request: AccessRequest, decision: Acce
         if change is None:
             raise Refused(
                 f"no grant would permit {quote(request.subject)} {quote(request.action)} {quote(request.resource)}",
-                f"`orgkernel why {request.subject} {request.action} {request.resource}` says what decides",
+                f"`orgkernel why {request.subject} {request.action} {request.resource}` shows what decides",
                 NOTHING_TO_ASK,
             )
         resource, waives = change.value, change.waives
@@ -134,7 +134,7 @@ def _draft(context: Context, org_id: str, request: AccessRequest, decision: Acce
 
 
 def _find_same(store: Store, draft: RequestDraft) -> PermissionRequest | None:
-    """The oldest request that waits for exactly what a draft asks for."""
+    """The oldest pending request for exactly the same."""
     same = (
         "resources",
         "kind",
@@ -158,7 +158,7 @@ def _find_same(store: Store, draft: RequestDraft) -> PermissionRequest | None:
 
 
 def _summarize(request: AccessRequest, names: tuple[str, ...]) -> str:
-    """What is called with which arguments, for whoever answers. Values are never stored, and names only if they are plain."""
+    """A summary of the call for the approver. Values of arguments are never stored, and names only if they are plain."""
     plain = sorted(each for each in names if _PLAIN_NAME.fullmatch(each))
     shown = plain[:LISTED]
     arguments_text = listing(shown)

@@ -1,8 +1,8 @@
-"""Rights over others: who may restrict, promote, suspend somebody, answer their requests, and break their locks.
+"""Rights over other subjects: to restrict, promote and suspend them, answer their requests, and break their locks.
 
-An operator acts by the scopes of the credential, and an owner on everybody. Any other subject needs to be a superior of
-the one it acts on, in the chain of command of an organization that has both; or, where the act is about tools, a declared
-approver: somebody whose `may_grant` names every one of them. Nobody acts on a superior, whatever else they may do.
+An operator is limited only by the scopes of the credential, and an owner can act on every subject. Any other subject must
+be a superior of the target, in the chain of command of an organization that has both. For acts about tools, a declared
+approver, whose `may_grant` names all of them, is enough. No subject can act on its superior.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.chain_of_command import (
     find_chain_of_command,
-    names_in_chain_of_command,
+    list_names_in_chain_of_command,
 )
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import quote
@@ -28,8 +28,8 @@ from orgkernel.operations.rights import (
     ActingSubject,
     Right,
     find_member,
+    list_views,
     refuse_itself,
-    views_of,
 )
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def require_authority(
 ) -> Right | None:
     """The right by which the actor acts on a subject; None for an operator.
 
-    `what` and `itself` are what the messages say the actor may not do. `org_id` is the organization the act is about, and
-    `resources` is what it is about; where none is named, no approver has a right. Raises `Refused` (`NO_AUTHORITY`,
+    `what` and `itself` are the acts in the messages. `org_id` and `resources` are the organization and the resources of the
+    act. If no resources are named, approvers have no right. Raises `Refused` (`NO_AUTHORITY`,
     `SELF_GRANT`), and what `find_member` raises.
     """
     member = find_member(context.kernel, context.actor)
@@ -65,7 +65,7 @@ def require_authority(
 
 
 def has_authority(kernel: Kernel, actor: Actor, subject: str, org_id: str) -> bool:
-    """Whether an actor may use up what was given to a subject: its own, or that of somebody below it."""
+    """Whether an actor may use up grants of a subject: its own, or those of a subordinate."""
     try:
         member = find_member(kernel, actor)
     except Refused:
@@ -78,7 +78,7 @@ def has_authority(kernel: Kernel, actor: Actor, subject: str, org_id: str) -> bo
 def refuse_superior(
     kernel: Kernel, member: ActingSubject, subject: str, what: str, org_id: str | None
 ) -> None:
-    """Raise `Refused` (`NO_AUTHORITY`) if a subject is, or includes, a superior of the one that acts where the act reaches."""
+    """Raise `Refused` (`NO_AUTHORITY`) if the target is, or includes, a superior of the acting subject."""
     for view in _list_reached_organizations(kernel, org_id):
         for chain in _find_chains_above_member(view, member, subject):
             raise Refused(
@@ -102,7 +102,7 @@ def require_right(
     org_id: str | None,
     resources: Sequence[str],
 ) -> Right:
-    """The right of a subject over another: as its superior, or as an approver of every one of the resources.
+    """The right of a subject over another: as its superior, or as an approver of all the resources.
 
     Raises `Refused` (`NO_AUTHORITY`).
     """
@@ -115,7 +115,7 @@ def require_right(
 
 
 def find_grantable_tools(view: OrgView, member: ActingSubject) -> dict[str, Edge]:
-    """The tools that the roles of a subject may give away here, each with the edge of the highest level."""
+    """The tools that the roles of a subject may grant here, each with the edge of the highest level."""
     edges_by_tool: dict[str, Edge] = {}
     for known, identity in member.known:
         for role_id in identity.roles if known is view else ():
@@ -132,13 +132,13 @@ def find_grantable_tools(view: OrgView, member: ActingSubject) -> dict[str, Edge
 def _find_superior_right(
     kernel: Kernel, member: ActingSubject, subject: str, org_id: str | None
 ) -> Right | None:
-    """As a superior: of an agent in an organization, of a role or of all agents of a name in each that the act reaches."""
+    """The right as a superior: of an agent in an organization, or of a role or agent name in every organization of the act."""
     chains: list[tuple[Edge, ...]] = []
     for view in _list_reached_organizations(kernel, org_id):
-        roles = _roles_of(view, subject)
+        roles = _get_roles(view, subject)
         if not roles:
             continue
-        chain = _find_chain(view, _superior_names(view, member), roles)
+        chain = _find_chain(view, _list_superior_names(view, member), roles)
         if chain:
             chains.append(chain)
         elif org_id in EVERYWHERE or subject.startswith("role:"):
@@ -149,15 +149,15 @@ def _find_superior_right(
 
 
 def _list_reached_organizations(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
-    """The organizations an act reaches."""
-    return views_of(kernel.state, org_id or ALL_ORGANIZATIONS)
+    """The organizations that an act concerns."""
+    return list_views(kernel.state, org_id or ALL_ORGANIZATIONS)
 
 
-def _superior_names(view: OrgView, member: ActingSubject) -> tuple[str, ...]:
-    """The words under which chains of command name a subject: its roles, or the name of a person."""
+def _list_superior_names(view: OrgView, member: ActingSubject) -> tuple[str, ...]:
+    """The names by which chains of command refer to a subject: its roles, or the name of a person."""
     for known, identity in member.known:
         if known is view:
-            return identity.roles if identity.is_crew else names_in_chain_of_command(identity)
+            return identity.roles if identity.is_crew else list_names_in_chain_of_command(identity)
     return ()
 
 
@@ -166,7 +166,7 @@ def _find_chain(view: OrgView, superiors: tuple[str, ...], roles: Iterable[str])
     return next((chain for chain in chains if chain), ())
 
 
-def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
+def _get_roles(view: OrgView, subject: str) -> tuple[str, ...]:
     known = identify(view, subject)
     return () if known is None or not known.is_crew else known.roles
 
@@ -174,16 +174,16 @@ def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
 def _find_chains_above_member(
     view: OrgView, member: ActingSubject, subject: str
 ) -> Iterator[tuple[Edge, ...]]:
-    """The chains of command that lead from the one that acts up to a subject, or to somebody it includes."""
+    """The chains of command from the acting subject up to the target, or to a subject that the target includes."""
     own = tuple(role for known, identity in member.known if known is view for role in identity.roles)
     for each in _iterate_included(view, subject):
-        names = each.roles if each.is_crew else names_in_chain_of_command(each)
+        names = each.roles if each.is_crew else list_names_in_chain_of_command(each)
         if chain := _find_chain(view, names, own):
             yield chain
 
 
 def _iterate_included(view: OrgView, subject: str) -> Iterator[SubjectIdentity]:
-    """A subject, and whoever a role, a relationship or a tag means."""
+    """A subject, and the subjects that a role, a relationship or a tag includes."""
     known = identify(view, subject)
     if known is not None:
         yield known
@@ -198,7 +198,7 @@ def _iterate_included(view: OrgView, subject: str) -> Iterator[SubjectIdentity]:
 
 
 def _iterate_people(view: OrgView, subject: str) -> Iterator[str]:
-    """The subject itself, and the people whom a relationship or a tag means."""
+    """The subject itself, and the people with a relationship or a tag."""
     yield subject
     kind, _, name = subject.partition(":")
     for person in view.records.people.values():
@@ -218,7 +218,7 @@ def _is_owner(view: OrgView, subject: str) -> bool:
 def _find_approver_right(
     kernel: Kernel, member: ActingSubject, org_id: str | None, resources: Sequence[str]
 ) -> Right | None:
-    """As an approver: `may_grant` names every tool, in each organization the act reaches that declares it."""
+    """The right as an approver: `may_grant` names every tool, in each organization of the act that declares it."""
     tools = [resource.split(":")[1] for resource in resources if resource.startswith("tool:")]
     if not tools or len(tools) < len(resources):
         return None
@@ -243,12 +243,12 @@ def _build_no_right(
 ) -> Refused:
     edges = (
         edge
-        for view in views_of(kernel.state)
-        for role in _roles_of(view, subject)
-        if (edge := view.superior_edge_of(role)) is not None
+        for view in list_views(kernel.state)
+        for role in _get_roles(view, subject)
+        if (edge := view.get_superior_edge(role)) is not None
     )
     edge = next(edges, None)
-    who = "a superior of it" if edge is None else f"a superior of it ({_format_line(edge)})"
+    who = "one of its superiors" if edge is None else f"one of its superiors ({_format_line(edge)})"
     approver = ", a role whose `may_grant` names the tool" if resources else ""
     return Refused(
         f"{quote(member.subject)} may not {what}, because {quote(subject)} is not below it",

@@ -1,4 +1,4 @@
-"""Claim files to work on, keep them longer, give them back, and hand them over."""
+"""Claim files, extend claims, release them, and transfer them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.operations.context import Context
-from orgkernel.operations.rights import find_member, require_known_subject, speaks_for, views_of
+from orgkernel.operations.rights import choose_subject, find_member, list_views, require_known_subject
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 LEASE_SECONDS = 3_600.0
-"""How long a claim lasts if nobody says otherwise."""
+"""The default length of a claim in seconds."""
 
 
 def claim_files(
@@ -32,8 +32,8 @@ def claim_files(
     Raises `Conflict` (`CLAIM_CONFLICT`), and `Refused`.
     """
     org_id = _get_org_id(context, org)
-    find_member(context.kernel, context.actor)  # it is declared and at work
-    holder = speaks_for(context, holder, "holder", org_id)
+    find_member(context.kernel, context.actor)  # raises if it is undeclared or not at work
+    holder = choose_subject(context, holder, "holder", org_id)
     for each in (holder, planner):
         _require_declared(context, org_id, each)
     return context.store.claims.claim(
@@ -51,7 +51,7 @@ def extend_claim(
     seconds: float | None = None,
     reason: str = "",
 ) -> FileClaim:
-    """Let a claim last longer, from now. Raises `Conflict` (`STALE_TOKEN`)."""
+    """Extend a claim, counted from now. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _get_org_id(context, org)
     holder = _get_holder(context, holder, org_id)
     lasts = LEASE_SECONDS if seconds is None else seconds
@@ -63,7 +63,7 @@ def extend_claim(
 def release_claim(
     context: Context, org: str, token: int, holder: str | None = None, *, reason: str = ""
 ) -> FileClaim:
-    """Give the files of a claim back. Raises `Conflict` (`STALE_TOKEN`)."""
+    """Release the files of a claim. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _get_org_id(context, org)
     holder = _get_holder(context, holder, org_id)
     return context.store.claims.release(org_id, token, holder, actor=context.actor.name, reason=reason)
@@ -79,7 +79,7 @@ def transfer_claim(
     session: str | None = None,
     reason: str = "",
 ) -> FileClaim:
-    """Hand the files of a claim over: the new holder has a new token. Raises `Conflict` (`STALE_TOKEN`)."""
+    """Transfer a claim: the new holder gets a new token. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _get_org_id(context, org)
     holder = _get_holder(context, holder, org_id)
     _require_declared(context, org_id, to)
@@ -89,7 +89,7 @@ def transfer_claim(
 
 
 def list_claims(store: Store, org_id: str | None = None, path: str | None = None) -> tuple[FileClaim, ...]:
-    """The live claims; with a path or a glob, those that it overlaps."""
+    """The current claims; with a path or a glob, those that overlap with it."""
     claims = store.claims.list(org_id)
     if path is None:
         return claims
@@ -97,11 +97,11 @@ def list_claims(store: Store, org_id: str | None = None, path: str | None = None
 
 
 def _get_holder(context: Context, holder: str | None, org_id: str) -> str:
-    """Whoever holds a claim: somebody acts for themselves, and for the roles they fill, to which work was handed down."""
+    """The holder of a claim: the actor itself, or a role that it fills, to which work was handed down."""
     member = None if holder is None else find_member(context.kernel, context.actor)
     if holder is not None and member is not None and holder.startswith("role:") and holder in member.own:
         return holder
-    return speaks_for(context, holder, "holder", org_id)
+    return choose_subject(context, holder, "holder", org_id)
 
 
 def _get_org_id(context: Context, org: str) -> str:
@@ -111,4 +111,4 @@ def _get_org_id(context: Context, org: str) -> str:
 def _require_declared(context: Context, org_id: str, subject: str | None) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) for an agent or a person whom no document declares."""
     if context.kernel is not None and subject is not None and subject.startswith(("agent:", "person:")):
-        require_known_subject(views_of(context.kernel.state, org_id), subject, context.kernel.state)
+        require_known_subject(list_views(context.kernel.state, org_id), subject, context.kernel.state)

@@ -1,7 +1,7 @@
-"""Commission agents: put them to work in a role, with a key, a signed birth certificate and the skills of the role.
+"""Commission agents in a role, with a key, a signed birth certificate and the skills of the role.
 
-The documents declare the agent and its role; the act stores what follows from them. All agents of one act are
-commissioned, or none. Doing it again changes nothing, also after it was cut short.
+The documents declare the agent and its role; the operation stores the facts that follow from them. All agents of one
+call are commissioned, or none. Repeating it changes nothing, even after an interruption.
 """
 
 from __future__ import annotations
@@ -51,18 +51,20 @@ MOST_AT_ONCE = 10_000
 
 
 class CommissionOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An agent, and the role it is to fill."""
+    """An agent, and the role to commission it in."""
 
     agent: str
     role: str
     public_key: str | None = None
-    """The `did:key` of the agent, whose private key stays with the caller. Default: a key is made and kept beside the store."""
+    """The `did:key` of the agent, whose private key stays with the caller. By default, a key is created and kept next
+    to the store.
+    """
     probation: bool = False
-    """Whether it begins on probation; only for an agent about which nothing is stored yet."""
+    """Whether it begins on probation. Only for an agent without stored state."""
 
 
 class CommissionOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one order."""
+    """The result of one order."""
 
     agent_id: str
     org_id: str
@@ -70,13 +72,13 @@ class CommissionOutcome(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str
     """`commissioned`, `already`, or in a dry run `would_commission`."""
     did: str | None
-    """None in a dry run for an agent that has no key yet."""
+    """The `did:key` of the agent; None in a dry run if it has no key yet."""
     new_skills: tuple[str, ...]
     steps: tuple[CommissionStep, ...]
 
 
 class CommissionReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of commissioning, agent by agent."""
+    """The result of a commission, by agent."""
 
     org_id: str
     dry_run: bool
@@ -92,7 +94,7 @@ def commission_agents(
     reason: str = "",
     dry_run: bool = False,
 ) -> CommissionReport:
-    """Commission agents, all of them or none. A dry run stores nothing and makes no keys.
+    """Commission agents, all of them or none. A dry run stores nothing and creates no keys.
 
     Raises `Refused` with the first agent that cannot be commissioned, and `StoreError`.
     """
@@ -105,7 +107,7 @@ def commission_agents(
         )
         for agent in dict.fromkeys(order.agent for order in orders)
     }  # fmt: skip
-    context.store.read_view(org_id)  # a server decides with the state that it read last
+    context.store.read_view(org_id)  # a server decides with the latest state that it read
     desk, decisions = _decide(kernel, org_id, orders)
     if dry_run:
         return _preview(desk, decisions)
@@ -124,7 +126,7 @@ def commission_agents(
 
 
 def preview_commissions(kernel: Kernel, org: str, orders: Sequence[CommissionOrder]) -> CommissionReport:
-    """What commissioning would do now; nothing is stored. Raises `Refused` as `commission_agents` does."""
+    """The result that commissioning would have now. Nothing is stored. Raises `Refused` as `commission_agents` does."""
     desk, decisions = _decide(kernel, org, orders)
     return _preview(desk, decisions)
 
@@ -132,7 +134,7 @@ def preview_commissions(kernel: Kernel, org: str, orders: Sequence[CommissionOrd
 def _decide(
     kernel: Kernel, org: str, orders: Sequence[CommissionOrder]
 ) -> tuple[OrganizationAccess, list[CommissionDecision]]:
-    """The decision about each order; raises `Refused` for the first that is refused."""
+    """The decision about each order. Raises `Refused` for the first one that is refused."""
     if not 0 < len(orders) <= MOST_AT_ONCE:
         raise Refused(
             f"{len(orders)} agents cannot be commissioned at once", f"name 1 to {MOST_AT_ONCE}", "BAD_VALUE"
@@ -169,8 +171,8 @@ def _is_new(done: CommissionedAgent) -> bool:
     return done.added or done.born or done.assigned or bool(done.skills)
 
 
-def _list_new_skills(decision: CommissionDecision, held: Sequence[SkillRecord]) -> list[str]:
-    has = {each.skill for each in held}
+def _list_new_skills(decision: CommissionDecision, skill_records: Sequence[SkillRecord]) -> list[str]:
+    has = {each.skill for each in skill_records}
     return [skill for skill in decision.skills if skill not in has]
 
 
@@ -192,10 +194,10 @@ def _store(
     reason: str,
     snapshot: str,
 ) -> tuple[CommissionedAgent, ...]:
-    """Make the keys, sign the certificates, and store everything in one transaction.
+    """Create the keys, sign the certificates, and store everything in one transaction.
 
-    INVARIANT: a key is on the disk before the store names it. Where storing fails, the key stays and the next commission
-    of the agent uses it, so that nothing has to be undone.
+    INVARIANT: a key is on the disk before the store names it. If storing fails, the key stays and the next commission
+    of the agent uses it, so nothing has to be undone.
     """
     store = context.store
     keys = _open_keys(context, org_id)
@@ -246,11 +248,11 @@ def _store(
         )
 
 
-def _require_same_key(known: AgentIdentity, order: CommissionOrder) -> None:
-    if order.public_key not in (None, known.did):
+def _require_same_key(identity: AgentIdentity, order: CommissionOrder) -> None:
+    if order.public_key not in (None, identity.did):
         raise Refused(
-            f"the agent {quote(order.agent)} has the key {quote(known.did)} already",
-            "leave the public key out; an agent keeps the key that it was born with",
+            f"the agent {quote(order.agent)} has the key {quote(identity.did)} already",
+            "leave the public key out; an agent keeps its first key",
             "IDENTITY_CONFLICT",
         )
 
@@ -261,7 +263,7 @@ def _open_keys(context: Context, org_id: str) -> IdentityKeys:
 
 
 def find_certificate(context: Context, agent_id: str, *, org: str | None = None) -> BirthCertificate:
-    """The birth certificate of an agent. Raises `UnknownRecord` for one that was never commissioned."""
+    """The birth certificate of an agent. Raises `UnknownRecord` if it was never commissioned."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a certificate")
     stored_certificate = require_certificate(context.store.crew.certificate(org_id, agent_id), agent_id)
@@ -269,13 +271,13 @@ def find_certificate(context: Context, agent_id: str, *, org: str | None = None)
 
 
 def verify_birth_certificate(content: bytes | str, issuer: str | None = None) -> BirthCertificate:
-    """A certificate that is as its issuer signed it; no store and no network is needed. Raises `Refused`."""
+    """The content of a certificate with a valid signature of its issuer. Needs no store or network. Raises `Refused`."""
     certificate = read_certificate(content)
     verify_certificate(certificate, issuer)
     return certificate
 
 
 def find_issuer(location: StoreLocation, org_id: str) -> str | None:
-    """The `did:key` with which an organization signs certificates beside a store; None where it has none yet."""
+    """The `did:key` with which an organization signs certificates next to a store; None if it has none yet."""
     seed = IdentityKeys(location.checkpoints, org_id, os.urandom).find_issuer()
     return None if seed is None else derive_did(seed)

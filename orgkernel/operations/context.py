@@ -1,4 +1,4 @@
-"""What every operation is given: the documents, the store, and who acts."""
+"""The context of every operation: the documents, the store, and the actor."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 OPERATOR = "system:cli"
-"""Whoever works on the command line and does not say who they are."""
+"""The actor of a command line call without `--by`."""
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Who makes a change. The surface has authenticated them and checked their scopes."""
+    """The actor of a change. The surface has authenticated it and checked its scopes."""
 
     name: str
-    """Their name in the rows and the audit: `caller:KEY_ID`, `oidc:SUBJECT`, `person:owner`, `system:cli` …"""
+    """The name in rows and in the audit: `caller:KEY_ID`, `oidc:SUBJECT`, `person:owner`, `system:cli` …"""
     member: str = ""
-    """The `agent:ID`, `role:ID`, `person:ID` … they act as, whose rights limit them; empty for an operator, who acts by the
-    scopes of the credential alone."""
+    """The subject that the actor acts as, whose rights limit it: `agent:ID`, `role:ID`, `person:ID` … Empty for an
+    operator, which only the scopes of the credential limit.
+    """
     uses_grants: bool = False
-    """Whether a decision made for them uses up grants for a number of uses."""
+    """Whether a decision for this actor uses up grants with a limited number of uses."""
     person: str = ""
-    """The `person:ID` who runs the agent they act as; empty where the credential names none."""
+    """The `person:ID` who runs the agent that the actor acts as; empty if the credential names none."""
 
     @property
     def agent_id(self) -> str:
-        """The agent they act as; empty where there is none."""
+        """The agent that the actor acts as; empty if there is none."""
         kind, _, name = self.member.partition(":")
         return name if kind == "agent" else ""
 
 
 def build_actor(subject: str) -> Actor:
-    """The actor for a subject named on the command line: it acts as itself, with its own rights.
+    """The actor for a subject named on the command line. It acts as itself, with its own rights.
 
-    Raises `Refused` for an empty name, which a script writes whose variable is not set: nobody would mean an operator.
+    Raises `Refused` for an empty name. A script with an unset variable passes one, and it must not become an operator.
     """
     if not subject:
         raise Refused(
@@ -49,16 +50,16 @@ def build_actor(subject: str) -> Actor:
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What one operation works with."""
+    """The context of one operation."""
 
     kernel: Kernel | None
-    """The documents, deciding with the state of `store`; None if there are none; then names are not checked."""
+    """The documents, deciding with the state of `store`. None if there are no documents; then names are not checked."""
     store: Store
     actor: Actor
 
     @property
     def documents(self) -> Kernel:
-        """The documents, for an operation that needs them; raises `NothingToRead` if there are none."""
+        """The documents, for an operation that needs them. Raises `NothingToRead` if there are none."""
         if self.kernel is None:
             raise NothingToRead("there are no documents here", "name some with `--path`")
         return self.kernel

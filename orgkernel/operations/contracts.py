@@ -1,4 +1,4 @@
-"""Store contracts: a result once for each session, a correction beside its original, decisions one after the other."""
+"""Store contracts: one result for each session, corrections of results, and decisions in order."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ UNSOUND = "CONTRACT_UNSOUND"
 
 
 def record_contract(context: Context, checked: CheckedContract, *, org: str | None = None) -> ContractRecord:
-    """Store a contract that was checked, if it is sound by itself, by the terms of the organization and beside what is stored.
+    """Store a checked contract, if it is valid alone, by the terms of the organization and together with stored
+    contracts.
 
-    Beside its brief, a correction beside its original, an entry of the log beside the one it supersedes, a result beside the
-    open blockers of its session, and a close beside the results of its workers. The audit has what was reported and refused.
+    It is compared with its brief, a correction with its original, a log entry with the one it supersedes, a result with the
+    open blockers of its session, and a close with the results of its workers. The audit records refused reports.
     Raises `Refused` (`CONTRACT_UNSOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
     """
     contract = checked.contract
@@ -55,12 +56,12 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
         return _store(context, contract, org)
     except Refused as refused:
         if refused.code == UNSOUND and isinstance(contract, SessionReport):
-            _note_refused(context, contract, organization_of(context, org), refused.message)
+            _note_refused(context, contract, choose_contract_organization(context, org), refused.message)
         raise
 
 
 def add_decision(context: Context, entry: DecisionEntry, *, org: str | None = None) -> ContractRecord:
-    """Add an entry to the decision log; without a time, it gets the time of now. Raises as `record_contract`."""
+    """Add an entry to the decision log. An entry without a time gets the current time. Raises as `record_contract`."""
     if entry.timestamp is None:
         entry = msgspec.structs.replace(entry, timestamp=as_utc(context.store.context.clock()))
     _require_sound(entry, None)
@@ -68,8 +69,8 @@ def add_decision(context: Context, entry: DecisionEntry, *, org: str | None = No
 
 
 def read_decision_log(context: Context, org: str | None = None) -> tuple[DecisionEntry, ...]:
-    """The entries of an organization, oldest first. Raises `Refused` (`LOG_MUTATED`) if what is stored was changed."""
-    org_id = organization_of(context, org)
+    """The entries of an organization, oldest first. Raises `Refused` (`LOG_MUTATED`) if stored entries were changed."""
+    org_id = choose_contract_organization(context, org)
     if changes := context.store.contracts.find_changes(org_id):
         raise Refused(
             f"the decision log was changed: {changes[0]}", "compare it with a backup", "LOG_MUTATED"
@@ -79,8 +80,8 @@ def read_decision_log(context: Context, org: str | None = None) -> tuple[Decisio
 
 
 def draft_next_brief(context: Context, brief_id: str, org: str | None = None) -> Brief:
-    """A brief below a stored one, from the results and decisions of its mission. Raises `UnknownRecord`."""
-    store, org_id = context.store, organization_of(context, org)
+    """A brief derived from a stored one, with the results and decisions of its mission. Raises `UnknownRecord`."""
+    store, org_id = context.store, choose_contract_organization(context, org)
     parent = store.contracts.get(org_id, brief_id)
     if parent is None or parent.kind != "brief":
         raise UnknownRecord(
@@ -111,28 +112,28 @@ def list_contracts(
     session: str | None = None,
     is_open: bool = False,
 ) -> tuple[ContractRecord, ...]:
-    """What is stored, oldest first; with `is_open`, the blockers that no decision has answered."""
-    return select_contracts(context.store, organization_of(context, org), kind, session, is_open)
+    """The stored contracts, oldest first; with `is_open`, the blockers that no decision has answered."""
+    return select_contracts(context.store, choose_contract_organization(context, org), kind, session, is_open)
 
 
 def select_contracts(
     store: Store, org_id: str, kind: str | None, session: str | None, is_open: bool
 ) -> tuple[ContractRecord, ...]:
-    """As `list_contracts`, of a store. Only blockers are open, so there are none of another kind."""
+    """The contracts of a store, as in `list_contracts`. With `is_open`, only blockers are returned."""
     if not is_open:
         return store.contracts.list(org_id, kind, session)
     return store.contracts.open_blockers(org_id, session) if kind in (None, "blocker") else ()
 
 
-def organization_of(context: Context, org: str | None) -> str:
-    """The organization whose contracts are meant. Raises `Refused` and `UnknownOrganization`."""
+def choose_contract_organization(context: Context, org: str | None) -> str:
+    """The organization of the contracts. Raises `Refused` and `UnknownOrganization`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a contract")
     return org_id if context.kernel is None else context.kernel.organization(org_id).snapshot.org_id
 
 
 def _store(context: Context, contract: Contract, org: str | None) -> ContractRecord:
-    org_id = organization_of(context, org)
+    org_id = choose_contract_organization(context, org)
     agent_id = context.actor.agent_id
     if agent_id and isinstance(contract, Blocker | DecisionEntry) and contract.agent is None:
         contract = msgspec.structs.replace(contract, agent=agent_id)
@@ -161,7 +162,7 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
 
 
 def _note_refused(context: Context, report: SessionReport, org_id: str, message: str) -> None:
-    """Write down that a session claimed something that is not so: who reopens the mission wants to know what was claimed."""
+    """Audit a refused report of a session, so a later reader of the mission sees the claim."""
     context.store.audit.write(
         AuditEntry(
             "contract", context.store.context.clock(), "refused", subject=f"contract:{get_contract_kind(report)}",
@@ -172,14 +173,14 @@ def _note_refused(context: Context, report: SessionReport, org_id: str, message:
 
 
 def encode_body(contract: Contract) -> dict[str, Any]:
-    """A contract as it is stored."""
+    """A contract in the form that is stored."""
     body: dict[str, Any] = msgspec.to_builtins(contract)
     body.setdefault("_schema", getattr(contract, "kind", ""))
     return body
 
 
 def _find_companions(contract: Contract, rows: ContractRows) -> list[Contract]:
-    """What is stored beside which a contract must be sound."""
+    """The stored contracts with which a contract must be consistent."""
     companions: list[ContractRecord] = []
     brief_id = getattr(contract, "brief", None)
     if brief_id is not None:
@@ -199,7 +200,7 @@ def _find_companions(contract: Contract, rows: ContractRows) -> list[Contract]:
         _require_same_parent(contract, rows.find(contract.replaces, "brief"))
     elif isinstance(contract, Blocker) and (end := rows.get_end(contract.session)) is not None:
         message = f"session {quote(contract.session)} has ended with the result {quote(end.record_id)}"
-        raise Refused(message, "a session that has ended is blocked by nothing", UNSOUND)
+        raise Refused(message, "a session that has ended cannot be blocked", UNSOUND)
     elif isinstance(contract, DecisionEntry):
         cited = (
             ("supersede", contract.supersedes, "decision_entry"),
@@ -224,14 +225,14 @@ def decode_contract(record: ContractRecord) -> Contract:
 
 
 def _require_same_parent(brief: Brief, replaced: ContractRecord | None) -> None:
-    """Whoever takes the place of a brief works for the same mission."""
+    """Raise `Refused` unless a brief and the one it replaces belong to the same mission."""
     if replaced is None or replaced.body.get("parent") != brief.parent:
         message = f"there is no brief {quote(brief.replaces or '')} of the same parent to replace"
         raise Refused(message, "cite a stored brief with the same `parent`", UNSOUND)
 
 
 def _does_correct_close(correction: Correction, rows: ContractRows) -> bool:
-    """Whether a correction is about the close of a mission."""
+    """Whether a correction is about a mission close."""
     name = correction.original or ""
     original = rows.get_end(name) or rows.find(name)
     return original is not None and original.kind == "mission_close"
@@ -242,7 +243,7 @@ def _require_sound(contract: Contract, other: Contract | None) -> None:
 
 
 def _say_unsound(problems: str) -> str:
-    return f"the contract is not sound: {problems}"
+    return f"the contract is not valid: {problems}"
 
 
 def _refuse_errors(findings: Iterable[ContractFinding]) -> None:

@@ -22,14 +22,14 @@ from orgkernel.decisions.evidence.service_record import (
     decide_drift,
     summarize_service,
 )
-from orgkernel.decisions.evidence.skill_levels import SkillTerms, terms_of
+from orgkernel.decisions.evidence.skill_levels import SkillTerms, get_skill_terms
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.rights import UNKNOWN_NAME, Right, find_member, noted_in
+from orgkernel.operations.rights import UNKNOWN_NAME, Right, find_member, open_noted_store
 from orgkernel.runtime.utc import as_utc
 from orgkernel.snapshots.snapshot import require_declared_agent
 
@@ -39,14 +39,14 @@ from orgkernel.snapshots.snapshot import require_declared_agent
 def set_status(
     context: Context, kind: OrgStatusKind, value: str, *, org: str | None = None, reason: str = ""
 ) -> OrgStatus:
-    """Record the alert or the watch. Only the owner, the root of the chain of command or an operator may.
+    """Record the alert or the watch. Only the owner, the root of the chain of command or an operator can.
 
     Raises `Refused`.
     """
     org_id = choose_organization(context, org)
     require_one(org_id, f"the {kind}")
     view = context.documents.organization(org_id).snapshot.index
-    right = _right_of_superior(context, view, kind)
+    right = _find_superior_right(context, view, kind)
     record = view.records.organization
     declared = record.alerts if kind == "alert" else record.watches
     if value not in declared:
@@ -54,13 +54,13 @@ def set_status(
         raise Refused(
             f"organization {quote(org_id)} does not declare the {kind} {quote(value)}", help, UNKNOWN_NAME
         )
-    return noted_in(context, right).crew.set_status(
+    return open_noted_store(context, right).crew.set_status(
         org_id, kind, value, actor=context.actor.name, reason=reason
     )
 
 
-def _right_of_superior(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
-    """The right of the owner, or of whoever has no superior in the organization."""
+def _find_superior_right(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
+    """The right of the owner, or of a subject whose role has no superior in the organization. Raises `Refused`."""
     member = find_member(context.kernel, context.actor)
     if member is None:
         return None
@@ -68,11 +68,11 @@ def _right_of_superior(context: Context, view: OrgView, kind: OrgStatusKind) -> 
         return member.owner_right
     for known, identity in member.known:
         for role in identity.roles if known is view else ():
-            if role in view.roots():
+            if role in view.list_roots():
                 return Right(member.subject, "superior", f"role {role} has no superior in {view.org_id}")
     raise Refused(
         f"{quote(member.subject)} may not call the {kind}",
-        f"the owner, an operator or whoever fills {listing(view.roots())} may",
+        f"the owner, an operator or a holder of {listing(view.list_roots())} may",
         NO_AUTHORITY,
     )
 
@@ -84,26 +84,26 @@ _Names = Annotated[tuple[_Name, ...], msgspec.Meta(max_length=64)]
 
 
 class EpisodeDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A piece of work that an agent has done. Its content stays where it is; only a reference is kept."""
+    """A piece of work that an agent has done. Only a reference to its content is stored."""
 
     outcome: EpisodeOutcome
     id: _Name | None = None
-    """An id of your own: recording the same episode again changes nothing. Default: a new id."""
+    """The caller's id: recording the same episode again changes nothing. Default: a new id."""
     role: _Name | None = None
-    """The role in which it worked."""
+    """The role in which the agent worked."""
     intent: _Name | None = None
     tier: _Name | None = None
-    """The capability tier that did it."""
+    """The capability tier that did the work."""
     cognitive_skill: _Name | None = None
     procedure: _Name | None = None
     skills: _Names = ()
-    """Skills that were exercised; the agent has them."""
+    """The exercised skills, which the agent must have."""
     tools: _Names = ()
-    """Tools that were called."""
+    """The called tools."""
     reference: Annotated[str, msgspec.Meta(max_length=500)] = ""
-    """Where the content is kept, such as a URL."""
+    """The location of the content, such as a URL."""
     digest: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
-    """SHA-256 of the content."""
+    """The SHA-256 of the content."""
 
 
 class RecordedEpisode(msgspec.Struct, frozen=True):
@@ -111,15 +111,15 @@ class RecordedEpisode(msgspec.Struct, frozen=True):
 
     episode: Episode
     outcome: str
-    """`stored`, or `known` where the same episode was recorded before."""
+    """`stored`, or `known` if the same episode was recorded before."""
 
 
 def record_episode(
     context: Context, agent_id: str, draft: EpisodeDraft, *, org: str | None = None
 ) -> RecordedEpisode:
-    """Store a piece of work, exercise its skills, count trust and outcomes: all in one transaction.
+    """Store a piece of work, exercise its skills, and count trust and outcomes, all in one transaction.
 
-    No agent records its own work, because trust follows from it. Raises `Refused`, `UnknownAgent` and `UnknownRecord`.
+    An agent cannot record its own work, because trust follows from it. Raises `Refused`, `UnknownAgent` and `UnknownRecord`.
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "an episode")
@@ -130,7 +130,7 @@ def record_episode(
         itself="record its own work", org_id=org_id,
     )  # fmt: skip
     terms = _require_names(view, agent_id, draft)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     episode = Episode(
         draft.id or store.context.new_id("ep"), org_id, agent_id, draft.outcome, store.context.clock(), draft.role,
         draft.intent, draft.tier, draft.cognitive_skill, draft.procedure, draft.skills, draft.tools, draft.reference,
@@ -141,7 +141,7 @@ def record_episode(
 
 
 def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[SkillTerms, ...]:
-    """The terms of the skills; raises `Refused` for names that nothing declares."""
+    """The terms of the skills. Raises `Refused` for undeclared names."""
     roles = [edge.target for edge in view.list_roles_filled_by(agent_id)]
     if draft.role is not None and draft.role not in roles:
         raise Refused(
@@ -160,7 +160,7 @@ def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[S
             if name not in declared:
                 help = did_you_mean(name, declared) or f"declare the {what} first"
                 raise Refused(f"there is no {what} {quote(name)}", help, UNKNOWN_NAME)
-    return tuple(terms_of(records, skill) for skill in dict.fromkeys(draft.skills))
+    return tuple(get_skill_terms(records, skill) for skill in dict.fromkeys(draft.skills))
 
 
 def _list_given(name: str | None) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def _list_given(name: str | None) -> tuple[str, ...]:
 def observe_personality(
     context: Context, agent_id: str, observed: Personality, *, org: str | None = None, reason: str = ""
 ) -> PersonalityDrift:
-    """Record a measured personality, and how far it is from the one in the roster. Raises as `record_episode`."""
+    """Record a measured personality. Returns its distance from the one in the roster. Raises as `record_episode`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a personality")
     require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
@@ -181,13 +181,15 @@ def observe_personality(
         context, f"agent:{agent_id}", f"record the personality of {quote(f'agent:{agent_id}')}",
         itself="record its own personality", org_id=org_id,
     )  # fmt: skip
-    noted_in(context, right).crew.observe(org_id, agent_id, observed, actor=context.actor.name, reason=reason)
-    context.store.read_view(org_id)  # a server answers from the state that it read last
+    open_noted_store(context, right).crew.observe(
+        org_id, agent_id, observed, actor=context.actor.name, reason=reason
+    )
+    context.store.read_view(org_id)  # a server decides with the latest state that it read
     return find_drift_of(context, agent_id, org=org_id)
 
 
 def find_drift_of(context: Context, agent_id: str, *, org: str | None = None) -> PersonalityDrift:
-    """How far the personality of an agent has drifted. Raises `UnknownAgent`."""
+    """The drift of an agent's personality. Raises `UnknownAgent`."""
     org_id = choose_organization(context, org)
     desk = context.documents.access(org_id)
     require_declared_agent(desk.view.records, agent_id)
@@ -198,12 +200,12 @@ def find_drift_of(context: Context, agent_id: str, *, org: str | None = None) ->
 
 
 class ServiceRecord(msgspec.Struct, frozen=True):
-    """What an agent has done, and what became of it."""
+    """The recorded work and career of an agent."""
 
     agent_id: str
     org_id: str
     identity: AgentIdentity | None
-    """None for an agent that was never commissioned."""
+    """The identity; None for an agent that was never commissioned."""
     born: str | None
     commissions: tuple[Commission, ...]
     lifecycle: str
@@ -238,7 +240,7 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
 def find_episodes(
     context: Context, agent_id: str, *, org: str | None = None, before: int | None = None, limit: int = 50
 ) -> tuple[Episode, ...]:
-    """The episodes of an agent, newest first. Raises `UnknownAgent` for one that has none and that no roster declares."""
+    """The episodes of an agent, newest first. Raises `UnknownAgent` if it has none and no roster declares it."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a list of episodes")
     episodes = context.store.crew.episodes(org_id, agent_id, before=before, limit=limit)

@@ -1,9 +1,9 @@
-"""Decide and write down: the row of the audit, and the uses of grants that go with it.
+"""Make decisions and record them: the audit row, and the uses of grants.
 
-A use of a grant for a number of uses counts only when it is written down for somebody who may report. To anybody else
-such a grant would be one without limit, since nothing is ever used up by asking; and if asking used it up, anybody on this
-machine could take what was given to somebody else. So the answer is `ask` where everything depends on such a grant and the
-credential may not report, or belongs to a subject that has no right over the holder of the grant.
+A use of a grant with a limited number of uses counts only when it is recorded for a credential that may report. If
+asking did not use up such a grant, it would be unlimited for other callers; if it did, any caller on this machine could
+use up the grants of others. So the answer is `ask` if everything depends on such a grant and the credential may not
+report, or belongs to a subject without a right over the holder of the grant.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ _OF_ANOTHER = Reason(
     "can use up",
 )
 _CONSUME = "consume_grant:"
-# What a caller wrote is cut in the audit, so that a question cannot fill the store.
+# Texts of callers are truncated in the audit, so a request cannot fill the store.
 _LONGEST = 500
 
 Answered = tuple[AccessDecision, tuple[Reason, ...], str]
-"""A decision, its reasons, and the name of its audit row; empty where nothing is stored."""
+"""A decision, its reasons, and the name of its audit row; empty if it was not stored."""
 
 
 class Decided(Struct, frozen=True):
-    """A question that is decided, and whose row is on its way."""
+    """A decided request, whose audit row is being written."""
 
     org: str
     asked: AccessRequest
@@ -60,10 +60,10 @@ class Decided(Struct, frozen=True):
     decision: AccessDecision
     reasons: tuple[Reason, ...]
     ticket: Ticket | None
-    """Of the row; None where there is no store."""
+    """The ticket of the row; None if there is no store."""
 
     def answer(self, row: str = "") -> Answered:
-        """The answer, now that its row is written: without the obligations that writing it has met."""
+        """The answer after its row was written, without the obligations that this has met."""
         used = {f"{_CONSUME}{grant}" for grant in self.decision.grants} if self.actor.uses_grants else set()
         if not used:
             return self.decision, self.reasons, row
@@ -71,7 +71,7 @@ class Decided(Struct, frozen=True):
         return replace(self.decision, obligations=left), self.reasons, row
 
     def answer_used_up(self) -> Answered:
-        """The answer where others were quicker each time."""
+        """The answer if other callers used up the grant each time."""
         code, decision = _USED_UP.code, self.decision
         denied = AccessDecision(
             "deny", code, (code,), decision.level_required, "none", (), decision.snapshot, decision.state_version
@@ -80,14 +80,14 @@ class Decided(Struct, frozen=True):
 
 
 def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest, actor: Actor) -> Decided:
-    """Decide, and hand the row in. Raises what `Kernel.can` raises, and `StoreError`."""
+    """Decide, and submit the audit row. Raises as `Kernel.can`, and `StoreError`."""
     began = time.perf_counter()
     desk = kernel.access(org)
-    request = desk.at_this_moment(request)
+    request = desk.add_current_state(request)
     decision, reasons = desk.decide_with_reasons(request)
     withheld = _find_withheld_reason(kernel, desk, decision, actor)
     if withheld is not None:
-        decision, reasons = _as_asked(decision, withheld, request), (withheld,)
+        decision, reasons = _convert_to_ask(decision, withheld, request), (withheld,)
     if store is None:
         return Decided(org, request, actor, decision, reasons, None)
     entry = build_entry(
@@ -99,14 +99,14 @@ def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest
 
 
 def decide_and_wait(kernel: Kernel, store: Store, org: str, request: AccessRequest, actor: Actor) -> Answered:
-    """Decide, and answer once the row is on the disk. Raises as `decide`."""
+    """Decide, and return the answer after the row is on disk. Raises as `decide`."""
     for _ in range(TRIES):
         decided = decide(kernel, store, org, request, actor)
         assert decided.ticket is not None
         try:
             return decided.answer(decided.ticket.result())
         except Conflict:
-            store.read_view()  # somebody else used the grant up: what is true now is another answer
+            store.read_view()  # another caller used up the grant, so the answer has changed
     return decided.answer_used_up()
 
 
@@ -117,7 +117,7 @@ def list_rows_as_decided(
     base_request: AccessRequest,
     actor: Actor,
 ) -> Sequence[AccessRow]:
-    """The rows of a list as deciding about each of them would answer."""
+    """The rows of a list as a decision about each of them would be answered."""
     if actor.uses_grants and not actor.member:
         return rows
     if next(find_limited_grants(desk.state.grants), None) is None:
@@ -139,9 +139,9 @@ def build_entry(
     seconds: float | None = None,
     detail: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
-    """What was asked and answered, as the audit has it; `actor` is the credential of whoever asked."""
+    """The audit entry of a decision; `actor` is the credential of the caller."""
     context = request.context
-    holder = get_access_tables(view).subject(request.subject)
+    holder = get_access_tables(view).find_subject(request.subject)
     matched: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     if holder is None or holder.identity.kind == "unknown":
@@ -149,8 +149,8 @@ def build_entry(
     else:
         relationship = holder.identity.relationship or ""
     if holder is not None and holder.policies:
-        matched = tuple(policy.id for policy in holder.matching(context))
-        denied = tuple(policy.id for policy in holder.policy_set(context).policies if policy.denies)
+        matched = tuple(policy.id for policy in holder.find_matching(context))
+        denied = tuple(policy.id for policy in holder.get_policy_set(context).policies if policy.denies)
     is_sender = request.subject.startswith("sender:")
     return AuditEntry(
         "decision",
@@ -181,8 +181,8 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
 
-def _as_asked(decision: AccessDecision, reason: Reason, request: AccessRequest) -> AccessDecision:
-    """A decision for whoever cannot use up the grant it rests on."""
+def _convert_to_ask(decision: AccessDecision, reason: Reason, request: AccessRequest) -> AccessDecision:
+    """The decision for a caller that cannot use up the grant it depends on."""
     return replace(
         decision, outcome="ask", code=reason.code, codes=(reason.code,), obligations=(f"approval:{request.resource}",),
         grants=(),
@@ -214,7 +214,7 @@ def _decide_row(
 def _find_withheld_reason(
     kernel: Kernel, desk: OrganizationAccess, decision: AccessDecision, actor: Actor
 ) -> Reason | None:
-    """Why somebody cannot use up the grants that a decision rests on; None where they can, or where it rests on none."""
+    """The reason why a caller cannot use up the grants that a decision depends on; None if it can, or if there are none."""
     if not decision.grants:
         return None
     used = {each.removeprefix(_CONSUME) for each in decision.obligations if each.startswith(_CONSUME)}

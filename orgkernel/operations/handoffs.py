@@ -1,7 +1,7 @@
-"""Write a hand-off down: asked, claimed and logged in one change.
+"""Record a hand-off: decide, claim the files, and log it, in one transaction.
 
-What the log knows counts and not what is stated: how deep the sender is, how many agents it has handed work to, whose work it does, and
-which brief it works by. What nobody knows is refused.
+The log overrides the statements of the caller: the depth of the sender, the number of its hand-offs, its principal, and
+the brief that it follows. Unknown facts are refused.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
 from orgkernel.operations.claims import LEASE_SECONDS
 from orgkernel.operations.context import Context
-from orgkernel.operations.contracts import encode_body, organization_of
-from orgkernel.operations.rights import find_member, speaks_for
+from orgkernel.operations.contracts import choose_contract_organization, encode_body
+from orgkernel.operations.rights import choose_subject, find_member
 from orgkernel.state.claims import WantedClaim, require_paths, require_seconds
 from orgkernel.state.contracts import WantedContract
 from orgkernel.state.handoffs import WantedHandoff
@@ -43,32 +43,32 @@ if TYPE_CHECKING:
 
 REFUSED, INCOMPLETE = "HANDOFF_REFUSED", "HANDOFF_INCOMPLETE"
 _OPEN = ("brief", "verify_command", "state:", "gate:")
-"""Obligations that have to be met before work is handed down; the others go with the work."""
+"""Obligations that must be met before work is handed down. Others go with the work."""
 
 
 class HandoffOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """Who hands work to whom, into which session."""
+    """The parties and the session of a hand-off."""
 
     to: str
     sender: str | None = None
     holder: str | None = None
-    """The agent that does the work; without one, it is anybody in the role."""
+    """The agent that does the work; by default, any agent in the role."""
     session: str | None = None
-    """The session that does the work; without one, the one that the edge says."""
+    """The session that does the work; by default, the one from the edge."""
     from_session: str | None = None
-    """The session of the sender; without one, the one that its brief was handed down into."""
+    """The session of the sender; by default, the one that its brief was handed down into."""
     question: HandoffQuestion = HandoffQuestion(sender="", receiver="")
-    """Circumstances. Sender and receiver in it do not count."""
+    """Circumstances. Its sender and receiver are ignored."""
     seconds: float | None = None
-    """How long the files are claimed, and the work counts as running."""
+    """The number of seconds for which the files are claimed and the work counts as running."""
     reason: str = ""
 
 
-_OWN_WORK = "whoever works by a brief hands down what is derived from it"
+_OWN_WORK = "a worker hands down only briefs that are derived from its own"
 
 
 class _Origin(msgspec.Struct, frozen=True):
-    """What the log knows about the sender: how it came to its own work."""
+    """The origin of the sender's own work, from the log."""
 
     brief: ReadContract | None = None
     record: HandoffRecord | None = None
@@ -77,13 +77,13 @@ class _Origin(msgspec.Struct, frozen=True):
 def record_handoff(
     context: Context, order: HandoffOrder, brief: ReadContract | None = None, *, org: str | None = None
 ) -> HandoffRecord:
-    """Write a hand-off down if it is permitted, and claim the files that its brief owns; both or nothing.
+    """Record a hand-off if it is permitted, and claim the files of its brief; both or nothing.
 
     Raises `Refused` (`HANDOFF_REFUSED`, `HANDOFF_INCOMPLETE`) and `Conflict` (`CLAIM_CONFLICT`, `HANDOFF_DUPLICATE`).
     """
-    org_id = organization_of(context, org)
-    find_member(context.kernel, context.actor)  # it is declared and at work
-    sender = speaks_for(context, order.sender, "sender", org_id)
+    org_id = choose_contract_organization(context, org)
+    find_member(context.kernel, context.actor)  # raises if it is undeclared or not at work
+    sender = choose_subject(context, order.sender, "sender", org_id)
     for what, name in (("the session", order.session), ("the session", order.from_session)):
         if name is not None:
             require_id(what, name)
@@ -106,7 +106,7 @@ def record_handoff(
         _require_complete(verdict, origin)
         assert verdict.routing is not None
         session = order.session or verdict.routing.session_key
-        holder = _holder(view, order, receiver)
+        holder = _choose_holder(view, order, receiver)
         return WantedHandoff(
             sender=identity.subject, receiver=f"role:{receiver}", holder=holder, session=session,
             from_session=order.from_session or (None if origin.record is None else origin.record.session),
@@ -130,7 +130,7 @@ def list_handoffs(
     brief: str | None = None,
     is_running: bool = False,
 ) -> tuple[HandoffRecord, ...]:
-    """The hand-offs, by organization and number. Raises `Refused` (`LOG_MUTATED`) if what is stored was changed."""
+    """The hand-offs, by organization and number. Raises `Refused` (`LOG_MUTATED`) if stored rows were changed."""
     handoffs = store.handoffs.list(
         org_id, session=session, sender=sender, receiver=receiver, brief=brief, is_running=is_running
     )
@@ -143,7 +143,7 @@ def list_handoffs(
 
 
 def _find_parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIdentity, str]:
-    """The one sender and the one role that are meant."""
+    """The sender and the receiving role. Raises `Refused` unless each word means exactly one."""
     senders, receivers, problems = find_parties(view, sender, receiver)
     if problems:
         raise Refused(
@@ -158,9 +158,9 @@ def _find_parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIde
 def _find_origin(
     context: Context, rows: HandoffRows, order: HandoffOrder, brief: Brief | None, sender: SubjectIdentity
 ) -> _Origin:
-    """How the sender came to its work: the stored brief that this one is derived from, and the hand-off of that.
+    """The origin of the sender's work: the stored brief that this one is derived from, and its hand-off.
 
-    An agent cannot store a brief and then work by it: what it derives from was handed down to it.
+    An agent cannot store a brief and then follow it: the parent brief must have been handed down to the agent.
     """
     read, record = None, None
     if brief is not None and brief.parent is not None:
@@ -197,13 +197,13 @@ def _find_origin(
 def _build_question(
     rows: HandoffRows, order: HandoffOrder, origin: _Origin, sender: SubjectIdentity, receiver: str
 ) -> HandoffQuestion:
-    """The question with what the log knows in place of what is stated, or where it is more."""
+    """The question with the facts from the log in place of stated ones, or where they are higher."""
     stated, came = order.question, origin.record
     above = None if came is None or came.depth is None else came.depth + 1
     depth = max((each for each in (stated.depth, above) if each is not None), default=None)
     if depth is None and came is None and not sender.is_crew:
         depth = 0  # nothing hands work to people and systems
-    # A session that the log does not know would begin to count anew.
+    # Count only sessions in the log, because an unknown one would start at zero.
     running = rows.count_running(sender.subject, None if came is None else came.session)
     principal = stated.on_behalf_of
     if came is not None and came.on_behalf_of is not None:
@@ -215,7 +215,7 @@ def _build_question(
             )
         principal = came.on_behalf_of
     return msgspec.structs.replace(
-        stated, context=msgspec.structs.replace(stated.context, now=0.0),  # the time is that of now
+        stated, context=msgspec.structs.replace(stated.context, now=0.0),  # 0.0 stands for the current time
         sender=sender.subject, receiver=f"role:{receiver}", depth=depth,
         children=max(stated.children or 0, running), concurrent=max(stated.concurrent or 0, running),
         on_behalf_of=principal,
@@ -223,24 +223,24 @@ def _build_question(
 
 
 def _build_refusal(permission: HandoffPermission) -> Refused:
-    """Which step fails first, and the codes of the others."""
+    """The refusal with the first failing step, and the codes of the others."""
     first = next(each for each in permission.findings if each.code == permission.code)
     others = [each.code for each in permission.findings if each is not first]
-    more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
+    more = f"; also: {listing(dict.fromkeys(others))}" if others else ""
     help = "; ".join(first.remedies) or "`orgkernel task handoff check` shows every step"
     if permission.code == "CLAIM_CONFLICT":
         return Conflict(f"{first.text}{more}", help, code="CLAIM_CONFLICT")
     sentence = f"{quote(permission.sender)} may not hand work to {quote(permission.receiver)}"
     if permission.outcome == "cannot_tell":
-        sentence = f"nobody can tell whether {quote(permission.sender)} may hand work to {quote(permission.receiver)}"
+        sentence = f"it is not known whether {quote(permission.sender)} may hand work to {quote(permission.receiver)}"
     return Refused(f"{sentence}: {permission.code}: {first.text}{more}", help, REFUSED)
 
 
 def _require_complete(verdict: HandoffVerdict, origin: _Origin) -> None:
-    """Raise `Refused` unless everything is shown and stated."""
+    """Raise `Refused` unless all obligations that must be met before are met."""
     left = [each for each in verdict.obligations if each.startswith(_OPEN)]
     if origin.record is not None and origin.record.brief is None:
-        left = [each for each in left if each != "state:parent_brief"]  # it came to its work without one
+        left = [each for each in left if each != "state:parent_brief"]  # the sender's own work has no brief
     if left:
         raise Refused(
             f"the hand-off from {quote(verdict.sender)} to {quote(verdict.receiver)} still needs {listing(left)}",
@@ -249,8 +249,8 @@ def _require_complete(verdict: HandoffVerdict, origin: _Origin) -> None:
         )
 
 
-def _holder(view: OrgView, order: HandoffOrder, receiver: str) -> str:
-    """Who does the work. Raises `Refused` for somebody who does not fill the role."""
+def _choose_holder(view: OrgView, order: HandoffOrder, receiver: str) -> str:
+    """The worker. Raises `Refused` for an agent that does not fill the role."""
     role = f"role:{receiver}"
     if order.holder is None or order.holder == role:
         return role
@@ -271,7 +271,7 @@ def _build_claim(
     seconds: float,
     reason: str,
 ) -> WantedClaim | None:
-    """The claim of what the brief owns, if it owns anything."""
+    """The claim of the brief's files, if it owns any."""
     if brief is None or not brief.files_owned:
         return None
     words = list_words_for(sender)

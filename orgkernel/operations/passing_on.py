@@ -1,9 +1,11 @@
-"""Passing on: nobody gives more than they hold without asking, for longer, for more uses, or in other circumstances.
+"""Passing on: a subject can grant only what it may use itself without asking, not for longer, for more uses, or in other
+circumstances.
 
-An operator and an owner give what is declared. An agent or a role gives tools that its `may_grant` names; a person gives to
-those it commands. Each gives at most what it is allowed itself, now and without asking, by what is left when every stored
-grant is taken away that does not cover what is given: one for a number of uses, one that ends earlier, one for another
-channel, session or part. So a grant for a number of uses is never passed on: several could use up what was given once.
+An operator and an owner can grant everything that is declared. An agent or a role can grant tools that its `may_grant`
+names; a person can grant to its subordinates. Each can grant at most what it may use itself, now and without asking,
+ignoring its own grants that do not cover the new one: those with a limited number of uses, an earlier expiry, or another
+channel, session or part. So a grant with a limited number of uses is never passed on, because several subjects could
+use it up.
 """
 
 from __future__ import annotations
@@ -30,18 +32,18 @@ from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.authority import find_grantable_tools, refuse_superior, require_right
 from orgkernel.operations.context import OPERATOR, Context
-from orgkernel.operations.resource_parts import covers, may_overlap, split_part
+from orgkernel.operations.resource_parts import does_cover, may_overlap, split_part
 from orgkernel.operations.rights import (
     MAY_NOT_GRANT,
     SELF_GRANT,
     ActingSubject,
     Right,
+    build_outside_refusal,
+    does_know_resource,
     find_member,
-    knows_resource,
-    only_outside,
+    list_views,
     refuse_itself,
     require_declared,
-    views_of,
 )
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.requests import GRANTED
@@ -55,50 +57,52 @@ _COMPARED = {
     "expires_at", "revoked_at", "uses_left", "request_id", "action", "input_digest",
     "snapshot",
 }  # fmt: skip
-"""The fields of a grant that bind nobody, or that are compared with what is given."""
+"""The fields of a grant that are compared with the new grant, or that do not limit it."""
 
 _UNBOUND: dict[str, Any] = dict.fromkeys(("channel", "session", "expires_at", "action", "input_digest"))
-"""What a grant that covers what is given is asked about without: it has been compared."""
+"""The bonds that are removed from a covering grant, because they have been compared."""
 
 
 def require_may_give(
-    context: Context, wanted: Grant, itself: str = "give itself a permission"
+    context: Context, new_grant: Grant, itself: str = "give itself a permission"
 ) -> Right | None:
-    """The right to give what a grant would give; None for an operator.
+    """The right to issue a grant; None for an operator.
 
-    `itself` is what the message says the actor cannot do for itself. Raises `Refused`: `UNKNOWN_NAME` for what nothing
-    declares, `SELF_GRANT`, `NO_AUTHORITY`, and `MAY_NOT_GRANT` for what the actor does not hold.
+    `itself` is the act in the message if the actor is the subject. Raises `Refused`: `UNKNOWN_NAME` for an undeclared name,
+    `SELF_GRANT`, `NO_AUTHORITY`, and `MAY_NOT_GRANT` for a permission that the actor does not have.
     """
     if context.kernel is not None:
-        require_declared(context.kernel.state, wanted)
+        require_declared(context.kernel.state, new_grant)
     member = find_member(context.kernel, context.actor)
     if member is None:
         return None
-    if member.is_owner_of(wanted.org_id):
-        if wanted.subject == member.subject:
+    if member.is_owner_of(new_grant.org_id):
+        if new_grant.subject == member.subject:
             raise Refused(f"{quote(member.subject)} cannot {itself}", "an owner has everything", SELF_GRANT)
         return member.owner_right
-    refuse_itself(context, member, wanted.subject, itself)
+    refuse_itself(context, member, new_grant.subject, itself)
     assert context.kernel is not None
-    what = f"give {quote(wanted.subject)} a permission"
-    refuse_superior(context.kernel, member, wanted.subject, what, wanted.org_id)
-    if wanted.waives:
-        raise only_outside(member.subject, f"lift {listing(wanted.waives)}")
+    what = f"give {quote(new_grant.subject)} a permission"
+    refuse_superior(context.kernel, member, new_grant.subject, what, new_grant.org_id)
+    if new_grant.waives:
+        raise build_outside_refusal(member.subject, f"lift {listing(new_grant.waives)}")
     is_crew = any(identity.is_crew for _, identity in member.known)
-    for resource in wanted.resources:
-        for view in views_of(context.kernel.state, wanted.org_id):
-            if knows_resource(view, resource):
+    for resource in new_grant.resources:
+        for view in list_views(context.kernel.state, new_grant.org_id):
+            if does_know_resource(view, resource):
                 if is_crew:
-                    _require_may_grant(view, member, resource, wanted.level)
-                _require_held(context.kernel.access(view.org_id), member, wanted, resource)
-    return require_right(context.kernel, member, wanted.subject, what, wanted.org_id, wanted.resources)
+                    _require_may_grant(view, member, resource, new_grant.level)
+                _require_held(context.kernel.access(view.org_id), member, new_grant, resource)
+    return require_right(
+        context.kernel, member, new_grant.subject, what, new_grant.org_id, new_grant.resources
+    )
 
 
 def require_may_approve(context: Context, request: PermissionRequest, approval: Approval) -> Right | None:
-    """The right to say yes to a request: approving is granting. Raises as `require_may_give`.
+    """The right to approve a request, which is the right to grant it. Raises as `require_may_give`.
 
-    Nobody approves what they asked for by way of another identity: not the person who runs the agent that asked, and
-    not the credential that asked in its name.
+    An actor cannot approve its own request under another identity: neither the person who runs the requesting agent nor the
+    credential that filed the request can.
     """
     now, holds = context.store.context.clock(), GRANTED.get(approval)
     wanted = replace(grant_asked_for(request), expires_at=None if holds is None else now + holds)
@@ -111,14 +115,14 @@ def require_may_approve(context: Context, request: PermissionRequest, approval: 
     if is_same and not is_trusted:
         raise Refused(
             f"{quote(actor.name)} asked for this itself, and cannot approve it",
-            "somebody else has to answer the request",
+            "another subject has to answer the request",
             SELF_GRANT,
         )
     return right
 
 
 def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, level: str) -> None:
-    """Raise `Refused` (`MAY_NOT_GRANT`) if no role of the giver may give the tool at that level."""
+    """Raise `Refused` (`MAY_NOT_GRANT`) if no role of the grantor may grant the tool at that level."""
     kind, _, tool = get_root_resource(resource).partition(":")
     edge = find_grantable_tools(view, member).get(tool) if kind == "tool" else None
     if edge is None:
@@ -135,30 +139,34 @@ def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, leve
         )
 
 
-def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant, resource: str) -> None:
-    """Raise `Refused` (`MAY_NOT_GRANT`) if the giver is not allowed itself what it would give."""
+def _require_held(desk: OrganizationAccess, member: ActingSubject, new_grant: Grant, resource: str) -> None:
+    """Raise `Refused` (`MAY_NOT_GRANT`) if the grantor itself is not allowed what the grant gives."""
     tables = get_access_tables(desk.view)
-    giver = tables.subject(member.subject)
+    giver = tables.find_subject(member.subject)
     whole, part = split_part(resource)
     target, _ = tables.find(whole)
     shown = quote(resource)
-    if giver is None or target.unknown:  # a pattern such as `tool:name*`, or a giver of another organization
+    if (
+        giver is None or target.unknown
+    ):  # a pattern such as `tool:name*`, or a grantor of another organization
         raise Refused(
             f"{quote(member.subject)} may not grant {shown} in {quote(desk.view.org_id)}",
             "name every tool and the organization, or let the owner or an operator grant it",
             MAY_NOT_GRANT,
         )
-    held = _held_by(desk, giver, wanted, part, target)
-    context = replace(desk.build_current_context(), channel=wanted.channel, session=wanted.session)
+    held = _select_held(desk, giver, new_grant, part, target)
+    context = replace(desk.build_current_context(), channel=new_grant.channel, session=new_grant.session)
     needed = (
-        LEVEL[wanted.level] if target.kind == "tool" else min(LEVEL[wanted.level], *target.required.values())
+        LEVEL[new_grant.level]
+        if target.kind == "tool"
+        else min(LEVEL[new_grant.level], *target.required.values())
     )
-    for action in _list_actions_at(target, needed) if wanted.action is None else (wanted.action,):
+    for action in _list_actions_at(target, needed) if new_grant.action is None else (new_grant.action,):
         request = AccessRequest(member.subject, action, whole, context)
         evaluation = evaluate(_ask_part(tables, request, held, part))
         asks = evaluation.outcome == "ask" or _does_ask_anywhere(_ask_part(tables, request, held, part))
         where = _describe_escape(
-            evaluation, tables.subject(wanted.subject), replace(wanted, resources=(whole,))
+            evaluation, tables.find_subject(new_grant.subject), replace(new_grant, resources=(whole,))
         )
         holds = (
             evaluation.outcome in ("allow", "conditional")
@@ -166,23 +174,25 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant
         )
         if holds and not asks and not where:
             continue
-        help = f"`orgkernel why {member.subject} {action} {whole}` says what holds it back"
-        has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(wanted.level)}"
-        if short := _short_grants(desk, giver, wanted, part, target):
-            text = f"{has} by {short}, {cannot} beyond that"
-            help = "give less than that grant, or let the owner or an operator grant it"
+        help = f"`orgkernel why {member.subject} {action} {whole}` shows what denies it"
+        has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(new_grant.level)}"
+        if short := _explain_short_grants(desk, giver, new_grant, part, target):
+            text = f"{has} through {short}, {cannot} beyond that"
+            help = "give no more than that grant, or let the owner or an operator grant it"
         elif asks:
-            text = f"{quote(member.subject)} has to ask for {shown} itself, and cannot grant it"
+            text = f"{quote(member.subject)} needs an approval to use {shown} itself, so it cannot grant it"
         elif holds:
-            text = f"{quote(member.subject)} may not use {shown} itself where {where}, and cannot grant it"
+            text = f"{quote(member.subject)} may not use {shown} itself if {where}, so it cannot grant it"
         else:
             text = f"{has} at level {quote(LEVELS[evaluation.left])} itself, {cannot}"
         raise Refused(text, help, MAY_NOT_GRANT)
 
 
-def _ask_part(tables: AccessTables, request: AccessRequest, held: StateView, part: str | None) -> Evaluation:
-    """The question whether the giver may do something itself; a scope that holds the part does not stand against it."""
-    evaluation = ask(tables, request, held)
+def _ask_part(
+    tables: AccessTables, request: AccessRequest, held_state: StateView, part: str | None
+) -> Evaluation:
+    """The evaluation for the grantor itself. A file scope that contains the part is not a failure."""
+    evaluation = ask(tables, request, held_state)
     evaluation.required = evaluation.resource.required.get(request.action, FULL)
     if part is not None and is_in_file_scope(evaluation, part):
         evaluation.assumed = Assumed(in_file_scope=True)
@@ -190,15 +200,16 @@ def _ask_part(tables: AccessTables, request: AccessRequest, held: StateView, par
 
 
 def _list_actions_at(target: Resource, level: int) -> tuple[str, ...]:
-    """The actions that are given with a level; where it is enough for none, the one that requires the least."""
+    """The actions that a level permits; if it permits none, the action that requires the lowest level."""
     given = tuple(action for action in target.actions if target.required[action] <= level)
     return given or (target.least_action,)
 
 
 def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Grant) -> str:
-    """Where the giver is held back and the receiver of the grant would not be, in words; empty if nowhere.
+    """The circumstances in which the grantor is limited and the receiver would not be, in words; empty if there are
+    none.
 
-    A policy about everybody, such as one for groups, binds the receiver too. One about the giver alone does not.
+    A policy for everybody, such as one for groups, also limits the receiver. A policy about only the grantor does not.
     """
     for each in evaluation.unstated:
         there = each.evaluation
@@ -224,7 +235,7 @@ def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Gr
 
 
 def _does_ask_anywhere(evaluation: Evaluation) -> bool:
-    """Whether the giver has to ask in some circumstances, for a grant answers for all of them."""
+    """Whether the grantor has to ask in some circumstances, because a grant applies in all of them."""
     order = evaluation.tables.order
     evaluation.is_complete = True
     for layer in order.depending:
@@ -232,15 +243,15 @@ def _does_ask_anywhere(evaluation: Evaluation) -> bool:
     return bool(evaluate(evaluation).failing & order.asking)
 
 
-# -- what somebody holds to give ---------------------------------------------------------------------------------------
+# -- permissions of the grantor ----------------------------------------------------------------------------------------
 
 
-def _held_by(
-    desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
+def _select_held(
+    desk: OrganizationAccess, giver: Subject, new_grant: Grant, part: str | None, target: Resource
 ) -> StateView:
-    """The state with those rows of the giver that are about the resource, without grants that do not cover what is given.
+    """The state with the grantor's rows about the resource, without grants that do not cover the new one.
 
-    What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
+    The remaining rows are widened to the whole resource, so the check for the part can be made on the whole.
     """
     state, root = desk.state, desk.view.records.organization.workspace_root
     now = desk.build_current_context().now
@@ -250,8 +261,8 @@ def _held_by(
             for about in find_about(state.grants, (key,), target)
             for each in about.rows
             if is_active(each, desk.view.org_id, now)
-            and not _lacks(each, wanted)
-            and (resources := _covering(each, part, root))
+            and not _explain_shortfall(each, new_grant)
+            and (resources := _find_covering_resources(each, part, root))
         )
         for key in giver.keys
     }
@@ -259,16 +270,16 @@ def _held_by(
         key: tuple(
             replace(each, resources=tuple(map(get_root_resource, each.resources)))
             for about in find_about(state.restrictions, (key,), target)
-            for each in (_reaching(row, part, root) for row in about.rows)
+            for each in (_narrow_restriction(row, part, root) for row in about.rows)
             if each.resources
         )
         for key in giver.keys
     }
-    return _with_lock(replace_stored(state, grants, restrictions), desk.view.org_id, target, giver)
+    return _add_lock(replace_stored(state, grants, restrictions), desk.view.org_id, target, giver)
 
 
-def _with_lock(state: StateView, org_id: str, target: Resource, giver: Subject) -> StateView:
-    """The state in which the giver holds the lock of an exclusive tool: who may use it next is nothing that is given."""
+def _add_lock(state: StateView, org_id: str, target: Resource, giver: Subject) -> StateView:
+    """The state in which the grantor holds the lock of an exclusive tool, because a lock is not part of a grant."""
     if not target.exclusive:
         return state
     return replace(
@@ -276,51 +287,55 @@ def _with_lock(state: StateView, org_id: str, target: Resource, giver: Subject) 
     )
 
 
-def _lacks(grant: Grant, wanted: Grant) -> str:
-    """How a grant falls short of what is given, in words; empty where it does not."""
+def _explain_shortfall(grant: Grant, new_grant: Grant) -> str:
+    """The respect in which a grant does not cover the new one, in words; empty if it does."""
     ends = grant.expires_at
     if grant.uses_left is not None:
         return "is for a number of uses"
-    if ends is not None and (wanted.expires_at is None or wanted.expires_at > ends):
+    if ends is not None and (new_grant.expires_at is None or new_grant.expires_at > ends):
         return f"ends at {as_utc(ends)}"
     for field in ("channel", "session"):
         only = getattr(grant, field)
-        if only is not None and only != getattr(wanted, field):
-            return f"holds only in the {field} {quote(only)}"
-    if grant.action is not None and grant.action != wanted.action:
-        return f"is for the action {quote(grant.action)} alone"
-    if grant.input_digest is not None and grant.input_digest != wanted.input_digest:
-        return "is for one input alone"
-    if grant.snapshot is not None and grant.snapshot != wanted.snapshot:
-        return "is for one version of the documents alone"
-    for field in grant.__struct_fields__:  # INVARIANT: a bond that nobody compares here is not passed on.
+        if only is not None and only != getattr(new_grant, field):
+            return f"is valid only in the {field} {quote(only)}"
+    if grant.action is not None and grant.action != new_grant.action:
+        return f"is only for the action {quote(grant.action)}"
+    if grant.input_digest is not None and grant.input_digest != new_grant.input_digest:
+        return "is only for one input"
+    if grant.snapshot is not None and grant.snapshot != new_grant.snapshot:
+        return "is only for one version of the documents"
+    for field in (
+        grant.__struct_fields__
+    ):  # INVARIANT: a grant with a bond that is not compared here is not passed on.
         if field not in _COMPARED and getattr(grant, field) != getattr(_PLAIN, field):
             return f"is bound by its {quote(field)}"
     return ""
 
 
-def _covering(grant: Grant, part: str | None, root: str | None) -> tuple[str, ...]:
-    """The resources of a grant that cover a part, each as a whole."""
+def _find_covering_resources(grant: Grant, part: str | None, root: str | None) -> tuple[str, ...]:
+    """The resources of a grant that cover a part, each widened to the whole."""
     split = map(split_part, grant.resources)
-    return tuple(whole for whole, held in split if held is None or covers(held, part, root))
+    return tuple(whole for whole, held in split if held is None or does_cover(held, part, root))
 
 
-def _reaching(restriction: Restriction, part: str | None, root: str | None) -> Restriction:
-    """A restriction with those of its resources that may reach a part."""
+def _narrow_restriction(restriction: Restriction, part: str | None, root: str | None) -> Restriction:
+    """A restriction with the resources that could overlap with a part."""
     reaching = (each for each in restriction.resources if may_overlap(split_part(each)[1], part, root))
     return replace(restriction, resources=tuple(reaching))
 
 
-def _short_grants(
-    desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
+def _explain_short_grants(
+    desk: OrganizationAccess, giver: Subject, new_grant: Grant, part: str | None, target: Resource
 ) -> str:
-    """The grants of the giver that speak of the resource and fall short, in words."""
+    """The grants of the grantor about the resource that do not cover the new one, in words."""
     shortfalls: list[str] = []
     root = desk.view.records.organization.workspace_root
     now, org_id = desk.build_current_context().now, desk.view.org_id
     for grant in (row for about in find_about(desk.state.grants, giver.keys, target) for row in about.rows):
         if is_active(grant, org_id, now) and target.resource in map(get_root_resource, grant.resources):
-            lacking = _lacks(grant, wanted) or ("" if _covering(grant, part, root) else "is for a part of it")
+            lacking = _explain_shortfall(grant, new_grant) or (
+                "" if _find_covering_resources(grant, part, root) else "is for a part of it"
+            )
             if lacking:
                 shortfalls.append(f"the grant {quote(grant.grant_id)}, which {lacking}")
     return " and ".join(shortfalls)

@@ -1,6 +1,6 @@
-"""Grant a permission, restrict one, or ask for one and answer; and take back what was granted or restricted.
+"""Grant and restrict permissions, request them and answer requests; and revoke grants and restrictions.
 
-A draft is what is to be written. The bounds on its texts are for whoever decodes a draft; the store has its own.
+A draft describes the row to write. The limits on its texts apply when a draft is decoded; the store has its own.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from orgkernel.operations.organizations import choose_organization, require_in, 
 from orgkernel.operations.passing_on import require_may_approve, require_may_give
 from orgkernel.operations.rights import (
     UNKNOWN_NAME,
+    choose_subject,
     find_member,
-    noted_in,
+    list_views,
+    open_noted_store,
     require_declared,
-    speaks_for,
-    views_of,
 )
-from orgkernel.operations.widening import Widening, find_widening, resources_of
+from orgkernel.operations.widening import Widening, find_resources, find_widening
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -52,71 +52,71 @@ Many = Annotated[float, msgspec.Meta(ge=1, le=1_000_000, multiple_of=1)]
 
 
 class GrantTerms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A permission to be given. Who gives it is said by the credential."""
+    """The permission to grant. The credential determines who grants it."""
 
     subject: Grantee
     resources: Resources
     level: ToolLevel | None = None
-    """Left out for full, or for what `action` requires."""
+    """The level; by default full, or the level that `action` requires."""
     waives: tuple[Waiver, ...] = ()
     channel: Name | None = None
     session: Name | None = None
     action: Name | None = None
-    """The only action it gives; left out for every action of the level."""
+    """The only action that it permits; left out for every action of the level."""
     input_digest: Digest | None = None
-    """SHA-256 of the only input it is good for, as JSON with sorted keys and no spaces."""
+    """The SHA-256 of the only input that it permits, as JSON with sorted keys and no spaces."""
     snapshot: SnapshotDigest | None = None
-    """The only version of the documents it is good for: the digest that answers name; left out for every version."""
+    """The only version of the documents that it applies to: the digest in answers; left out for every version."""
     reason: Text = ""
     expires_at: float | None = None
-    """Seconds since 1970-01-01 UTC."""
+    """The expiry in seconds since 1970-01-01 UTC."""
     uses: Many | None = None
 
 
 class GrantDraft(GrantTerms, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A permission to be given, and where."""
+    """A permission to grant, and the organization."""
 
     org_id: Name | None = None
-    """The organization it holds in, or `*` for all of them; left out where there is only one."""
+    """The organization, or `*` for all of them; left out if there is only one."""
 
 
 class RestrictionTerms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The most somebody is left of something. Who says so is said by the credential."""
+    """A ceiling for a subject. The credential determines who sets it."""
 
     subject: Grantee
     resources: Resources
     level: ToolLevel = "none"
-    """The most that is left."""
+    """The highest level that it allows."""
     reason: Text = ""
     expires_at: float | None = None
-    """Seconds since 1970-01-01 UTC."""
+    """The expiry in seconds since 1970-01-01 UTC."""
 
 
 class RestrictionDraft(RestrictionTerms, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The most somebody is left of something, and where."""
+    """A ceiling for a subject, and the organization."""
 
     org_id: Name | None = None
-    """The organization it holds in, or `*` for all of them; left out where there is only one."""
+    """The organization, or `*` for all of them; left out if there is only one."""
 
 
 class RequestTerms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A permission that is asked for."""
+    """The requested permission."""
 
     requester: Requester | None = None
-    """Left out by the credential of an agent, which asks for that agent and for nobody else."""
+    """The requesting subject; left out for the credential of an agent, which can request only for that agent."""
     resources: Resources
     kind: RequestKind = "access"
     level: ToolLevel | None = None
-    """Left out for full, or for what `action` requires."""
+    """The level; by default full, or the level that `action` requires."""
     waives: tuple[Waiver, ...] = ()
     channel: Name | None = None
     session: Name | None = None
     action: Name | None = None
-    """The only action that is asked for; left out for every action of the level."""
+    """The only requested action; left out for every action of the level."""
     input_digest: Digest | None = None
-    """SHA-256 of the only input that is asked for, as JSON with sorted keys and no spaces."""
+    """The SHA-256 of the only input that is requested, as JSON with sorted keys and no spaces."""
     snapshot: SnapshotDigest | None = None
-    """The only version of the documents it is asked for: the digest that answers name; left out for every version."""
+    """The only version of the documents that the request is for: the digest in answers; left out for every version."""
     reason: Text = ""
     summary: Text = ""
     original_message: Text = ""
@@ -124,23 +124,23 @@ class RequestTerms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class RequestDraft(RequestTerms, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A permission that is asked for, and where."""
+    """A requested permission, and the organization."""
 
     org_id: Name | None = None
-    """The organization it is for, or `*` for all of them; left out where there is only one."""
+    """The organization, or `*` for all of them; left out if there is only one."""
 
 
 class RequestInFull(msgspec.Struct, frozen=True):
-    """A request, and what granting it would widen."""
+    """A request, and the access that granting it would add."""
 
     request: PermissionRequest
     widens: tuple[Widening, ...]
 
 
 def issue_grant(context: Context, draft: GrantDraft) -> Grant:
-    """Give a permission; raises `Refused`."""
-    wanted = _wanted(context, choose_organization(context, draft.org_id), draft.subject, draft)
-    store = noted_in(context, require_may_give(context, replace(wanted, expires_at=draft.expires_at)))
+    """Grant a permission. Raises `Refused`."""
+    wanted = _build_wanted_grant(context, choose_organization(context, draft.org_id), draft.subject, draft)
+    store = open_noted_store(context, require_may_give(context, replace(wanted, expires_at=draft.expires_at)))
     return store.grants.issue(
         wanted.subject, wanted.resources, issued_by=context.actor.name, level=wanted.level, waives=wanted.waives,
         org_id=wanted.org_id, channel=wanted.channel, session=wanted.session, reason=draft.reason,
@@ -150,9 +150,9 @@ def issue_grant(context: Context, draft: GrantDraft) -> Grant:
 
 
 def revoke_grant(context: Context, grant_id: str, reason: str = "", *, org: str | None = None) -> Grant:
-    """Take a grant back; its history stays. Raises `UnknownRecord`, and `Conflict` when it is revoked already.
+    """Revoke a grant; its history is kept. Raises `UnknownRecord`, and `Conflict` if it is revoked already.
 
-    It needs a right over whoever holds the grant; raises `Refused`.
+    It needs a right over the holder of the grant, and raises `Refused` without it.
     """
     grant, right = context.store.grants.get(grant_id), None
     require_in(context, org, grant, f"grant {quote(grant_id)}")
@@ -161,14 +161,15 @@ def revoke_grant(context: Context, grant_id: str, reason: str = "", *, org: str 
             context, grant.subject, f"revoke a grant of {quote(grant.subject)}",
             itself="revoke a grant of itself", org_id=grant.org_id, resources=grant.resources,
         )  # fmt: skip
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
 
 
 def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: str = "") -> Grant:
-    """Let a grant that sleeps give again; raises `Refused`, `UnknownRecord` and `Conflict`. Waking is giving anew.
+    """Wake a sleeping grant, so it applies again. It needs the same right as granting. Raises `Refused`,
+    `UnknownRecord` and `Conflict`.
 
-    A grant that was issued for no organization is woken for the one that is named, or served.
+    A grant without an organization is woken for the named or served one.
     """
     grant = context.store.grants.get(grant_id)
     require_in(context, org, grant, f"grant {quote(grant_id)}")
@@ -183,15 +184,16 @@ def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: 
             "issue another one with `orgkernel grant issue`",
             OTHER_ORGANIZATION,
         )
-    store = noted_in(context, require_may_give(context, replace(grant, org_id=org_id)))
+    store = open_noted_store(context, require_may_give(context, replace(grant, org_id=org_id)))
     require_current(context, org_id, grant.snapshot)
     return store.grants.wake(grant_id, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
 def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
-    """Restrict somebody; raises `Refused`. Names are checked: a misspelled one would restrict nobody, unnoticed.
+    """Restrict a subject. Raises `Refused`. Names are checked, because a restriction of a misspelled name would have no
+    effect.
 
-    It opens nothing, so that it needs a right over the subject and no more.
+    A restriction never allows more, so it needs only a right over the subject.
     """
     org_id = choose_organization(context, draft.org_id)
     if context.kernel is not None:
@@ -200,7 +202,7 @@ def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
         context, draft.subject, f"restrict {quote(draft.subject)}", itself="restrict itself",
         org_id=org_id, resources=draft.resources,
     )  # fmt: skip
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.restrictions.issue(
         draft.subject, draft.resources, issued_by=context.actor.name, level=draft.level, org_id=org_id,
         reason=draft.reason, expires_at=draft.expires_at,
@@ -210,35 +212,35 @@ def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
 def lift_restriction(
     context: Context, restriction_id: str, reason: str = "", *, org: str | None = None
 ) -> Restriction:
-    """Lift a restriction; its history stays. Raises `UnknownRecord`, and `Conflict` when it is lifted already.
+    """Lift a restriction; its history is kept. Raises `UnknownRecord`, and `Conflict` if it is lifted already.
 
-    It needs the right to grant the full level, because that is what lifting does; raises `Refused`.
+    It needs the right to grant the full level, because lifting has that effect. Raises `Refused` without it.
     """
     restriction, right = context.store.restrictions.get(restriction_id), None
     require_in(context, org, restriction, f"restriction {quote(restriction_id)}")
     if restriction is not None and context.actor.member:
         wanted = Grant("", restriction.subject, restriction.resources, "full", org_id=restriction.org_id)
         right = require_may_give(context, wanted, "lift a restriction of itself")
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
 
 
 def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
-    """Ask for a permission; raises `Refused`, and `TooManyRequests`. An agent can ask only for itself.
+    """Request a permission. Raises `Refused`, and `TooManyRequests`. An agent can request only for itself.
 
-    What no document declares cannot be asked for, because nobody could approve it.
+    An undeclared name cannot be requested, because the request could not be approved.
     """
     find_member(context.kernel, context.actor)
     org_id = choose_organization(context, draft.org_id)
-    requester = speaks_for(context, draft.requester, "requester", org_id)
-    wanted = _wanted(context, org_id, requester, draft)
+    requester = choose_subject(context, draft.requester, "requester", org_id)
+    wanted = _build_wanted_grant(context, org_id, requester, draft)
     if context.kernel is not None:
         require_declared(context.kernel.state, wanted)
     return context.store.requests.create(
         wanted.subject, wanted.resources, kind=draft.kind, level=wanted.level, waives=wanted.waives, org_id=wanted.org_id,
         channel=wanted.channel, session=wanted.session, reason=draft.reason, summary=draft.summary,
         original_message=draft.original_message, tool_call_id=draft.tool_call_id,
-        context=_asked_by(context), action=wanted.action, input_digest=wanted.input_digest,
+        context=_get_asker(context), action=wanted.action, input_digest=wanted.input_digest,
         snapshot=wanted.snapshot,
     )  # fmt: skip
 
@@ -251,9 +253,9 @@ def approve(
     *,
     org: str | None = None,
 ) -> tuple[PermissionRequest, Grant]:
-    """Say yes; returns the request and the grant. Approving is granting, so it needs the same right.
+    """Approve a request. Returns the request and the grant. It needs the same right as granting.
 
-    Raises `Refused`, `UnknownRecord`, and `Conflict`: `NOT_PENDING` when it was answered already, `SNAPSHOT_CHANGED` when
+    Raises `Refused`, `UnknownRecord`, and `Conflict`: `NOT_PENDING` if it was answered already, `SNAPSHOT_CHANGED` if
     it is for another version of the documents.
     """
     request = context.store.requests.get(request_id)
@@ -261,14 +263,14 @@ def approve(
     right = None if request is None else require_may_approve(context, request, approval)
     if request is not None and request.status == "pending":
         require_current(context, request.org_id or "", request.snapshot)
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
 
 
 def deny(context: Context, request_id: str, reason: str = "", *, org: str | None = None) -> PermissionRequest:
-    """Say no; raises `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
+    """Deny a request. Raises `UnknownRecord`, and `Conflict` (`NOT_PENDING`) if it was answered already.
 
-    It needs a right over whoever asked; raises `Refused`.
+    It needs a right over the requester, and raises `Refused` without it.
     """
     request, right = context.store.requests.get(request_id), None
     require_in(context, org, request, f"request {quote(request_id)}")
@@ -277,12 +279,12 @@ def deny(context: Context, request_id: str, reason: str = "", *, org: str | None
             context, request.requester, f"answer a request of {quote(request.requester)}",
             itself="answer its own request", org_id=request.org_id, resources=request.resources,
         )  # fmt: skip
-    store = noted_in(context, right)
+    store = open_noted_store(context, right)
     return store.requests.deny(request_id, responder=context.actor.name, reason=reason)
 
 
 def describe_request(context: Context, request_id: str, *, org: str | None = None) -> RequestInFull:
-    """A request, and what granting it would widen; nothing of that where there are no documents. Raises `UnknownRecord`."""
+    """A request, and the access that granting it would add, if there are documents. Raises `UnknownRecord`."""
     request = context.store.requests.get(request_id)
     require_in(context, org, request, f"request {quote(request_id)}")
     if request is None:
@@ -291,23 +293,27 @@ def describe_request(context: Context, request_id: str, *, org: str | None = Non
     return RequestInFull(request, widens)
 
 
-def _wanted(context: Context, org_id: str, subject: str, draft: GrantDraft | RequestDraft) -> Grant:
-    """The grant that a draft describes. Raises `Refused` for one that would give nothing of one of its resources."""
+def _build_wanted_grant(
+    context: Context, org_id: str, subject: str, draft: GrantDraft | RequestDraft
+) -> Grant:
+    """The grant that a draft describes. Raises `Refused` if it would have no effect on one of its resources."""
     if draft.level == LEVELS[0]:
         raise Refused(
-            f"level {quote(draft.level)} gives nothing",
-            f"name a level from {listing(LEVELS[1:])}; `orgkernel restriction issue` takes away",
+            f"level {quote(draft.level)} grants nothing",
+            f"name a level from {listing(LEVELS[1:])}; to reduce access, use `orgkernel restriction issue`",
             BAD_VALUE,
         )
     require_current(context, org_id, draft.snapshot)
     level = draft.level or "full"
     if draft.action is not None and context.kernel is not None:
-        required = [_required_levels(context.kernel, org_id, each, draft.action) for each in draft.resources]
+        required = [
+            _list_required_levels(context.kernel, org_id, each, draft.action) for each in draft.resources
+        ]
         level = draft.level or LEVELS[max(map(max, required))]
         needed = LEVELS[max(map(min, required))]
         if LEVELS.index(level) < LEVELS.index(needed):
             raise Refused(
-                f"the action {quote(draft.action)} requires level {quote(needed)}, so level {quote(level)} gives nothing",
+                f"the action {quote(draft.action)} requires level {quote(needed)}, so level {quote(level)} grants nothing",
                 f"name level {quote(needed)}, or leave the level out",
                 BAD_VALUE,
             )
@@ -318,37 +324,39 @@ def _wanted(context: Context, org_id: str, subject: str, draft: GrantDraft | Req
 
 
 def require_current(context: Context, org_id: str, snapshot: str | None) -> None:
-    """Raise `Conflict` (`SNAPSHOT_CHANGED`) for what would be for another version of the documents, and give nothing."""
+    """Raise `Conflict` (`SNAPSHOT_CHANGED`) for a grant that is for another version of the documents, so it would have
+    no effect.
+    """
     if snapshot is None:
         return
     require_one(org_id, "a snapshot")
-    views = () if context.kernel is None else views_of(context.kernel.state, org_id)
+    views = () if context.kernel is None else list_views(context.kernel.state, org_id)
     for view in views:
         if view.digest != snapshot:
             raise Conflict(
-                f"{quote(snapshot)} is not the version of the documents of {quote(org_id)} that answers now",
-                f"decide again: the documents are at {quote(view.digest)} now, and what was asked before holds no longer",
+                f"{quote(snapshot)} is not the current version of the documents of {quote(org_id)}",
+                f"decide again: the documents are at {quote(view.digest)} now, and earlier answers are no longer valid",
                 SNAPSHOT_CHANGED,
             )
 
 
-def _required_levels(kernel: Kernel, org_id: str, written: str, action: str) -> list[int]:
-    """The levels that an action requires of what a resource means; level 0 for what nothing declares.
+def _list_required_levels(kernel: Kernel, org_id: str, name: str, action: str) -> list[int]:
+    """The levels that an action requires, for each resource that a word matches; level 0 for an undeclared one.
 
     Raises `Refused` for an action that the resource does not have.
     """
-    resources = [each for view in views_of(kernel.state, org_id) for each in resources_of(view, written)]
+    resources = [each for view in list_views(kernel.state, org_id) for each in find_resources(view, name)]
     required = [each.required[action] for each in resources if action in each.required]
     if resources and not required:
         raise Refused(
-            f"{quote(written)} has no action {quote(action)}",
+            f"{quote(name)} has no action {quote(action)}",
             "`orgkernel what-can SUBJECT` lists actions",
             UNKNOWN_NAME,
         )
     return required or [0]
 
 
-def _asked_by(context: Context) -> dict[str, str]:
-    """Who asked in the name of the requester, so that the same person does not answer."""
+def _get_asker(context: Context) -> dict[str, str]:
+    """The actor that filed the request for the requester, so the same person cannot approve it."""
     person = {"person": context.actor.person} if context.actor.person else {}
     return {"credential": context.actor.name, **person}

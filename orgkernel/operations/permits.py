@@ -1,9 +1,9 @@
-"""Permits: what the decider hands out for one call of one tool, and what an adapter asks for before it calls anything.
+"""Permits: the decider issues one for a single call of a tool, and an adapter requires it before the call.
 
-A permit has nothing in it. What it permits is written in the book of the kernel that made it, beside the permit itself,
-and only that very object finds its line again: a copy, a pickle or a look-alike finds none. It is good once, for a few
-seconds, in the process that made it, for one subject, resource, action and input; presenting it for anything else voids
-it (docs/architecture.md). How a call ended is noted afterwards.
+A permit contains no data. Its terms are in a table of the kernel that issued it, keyed by the identity of the object, so
+a copy, a pickle or a similar object is worthless. It is valid once, for a few seconds, in the process that issued it, for
+one subject, resource, action and input. Presenting it for anything else voids it (docs/architecture.md). The result of
+the call is recorded afterwards.
 """
 
 from __future__ import annotations
@@ -23,58 +23,58 @@ from orgkernel.decisions.evidence.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
 from orgkernel.operations.decisions import build_entry
-from orgkernel.operations.waiting import in_store_thread, in_time, resolved
+from orgkernel.operations.waiting import await_in_time, await_ticket, run_in_store_thread
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.stored import Store, Ticket
 
 SECONDS = 10.0
-"""How long a permit is good for, unless said otherwise: the time from the decision to the call, not that of the call."""
+"""The default lifetime of a permit in seconds, from the decision to the start of the call."""
 _AGENT = "agent:"
 _LONGEST = 500
-"""Characters of a chain in the audit."""
+"""The highest number of characters of a delegation chain in the audit."""
 
 
 class Permit:
-    """Leave to make one call. Worth nothing to anybody but the kernel that made it."""
+    """A permission for one call. It is valid only for the kernel that issued it."""
 
     __slots__ = ()
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Copies would be worthless; raises `TypeError`, so that nobody finds out later."""
+        """Raise `TypeError`, because a copy would be worthless and would fail only later."""
         raise TypeError("a permit cannot be copied or stored")
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a permit is for."""
+    """The terms of a permit."""
 
     org_id: str
     subject: str
     resource: str
-    """`tool:ID` or `tool:ID:PATH`."""
+    """The resource: `tool:ID` or `tool:ID:PATH`."""
     action: str
     digest: str
-    """SHA-256 of the input."""
+    """The SHA-256 of the input."""
     until: float
     process: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A decision about one call, the permit where it allows it, and the audit row that says so."""
+    """A decision about one call, its permit if it is allowed, and its audit row."""
 
     decision: AccessDecision
     permit: Permit | None
     audit_id: str
-    """Empty while the row is not on the disk yet."""
+    """The name of the audit row; empty while it is not on disk yet."""
     row: Ticket | None = None
-    """A row that is still on its way: nothing may be answered before it has resolved."""
+    """The ticket of a row that is still being written. No answer may be sent before it has resolved."""
 
 
 class Permits:
-    """The permits of one kernel. Safe to use from several threads."""
+    """The permits of one kernel. Thread-safe."""
 
     def __init__(
         self,
@@ -86,7 +86,10 @@ class Permits:
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        """With `has_state`, the kernel already decides with the state of the store; then it is not asked of the store."""
+        """Create the permits of a kernel.
+
+        With `has_state`, the kernel already decides with the state of the store, so it is not read again.
+        """
         self._opened = kernel
         self._has_state = has_state
         self._store = store
@@ -99,7 +102,7 @@ class Permits:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel as it is now, deciding with the state of the store; it is a copy, so it is not to be kept."""
+        """The current kernel, deciding with the state of the store. It is a copy, so callers must not keep it."""
         if self._has_state or self._store is None:
             return self._opened
         return self._opened.with_store(self._store)
@@ -108,49 +111,54 @@ class Permits:
         self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
         about: Mapping[str, str] | None = None,
     ) -> Ruling:  # fmt: skip
-        """Decide about a call and, where it is allowed, permit it. With a store, what is answered is on the disk first.
+        """Decide about a call, and permit it if it is allowed. With a store, the decision is on disk before it is
+        returned.
 
-        Grants that are good for a number of uses are used by this, in the same transaction. Without `permit` it is only
-        decided and written down. `actor` is the credential of whoever calls, and `about` what else the audit has of the call.
-        Raises what `Kernel.can` and the store raise.
+        Grants with a limited number of uses are used up in the same transaction. Without `permit`, the call is only decided
+        and recorded. `actor` is the credential of the caller, and `about` adds details to the audit row. Raises as
+        `Kernel.can` and the store.
         """
         call = _Call(org, add_input(request, tool_input), tool_input, permit, actor, about)
         try:
             return self._write(call)
         except Conflict:
-            # Somebody used up a grant since. The state has changed, so it is decided anew; if that fails, it fails.
+            # Another caller has used up a grant. The state has changed, so decide again; an error of that is final.
             return self._write(call)
 
     async def decide_soon(
         self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
         about: Mapping[str, str] | None = None, may_overlap: bool = False, is_held: bool = False,
     ) -> Ruling:  # fmt: skip
-        """`decide` for an event loop. If the state `is_held` in memory, no thread is needed to decide.
+        """Decide as `decide`, for an event loop. If the state `is_held` in memory, no thread is needed to decide.
 
-        With `may_overlap`, a call that is allowed and uses no grant up is permitted while its row is on its way.
+        With `may_overlap`, an allowed call that uses up no grant is permitted while its row is being written.
         """
         call = _Call(org, add_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
-            decision = self._decide(call) if is_held else await in_time(in_store_thread(self._decide, call))
+            decision = (
+                self._decide(call)
+                if is_held
+                else await await_in_time(run_in_store_thread(self._decide, call))
+            )
             try:
                 ticket = self._submit(call, decision)
                 if may_overlap and decision.outcome == "allow" and not decision.grants:
                     return self._rule(call, decision, "", ticket)
-                return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
+                return self._rule(call, decision, "" if ticket is None else await await_ticket(ticket))
             except Conflict:
                 if is_last or self._store is None:
                     raise
-                await in_time(in_store_thread(self._store.refresh))
+                await await_in_time(run_in_store_thread(self._store.refresh))
         raise AssertionError
 
     def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:
-        """Use up a permit for exactly this call; raises `PermitRefused`."""
+        """Use up a permit for exactly this call. Raises `PermitRefused`."""
         with self._lock:
             entry = self._book.get(id(permit))
             if entry is None or entry[0] is not permit:
                 raise PermitRefused(
                     f"there is no permit to call {quote(tool_id)}",
-                    "each call needs a permit of its own; `ToolContext.invoke` asks for one",
+                    "every call needs its own permit; `ToolContext.invoke` asks for one",
                 )
             del self._book[id(permit)]
         terms = entry[1]
@@ -161,7 +169,7 @@ class Permits:
             tool_id, action, digest_input(tool_input),
         ):  # fmt: skip
             raise PermitRefused(
-                f"the permit is not for this call of {quote(tool_id)}", "it is void now; ask again"
+                f"the permit is not for this call of {quote(tool_id)}", "it is now void; request a new one"
             )
         return terms
 
@@ -183,7 +191,7 @@ class Permits:
                 stale = self._book.get(number)
                 if stale is not None and stale[1].until <= now:
                     del self._book[number]
-            # INVARIANT: the book holds the permit, so its id names no other object while the line stands.
+            # INVARIANT: the table keeps the permit alive, so no other object can have its id while the entry exists.
             self._book[id(permit)] = permit, terms
             self._order.append((until, id(permit)))
         return permit
@@ -197,13 +205,13 @@ class Permits:
         return self.kernel.can(call.org, call.request)
 
     def _submit(self, call: _Call, decision: AccessDecision) -> Ticket | None:
-        """Hand the row in. None where there is no store."""
+        """Submit the audit row. None if there is no store."""
         if self._store is None:
             return None
         entry = build_entry(
             self._opened.organization(call.org).snapshot.index, call.request, decision, at=self._wall_clock(),
             actor=call.actor or call.request.on_behalf_of or "",
-            detail={INPUT_DIGEST: digest_input(call.tool_input), **_chain_of(call.request), **(call.about or {})},
+            detail={INPUT_DIGEST: digest_input(call.tool_input), **_describe_chain(call.request), **(call.about or {})},
         )  # fmt: skip
         return self._store.audit.submit(entry, decision.grants if call.permit else ())
 
@@ -220,7 +228,7 @@ class Permits:
 
 
 class _Call(NamedTuple):
-    """A call that is decided about."""
+    """A call that is being decided."""
 
     org: str
     request: AccessRequest
@@ -230,8 +238,8 @@ class _Call(NamedTuple):
     about: Mapping[str, str] | None
 
 
-def _chain_of(request: AccessRequest) -> dict[str, str]:
-    """Who triggered the run and who handed work to whom, for the audit."""
+def _describe_chain(request: AccessRequest) -> dict[str, str]:
+    """The principal and the senders of a run, for the audit."""
     chain = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
     return {name: value[:_LONGEST] for name, value in chain.items() if value}
 
@@ -240,10 +248,10 @@ def record_use(
     store: Store, org_id: str, subject: str, tool_id: str, action: str, *, code: str, seconds: float, decision: str,
     is_urgent: bool = True,
 ) -> Ticket:  # fmt: skip
-    """Note a call and how it ended. It counts once the ticket has resolved, which may take a moment if it is not urgent;
-    raises `StoreError`.
+    """Record a call and its result. It counts once the ticket has resolved, which can take a moment if it is not
+    urgent.
 
-    Uses are counted for agents; of a role or a person there is the row of the audit alone.
+    Raises `StoreError`. Uses are counted only for agents; for a role or a person there is only the audit row.
     """
     if subject.startswith(_AGENT):
         ticket = store.usage.record(
@@ -262,7 +270,10 @@ def record_use(
 
 
 def note_found_expired(store: Store) -> None:
-    """Note what expired, if a grant has that was read last. Afterwards, no clock that is set back makes it good again."""
+    """Record expired grants, if the latest read found any.
+
+    After that, setting the clock back does not make them valid again.
+    """
     now = store.context.clock()
     given = store.get_last_view().grants.values()
     if any(each.expires_at is not None and each.expires_at <= now for grants in given for each in grants):
@@ -272,7 +283,7 @@ def note_found_expired(store: Store) -> None:
 def record_gap(
     store: Store, org_id: str, subject: str, tool_id: str, action: str, *, top: str, code: str, text: str
 ) -> str:
-    """Note that nobody could do what a tool was needed for; the name of the audit row. Raises `StoreError`."""
+    """Record that no subject could do something that needs a tool. Returns the name of the audit row. Raises `StoreError`."""
     return store.audit.write(
         AuditEntry(
             "usage", time.time(), "reported", subject=subject, actor=top, action=action, resource=f"tool:{tool_id}",

@@ -1,4 +1,4 @@
-"""Whether one part of a resource lies in another: `tool:ID:GLOB` as grants and restrictions write it."""
+"""Compare parts of a resource: `tool:ID:GLOB` as grants and restrictions write it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def split_part(resource: str) -> tuple[str, str | None]:
     return f"{kind}:{tool}", part if colon else None
 
 
-def covers(held: str | None, given: str | None, root: str | None) -> bool:
-    """Whether every path that `given` means is one that `held` means; None means the whole.
+def does_cover(held: str | None, given: str | None, root: str | None) -> bool:
+    """Whether every path that matches `given` also matches `held`. None means the whole resource.
 
-    >>> covers(None, "/srv/**", None), covers("/srv/**", "a/*.py", "/srv"), covers("/srv/**", None, None)
+    >>> does_cover(None, "/srv/**", None), does_cover("/srv/**", "a/*.py", "/srv"), does_cover("/srv/**", None, None)
     (True, True, False)
     """
     return held is None or (given is not None and is_glob_inside(given, held, root))
 
 
 def may_overlap(one: str | None, other: str | None, root: str | None) -> bool:
-    """Whether some path may be one that both mean; what cannot be compared may.
+    """Whether some path could match both. Parts that cannot be compared are assumed to overlap.
 
     >>> may_overlap("/etc/**", "/srv/**", None), may_overlap("/etc/**", None, None), may_overlap("/etc", "srv/x", None)
     (False, True, True)

@@ -1,7 +1,8 @@
-"""Who acts: the subject a credential stands for, which subjects are the same as it, and which names are declared.
+"""The acting subject: the subject of a credential, the subjects that are equivalent to it, and checks of declared
+names.
 
-An operator's credential belongs to no subject of an organization and acts by its scopes. Every other credential acts as a
-subject, and that subject has to be declared and at work.
+An operator's credential belongs to no subject of an organization and is limited only by its scopes. Every other
+credential acts as a subject, which must be declared and at work.
 """
 
 from __future__ import annotations
@@ -28,42 +29,42 @@ if TYPE_CHECKING:
 
 UNKNOWN_NAME, MAY_NOT_GRANT, SELF_GRANT = "UNKNOWN_NAME", "MAY_NOT_GRANT", "SELF_GRANT"
 EVERYWHERE = (None, "", ALL_ORGANIZATIONS)
-"""How an act says that it reaches all organizations."""
+"""The value for an act in all organizations."""
 OTHER_REQUESTER, INACTIVE = "OTHER_REQUESTER", AGENT_INACTIVE.name
 RightKind = Literal["owner", "superior", "approver"]
 _SHOW_CHECK = "see `orgkernel check`"
 
 
 class Right(msgspec.Struct, frozen=True):
-    """By which right a subject acts on another."""
+    """The right by which a subject acts on another."""
 
     member: str
-    """The subject that acts."""
+    """The acting subject."""
     kind: RightKind
     text: str
-    """The statement of the documents that gives it."""
+    """The statement of the documents that gives the right."""
 
     @property
     def detail(self) -> dict[str, str]:
-        """The right, as the audit has it."""
+        """The right in the form for the audit."""
         return {"as": self.member, "right": self.kind, "because": self.text}
 
 
 class ActingSubject(msgspec.Struct, frozen=True):
-    """The subject that acts, as the organizations know it."""
+    """The acting subject, with its identity in each organization."""
 
     subject: str
     own: frozenset[str]
-    """The subjects that are the same as it: its roles, whoever fills the role, the person who runs the agent."""
+    """The equivalent subjects: its roles, holders of the role, and the person who runs the agent."""
     owned: frozenset[str]
-    """The organizations whose owner it is."""
+    """The organizations that it owns."""
     owns_all: bool
-    """Whether it is the owner of every organization that is served."""
+    """Whether it owns every served organization."""
     known: tuple[tuple[OrgView, SubjectIdentity], ...]
-    """The organizations that declare it and where it is at work, with what they know about it."""
+    """The organizations that declare it and where it is at work, with its identity in each."""
 
     def is_owner_of(self, org_id: str | None) -> bool:
-        """Whether it owns an organization: the one of that id, or all of them where an act reaches all."""
+        """Whether it owns an organization, or all of them if the act concerns all."""
         return self.owns_all if org_id in EVERYWHERE else org_id in self.owned
 
     @property
@@ -86,47 +87,49 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
             "name the documents with `--path`; without `--by` an operator acts",
             UNKNOWN_NAME,
         )
-    views = views_of(kernel.state)
+    views = list_views(kernel.state)
     named = [
         (view, member_identity) for view in views if (member_identity := identify(view, subject)) is not None
     ]
     if not named or all(identity.kind == "unknown" for _, identity in named):
-        raise _not_declared(views, subject, kernel.state)
-    known = tuple((view, identity) for view, identity in named if not _lifecycle(kernel, view, identity))
+        raise _build_undeclared_refusal(views, subject, kernel.state)
+    known = tuple(
+        (view, identity) for view, identity in named if not _find_inactive_lifecycle(kernel, view, identity)
+    )
     if not known:
-        lifecycle = next(_lifecycle(kernel, view, identity) for view, identity in named)
+        lifecycle = next(_find_inactive_lifecycle(kernel, view, identity) for view, identity in named)
         raise Refused(
             f"{quote(subject)} is {lifecycle}",
             "a superior, the owner or an operator can reactivate it",
             INACTIVE,
         )
-    own = {subject}.union(*(_same_subjects(view, subject) for view in views))
+    own = {subject}.union(*(_list_same_subjects(view, subject) for view in views))
     if actor.person:
-        own.update(*(_same_subjects(view, actor.person) for view in views))
+        own.update(*(_list_same_subjects(view, actor.person) for view in views))
     owned = frozenset(view.org_id for view, each in known if each.kind == "person" and each.is_owner)
     return ActingSubject(subject, frozenset(own), owned, len(owned) == len(views), known)
 
 
-def _lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
-    """The lifecycle of an agent that is not at work in an organization; empty for everybody else."""
-    state, subject = kernel.access(view.org_id).state, get_access_tables(view).subject(identity.subject)
+def _find_inactive_lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
+    """The lifecycle of an agent that is not at work in an organization; empty for any other subject."""
+    state, subject = kernel.access(view.org_id).state, get_access_tables(view).find_subject(identity.subject)
     return "" if subject is None or is_at_work(subject, state) else state.agents[identity.id].lifecycle
 
 
-def _same_subjects(view: OrgView, subject: str) -> set[str]:
-    """The words under which grants and requests can mean a subject: what is given to a role is given to its holders."""
+def _list_same_subjects(view: OrgView, subject: str) -> set[str]:
+    """The names by which grants and requests can refer to a subject, because a permission of a role applies to its holders."""
     known = identify(view, subject)
     if known is None:
         return {subject}
     same = {subject, *known.keys}
     if known.kind == "role":
         for edge in view.list_agents_in(known.id):
-            same |= _same_subjects(view, f"agent:{edge.source}")
+            same |= _list_same_subjects(view, f"agent:{edge.source}")
     return same
 
 
-def _run_by(context: Context, member: ActingSubject) -> set[str]:
-    """What is the same as the agents whose keys say that the person who acts runs them."""
+def _list_agents_run_by(context: Context, member: ActingSubject) -> set[str]:
+    """The names of the agents that the acting person runs, according to their keys, including equivalent subjects."""
     kind, _, name = member.subject.partition(":")
     if kind != "person":
         return set()
@@ -138,45 +141,45 @@ def _run_by(context: Context, member: ActingSubject) -> set[str]:
         for agent in agents
         if agent
         for view, _ in member.known
-        for same in _same_subjects(view, f"agent:{agent}")
+        for same in _list_same_subjects(view, f"agent:{agent}")
     }
 
 
 def refuse_itself(context: Context, member: ActingSubject, subject: str, what: str) -> None:
-    """Raise `Refused` (`SELF_GRANT`) if somebody would act on themselves.
+    """Raise `Refused` (`SELF_GRANT`) if a subject would act on itself.
 
-    INVARIANT: nobody can issue, approve or promote for themselves. What is given to a role is given to whoever fills it,
-    so a role an agent fills counts as that agent, in every organization.
+    INVARIANT: a subject cannot issue, approve or promote for itself. A permission of a role applies to its holders, so a
+    role that an agent fills counts as that agent, in every organization.
     """
-    if subject in member.own | _run_by(context, member):
-        raise Refused(f"{quote(member.subject)} cannot {what}", "somebody else has to do it", SELF_GRANT)
+    if subject in member.own | _list_agents_run_by(context, member):
+        raise Refused(f"{quote(member.subject)} cannot {what}", "another subject has to do it", SELF_GRANT)
 
 
 def require_outside(context: Context, what: str) -> Right | None:
-    """Raise `Refused` (`MAY_NOT_GRANT`) if somebody does what only an operator or an owner may do."""
+    """Raise `Refused` (`MAY_NOT_GRANT`) unless the actor is an operator or an owner."""
     member = find_member(context.kernel, context.actor)
     if member is None:
         return None
     if not member.owns_all:
-        raise only_outside(member.subject, what)
+        raise build_outside_refusal(member.subject, what)
     return member.owner_right
 
 
 ONLY_OUTSIDE = "only the owner or an operator may"
 
 
-def only_outside(subject: str, what: str) -> Refused:
-    """The refusal of what only an operator or an owner may do."""
+def build_outside_refusal(subject: str, what: str) -> Refused:
+    """The refusal of an act that only an operator or an owner may perform."""
     return Refused(f"{quote(subject)} may not {what}", ONLY_OUTSIDE, MAY_NOT_GRANT)
 
 
-def speaks_for(context: Context, named: str | None, field: str, org_id: str | None) -> str:
-    """The subject somebody asks for in an organization, or in all: itself; for an owner or operator, the one in `field`.
+def choose_subject(context: Context, named_subject: str | None, field: str, org_id: str | None) -> str:
+    """The subject of a request: the actor itself, or for an owner or operator, the one in `field`.
 
     Raises `Refused`.
     """
     member = context.actor.member
-    if member and named in (None, member):
+    if member and named_subject in (None, member):
         return member
     if member and (context.actor.agent_id or not _is_owner(context, org_id)):
         raise Refused(
@@ -184,13 +187,13 @@ def speaks_for(context: Context, named: str | None, field: str, org_id: str | No
             f"the {field} has to be {quote(member)}",
             OTHER_REQUESTER,
         )
-    if named is None:
+    if named_subject is None:
         raise Refused(
-            f"the credential belongs to no agent, and no {field} is named",
+            f"the credential belongs to no agent, and no {field} is given",
             f"name the `{field}`",
             OTHER_REQUESTER,
         )
-    return named
+    return named_subject
 
 
 def _is_owner(context: Context, org_id: str | None) -> bool:
@@ -198,8 +201,8 @@ def _is_owner(context: Context, org_id: str | None) -> bool:
     return member is not None and member.is_owner_of(org_id)
 
 
-def noted_in(context: Context, right: Right | None) -> Store:
-    """The store, where what is changed is noted in the audit with this right."""
+def open_noted_store(context: Context, right: Right | None) -> Store:
+    """The store, which records changes in the audit together with this right."""
     return context.store if right is None else context.store.act_by_right(right.detail)
 
 
@@ -208,17 +211,17 @@ def require_declared(state: RegistryState, grant: Grant) -> None:
     if grant.org_id != ALL_ORGANIZATIONS and grant.org_id not in state.served:
         help = did_you_mean(grant.org_id, state.served) or f"organizations are {listing(state.served)}"
         raise Refused(f"there is no organization {quote(grant.org_id)}", help, UNKNOWN_NAME)
-    views = views_of(state, grant.org_id)
+    views = list_views(state, grant.org_id)
     require_known_subject(views, grant.subject, state)
     for resource in grant.resources:
-        if not any(knows_resource(view, resource) for view in views):
+        if not any(does_know_resource(view, resource) for view in views):
             known = [f"tool:{tool}" for view in views for tool in view.records.tools]
-            help = did_you_mean(resource, known) or _way_out(state)
+            help = did_you_mean(resource, known) or _describe_way_out(state)
             raise Refused(f"{quote(resource)} is not declared", help, UNKNOWN_NAME)
 
 
-def views_of(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[OrgView, ...]:
-    """The organization of that id, or all that are served; none for one that is not served."""
+def list_views(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[OrgView, ...]:
+    """The organization with an id, or all that are served; empty if it is not served."""
     if org_id == ALL_ORGANIZATIONS:
         return tuple(each.snapshot.index for each in state.served.values())
     return (state.served[org_id].snapshot.index,) if org_id in state.served else ()
@@ -227,18 +230,18 @@ def views_of(state: RegistryState, org_id: str = ALL_ORGANIZATIONS) -> tuple[Org
 def require_known_subject(views: Iterable[OrgView], subject: str, state: RegistryState) -> None:
     """Raise `Refused` (`UNKNOWN_NAME`) if none of the organizations declares a subject."""
     views = tuple(views)
-    if not any(_knows_subject(view, subject) for view in views):
-        raise _not_declared(views, subject, state)
+    if not any(_does_know_subject(view, subject) for view in views):
+        raise _build_undeclared_refusal(views, subject, state)
 
 
-def _not_declared(views: Iterable[OrgView], subject: str, state: RegistryState) -> Refused:
-    known = [each for view in views for each in _subjects(view)]
-    help = did_you_mean(subject, known) or _way_out(state)
+def _build_undeclared_refusal(views: Iterable[OrgView], subject: str, state: RegistryState) -> Refused:
+    known = [each for view in views for each in _list_subjects(view)]
+    help = did_you_mean(subject, known) or _describe_way_out(state)
     return Refused(f"{quote(subject)} is not declared", help, UNKNOWN_NAME)
 
 
-def knows_resource(view: OrgView, resource: str) -> bool:
-    """Whether an organization knows what a grant gives; `tool:name*` stands for every tool of such a name."""
+def does_know_resource(view: OrgView, resource: str) -> bool:
+    """Whether an organization declares a resource; `tool:name*` matches every tool with such a name."""
     kind, _, name = resource.partition(":")
     tool = name.partition(":")[0]
     if tool.endswith(STAR):
@@ -246,23 +249,23 @@ def knows_resource(view: OrgView, resource: str) -> bool:
     return not get_access_tables(view).find(resource)[0].unknown
 
 
-def _knows_subject(view: OrgView, subject: str) -> bool:
+def _does_know_subject(view: OrgView, subject: str) -> bool:
     kind, _, name = subject.partition(":")
     people = (person.record for person in view.records.people.values())
     if kind == "relationship":
         return name == "owner" or any(person.relationship == name for person in people)
     if kind == "tag":
         return any(name in person.tags for person in people)
-    return get_access_tables(view).subject(subject) is not None
+    return get_access_tables(view).find_subject(subject) is not None
 
 
-def _subjects(view: OrgView) -> Iterable[str]:
+def _list_subjects(view: OrgView) -> Iterable[str]:
     yield from (f"role:{each}" for each in view.roles)
     yield from (f"agent:{each}" for each in view.records.agents)
     yield from (f"person:{each}" for each in view.records.people)
 
 
-def _way_out(state: RegistryState) -> str:
-    if state.refused:  # it may be declared by documents that cannot be used
-        return f"{_SHOW_CHECK}: {listing(state.refused)} cannot be answered for"
+def _describe_way_out(state: RegistryState) -> str:
+    if state.refused:  # it could be declared in documents that cannot be read
+        return f"{_SHOW_CHECK}: {listing(state.refused)} cannot be served"
     return "declare it first"

@@ -1,10 +1,10 @@
-"""Change the skills of agents. Each change needs a right over the agent, so nobody certifies themselves."""
+"""Change the skills of agents. Each change needs a right over the agent, so an agent cannot certify itself."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.evidence.skill_levels import LOWEST, SkillTerms, terms_of
+from orgkernel.decisions.evidence.skill_levels import LOWEST, SkillTerms, get_skill_terms
 from orgkernel.decisions.evidence.state_records import SkillAssessment
 from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -12,7 +12,7 @@ from orgkernel.errors import Refused
 from orgkernel.operations.agents import require_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.rights import UNKNOWN_NAME, noted_in
+from orgkernel.operations.rights import UNKNOWN_NAME, open_noted_store
 from orgkernel.snapshots.snapshot import require_declared_agent
 
 if TYPE_CHECKING:
@@ -29,11 +29,13 @@ def acquire_skill(
     org: str | None = None,
     reason: str = "",
 ) -> SkillRecord:
-    """Record that an agent has learned a skill; raises `Conflict` if it has it, or lacks a prerequisite at its level."""
-    org_id, store = _right(context, agent_id, org, "a skill", f"add a skill of {quote(f'agent:{agent_id}')}")
+    """Record that an agent has learned a skill. Raises `Conflict` if it has it already, or lacks a prerequisite."""
+    org_id, store = _require_skill_right(
+        context, agent_id, org, "a skill", f"add a skill of {quote(f'agent:{agent_id}')}"
+    )
     records = context.documents.organization(org_id).snapshot.records
-    terms = _terms(context, org_id, skill)
-    needed = [terms_of(records, each) for each, _ in terms.prerequisites]
+    terms = _require_terms(context, org_id, skill)
+    needed = [get_skill_terms(records, each) for each, _ in terms.prerequisites]
     return store.skills.acquire(
         agent_id,
         terms,
@@ -54,11 +56,11 @@ def exercise_skill(
     org: str | None = None,
     reason: str = "",
 ) -> SkillRecord:
-    """Record that an agent has practiced a skill; what decayed until now is lost, and the time begins anew."""
-    org_id, store = _right(
+    """Record that an agent has practiced a skill. The level after decay is stored, and the decay period starts again."""
+    org_id, store = _require_skill_right(
         context, agent_id, org, "an exercise", f"record an exercise of {quote(f'agent:{agent_id}')}"
     )
-    terms = _terms(context, org_id, skill)
+    terms = _require_terms(context, org_id, skill)
     return store.skills.exercise(agent_id, terms, org_id=org_id, actor=context.actor.name, note=reason)
 
 
@@ -72,11 +74,11 @@ def assess_skill(
     org: str | None = None,
     reason: str = "",
 ) -> SkillRecord:
-    """Record the level that somebody found, higher or lower than before."""
-    org_id, store = _right(
+    """Record an assessed level, higher or lower than before."""
+    org_id, store = _require_skill_right(
         context, agent_id, org, "the level of a skill", f"assess {quote(f'agent:{agent_id}')}"
     )
-    terms = _terms(context, org_id, skill)
+    terms = _require_terms(context, org_id, skill)
     return store.skills.assess(
         agent_id, terms, level, org_id=org_id, actor=context.actor.name, source=source, note=reason
     )
@@ -85,19 +87,19 @@ def assess_skill(
 def suspend_skill(
     context: Context, agent_id: str, skill: str, *, org: str | None = None, reason: str = ""
 ) -> SkillRecord:
-    """Take a skill of an agent out of use."""
-    org_id, store = _right(
+    """Suspend a skill of an agent."""
+    org_id, store = _require_skill_right(
         context, agent_id, org, "a skill", f"suspend a skill of {quote(f'agent:{agent_id}')}"
     )
-    terms = _terms(context, org_id, skill)
+    terms = _require_terms(context, org_id, skill)
     return store.skills.suspend(agent_id, terms, org_id=org_id, actor=context.actor.name, note=reason)
 
 
 def resume_skill(
     context: Context, agent_id: str, skill: str, *, org: str | None = None, reason: str = ""
 ) -> SkillRecord:
-    """Let a suspended skill of an agent count again."""
-    org_id, store = _right(
+    """Resume a suspended skill of an agent."""
+    org_id, store = _require_skill_right(
         context, agent_id, org, "a skill", f"resume a skill of {quote(f'agent:{agent_id}')}"
     )
     return store.skills.resume(agent_id, skill, org_id=org_id, actor=context.actor.name, note=reason)
@@ -112,9 +114,9 @@ def list_skill_history(
     limit: int | None = None,
     until: float | None = None,
 ) -> tuple[SkillAssessment, ...]:
-    """Changes of the skills of an agent, oldest first: at most `limit` after the one of a number, up to a time.
+    """Changes of an agent's skills, oldest first: at most `limit` after the one with number `after`, up to a time.
 
-    Raises `UnknownAgent` for one that has none and that no roster declares.
+    Raises `UnknownAgent` if it has no history and no roster declares it.
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "the history of skills")
@@ -124,18 +126,20 @@ def list_skill_history(
     return tuple(each for each in changes if until is None or each.at <= until)
 
 
-def _right(context: Context, agent_id: str, org: str | None, what: str, act: str) -> tuple[str, Store]:
-    """The organization, and the store that notes by which right this is done."""
+def _require_skill_right(
+    context: Context, agent_id: str, org: str | None, what: str, act: str
+) -> tuple[str, Store]:
+    """The organization, and the store that records the right to the change."""
     org_id = choose_organization(context, org)
     require_one(org_id, what)
     right = require_agent(context, org_id, agent_id, act, f"{act.partition(' ')[0]} its own skills")
-    return org_id, noted_in(context, right)
+    return org_id, open_noted_store(context, right)
 
 
-def _terms(context: Context, org_id: str, skill: str) -> SkillTerms:
-    """What holds for a skill. Raises `Refused` for one that no catalog declares."""
+def _require_terms(context: Context, org_id: str, skill: str) -> SkillTerms:
+    """The terms of a skill. Raises `Refused` if no catalog declares it."""
     records = context.documents.organization(org_id).snapshot.records
     if skill not in records.skills:
         help = did_you_mean(skill, records.skills) or "declare it in a `skill_catalog`"
         raise Refused(f"there is no skill {quote(skill)}", help, UNKNOWN_NAME)
-    return terms_of(records, skill)
+    return get_skill_terms(records, skill)

@@ -14,7 +14,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Refused, UsageError
 from orgkernel.kernel.stored import require_there
 from orgkernel.operations.context import Context
-from orgkernel.operations.rights import noted_in, require_outside
+from orgkernel.operations.rights import open_noted_store, require_outside
 from orgkernel.state.audit import (
     DAY,
     AuditStats,
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store, StoreLocation
 
 NOTING = "system:orgkernel"
-"""Who is written in the audit where nobody acted."""
+"""The actor in the audit for automatic changes."""
 AuditCount = Literal["senders", "policies", "decisions"]
 
 
 def read_audit(
-    store: Store, wanted: AuditFilter, limit: int | None = None, after: str | None = None
+    store: Store, audit_filter: AuditFilter, limit: int | None = None, after: str | None = None
 ) -> Iterator[AuditRow]:
-    """Rows, newest first, that fit every filter; `after` is the last row of the page before. Raises `UnknownRecord`."""
-    return read_rows(store.context, wanted, limit, after)
+    """Rows that match every filter, newest first; `after` is the last row of the page before. Raises `UnknownRecord`."""
+    return read_rows(store.context, audit_filter, limit, after)
 
 
 def count_audit(
     store: Store, what: AuditCount, since: float | None = None
 ) -> AuditStats | tuple[SenderCount, ...] | tuple[PolicyCount, ...]:
-    """What rows add up to: senders nobody knows, policies that matched, or decisions by outcome."""
+    """Counts of rows: unknown senders, matching policies, or decisions by outcome."""
     if what == "decisions":
         return count_decisions(store.context, since)
     return (
@@ -64,7 +64,7 @@ def count_audit(
 
 
 def verify(store: Store, checkpoints: Sequence[str] = ()) -> Verification:
-    """Follow every chain to the checkpoints of the store, and to those in other folders. Raises `UsageError`."""
+    """Verify every chain against the checkpoints of the store, and those in other folders. Raises `UsageError`."""
     for path in checkpoints:
         if not os.path.isdir(path):
             raise UsageError(f"there is no folder {quote(path)}", "name a folder of checkpoints")
@@ -73,14 +73,14 @@ def verify(store: Store, checkpoints: Sequence[str] = ()) -> Verification:
 
 
 def find_lost_store(location: StoreLocation) -> tuple[AuditFinding, ...]:
-    """The finding about a store that is not there, although there are checkpoints of it."""
+    """The finding about a missing store, if there are checkpoints of it."""
     if not Folder(location.checkpoints, os.urandom, time.time).has_heads():
         return ()
     return (AuditFinding("missing", "store", "there are checkpoints, but the store is missing"),)
 
 
 def prune(store: Store, decision_days: float, history_days: float) -> tuple[int, int]:
-    """Seal and drop what is older; how many rows, and how many segments they were."""
+    """Seal and drop older rows. Returns the number of rows and of segments."""
     segments = drop_old(
         store.context, store.folder, {"decision": decision_days * DAY, "history": history_days * DAY}
     )
@@ -88,12 +88,15 @@ def prune(store: Store, decision_days: float, history_days: float) -> tuple[int,
 
 
 def upgrade(location: StoreLocation) -> tuple[str | None, str]:
-    """Bring a store to the version this program needs, or make one; the versions before and after. Raises `StoreError`."""
+    """Upgrade a store to the version of this program, or create one.
+
+    Returns the versions before and after. Raises `StoreError`.
+    """
     return upgrade_store(location)
 
 
 def copy_store(location: StoreLocation, target: str) -> str:
-    """Copy a store of any version and its checkpoints while others may write. Returns its version.
+    """Copy a store of any version and its checkpoints while other processes can write. Returns its version.
 
     Raises `BadStore` and `StoreError`.
     """
@@ -102,16 +105,16 @@ def copy_store(location: StoreLocation, target: str) -> str:
 
 
 def restore_store(location: StoreLocation, backup: str, actor: str, reason: str = "") -> Restored:
-    """Replace a store by a backup. Raises `BadStore`, `StoreBusy` if somebody has it open, and `StoreError`."""
+    """Replace a store with a backup. Raises `BadStore`, `StoreBusy` if another process has it open, and `StoreError`."""
     return restore(location, backup, actor=actor, reason=reason, clock=time.time, tokens=os.urandom)
 
 
 def accept(context: Context, checkpoints: Sequence[str] = (), reason: str = "") -> Verification:
-    """Accept what a verification finds now, so that later ones find only what is new. Returns the findings.
+    """Accept the current findings of a verification, so later ones report only new findings. Returns the findings.
 
     Raises `Refused`, and `BadStore` if there is no key to sign with.
     """
-    store = noted_in(context, require_outside(context, "accept findings about the audit"))
+    store = open_noted_store(context, require_outside(context, "accept findings about the audit"))
     if store.folder.key() is None:
         raise BadStore(
             "there is no key to sign with",
@@ -126,15 +129,15 @@ def accept(context: Context, checkpoints: Sequence[str] = (), reason: str = "") 
 
 
 def rotate_signing(context: Context, overlap: float, reason: str = "") -> float:
-    """Sign checkpoints with a new key. Returns the time until which the one before holds.
+    """Sign checkpoints with a new key. Returns the time until which the old key remains valid.
 
-    Raises `Refused`, also if the audit is not whole: what is signed again could not be told from what was changed.
+    Raises `Refused`. The audit must be intact, because a new signature would hide an earlier change.
     """
-    store = noted_in(context, require_outside(context, "rotate the key of the audit"))
+    store = open_noted_store(context, require_outside(context, "rotate the key of the audit"))
     if verify(store).verdict != "whole":
         raise Refused(
-            "the audit is not whole, so it cannot be signed with a new key",
-            "see `orgkernel audit verify`, and accept what cannot be mended with `orgkernel audit accept`",
+            "the audit is not intact, so it cannot be signed with a new key",
+            "see `orgkernel audit verify`, and accept what cannot be repaired with `orgkernel audit accept`",
             "AUDIT_NOT_WHOLE",
         )
     until = time.time() + overlap
@@ -148,20 +151,20 @@ def describe_store(store: Store) -> StoreInfo:
 
 
 def measure(store: Store) -> int:
-    """Bytes that a store uses."""
+    """The size of a store in bytes."""
     return measure_size(store)
 
 
 def note_expired(store: Store) -> None:
-    """Note in the audit which requests, grants and restrictions expired since the last time."""
+    """Record the expiry of requests, grants and restrictions in the audit, since the last time."""
     store.expire()
 
 
 def note_vanished(store: Store, state: RegistryState, removed: Collection[str] = ()) -> tuple[Grant, ...]:
     """Put to sleep the grants of subjects that no document declares any more, and of organizations that were removed.
 
-    A subject that is declared again later is somebody else, so its grants wait until somebody wakes them. An organization
-    that answers from an older version says nothing about who is declared now. Raises `StoreError`.
+    A subject that is declared again later could be a different one, so its grants sleep until they are woken.
+    An organization that answers from an older version is skipped, because its current declarations are unknown. Raises `StoreError`.
     """
     given = [grant for grants in store.read_view().grants.values() for grant in grants]
     current = [each.snapshot.index for each in state.served.values() if not each.stale]

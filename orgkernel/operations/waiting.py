@@ -21,7 +21,7 @@ WORK_SECONDS = 10.0
 _MOST_THREADS = 16
 
 
-async def resolved(ticket: Ticket) -> Any:
+async def await_ticket(ticket: Ticket) -> Any:
     """The result of a ticket, without blocking the event loop. Raises its error, and `StoreBusy` after a timeout."""
     if not ticket.is_done:
         loop = asyncio.get_running_loop()
@@ -32,7 +32,7 @@ async def resolved(ticket: Ticket) -> Any:
                 done.set_result(None)
 
         def wake(_: Ticket) -> None:
-            with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop was closed, so no caller waits any more
                 loop.call_soon_threadsafe(end)
 
         ticket.call_when_done(wake)
@@ -44,7 +44,7 @@ async def resolved(ticket: Ticket) -> Any:
     return ticket.result(timeout=0)
 
 
-async def in_time(work: Awaitable[T]) -> T:
+async def await_in_time(work: Awaitable[T]) -> T:
     """The result of work that waits for the store. Raises `StoreBusy` after a timeout."""
     try:
         async with asyncio.timeout(WORK_SECONDS):
@@ -53,12 +53,12 @@ async def in_time(work: Awaitable[T]) -> T:
         raise StoreBusy(NOT_IN_TIME, "try again later") from None
 
 
-async def in_store_thread(work: Callable[..., T], *arguments: Any) -> T:
-    """Do work that waits for the store in a thread. These threads are apart: while a database hangs, the others go on."""
+async def run_in_store_thread(work: Callable[..., T], *arguments: Any) -> T:
+    """Run work that waits for the store in a thread. These threads are separate, so others continue while a database hangs."""
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_threads(), copy_context().run, work, *arguments)
+    return await loop.run_in_executor(_get_threads(), copy_context().run, work, *arguments)
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
+def _get_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_MOST_THREADS, "orgkernel-waiting")

@@ -1,4 +1,4 @@
-"""What a grant would widen: what its subject may do before and after, for every resource that it opens."""
+"""Compute the effect of a grant: the permissions of its subject before and after, for every affected resource."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.documents.records import DATA_TIERS, STAR
 from orgkernel.graph.questions import OrgView
-from orgkernel.operations.rights import views_of
+from orgkernel.operations.rights import list_views
 
 if TYPE_CHECKING:
     from orgkernel.kernel.access import OrganizationAccess
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Widening(msgspec.Struct, frozen=True, kw_only=True):
-    """What changes for one action on one resource."""
+    """The change for one action on one resource."""
 
     org_id: str
     resource: str
@@ -37,20 +37,20 @@ class Widening(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_widening(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
-    """The actions that a grant opens, or for which nobody has to be asked any more, in its organization or in all."""
+    """The actions that a grant would allow, or for which it removes the need to ask, in its organization or in all."""
     return tuple(
         change
-        for view in views_of(kernel.state, grant.org_id)
+        for view in list_views(kernel.state, grant.org_id)
         for written in grant.resources
-        for resource in resources_of(view, written)
-        for change in _changes(kernel.access(view.org_id), grant, resource, _path_of(written))
+        for resource in find_resources(view, written)
+        for change in _find_changes(kernel.access(view.org_id), grant, resource, _get_path(written))
     )
 
 
-def resources_of(view: OrgView, written: str) -> tuple[Resource, ...]:
-    """The resources of an organization that a grant means by a name, which may end in a star."""
+def find_resources(view: OrgView, resource_name: str) -> tuple[Resource, ...]:
+    """The resources that a name in a grant matches. The name can end in a star."""
     tables = get_access_tables(view)
-    kind, _, name = written.partition(":")
+    kind, _, name = resource_name.partition(":")
     if kind == "tool":
         name = name.partition(":")[0]
     known = {"tool": view.records.tools, "credential": tables.credentials, "data": DATA_TIERS}.get(kind, ())
@@ -59,8 +59,10 @@ def resources_of(view: OrgView, written: str) -> tuple[Resource, ...]:
     return tuple(resource for resource in resources if not resource.unknown)
 
 
-def _changes(desk: OrganizationAccess, grant: Grant, resource: Resource, path: str) -> Iterator[Widening]:
-    # The input that a grant is bound to is known by its digest alone.
+def _find_changes(
+    desk: OrganizationAccess, grant: Grant, resource: Resource, path: str
+) -> Iterator[Widening]:
+    # Only the digest of the input that a grant is bound to is known.
     given = replace(grant, input_digest=None)
     state = add_grant(desk.state, given)
     now = desk.build_current_context()
@@ -77,8 +79,8 @@ def _changes(desk: OrganizationAccess, grant: Grant, resource: Resource, path: s
             )  # fmt: skip
 
 
-def _path_of(written: str) -> str:
-    """The path of a tool that is written, with its colon; empty where there is none."""
-    kind, _, name = written.partition(":")
+def _get_path(resource_name: str) -> str:
+    """The path in a tool name, with its colon; empty if there is none."""
+    kind, _, name = resource_name.partition(":")
     _, colon, path = name.partition(":")
     return colon + path if kind == "tool" else ""

@@ -150,8 +150,8 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
     path = os.path.join(folder, "roles", f"{role_id}.yaml")
     if view.is_role(role_id) or view.is_excused(role_id) or os.path.lexists(path):
         raise UsageError(f"organization {quote(records.org_id)} already has a role {quote(role_id)}")
-    edge = view.superior_edge_of(role_id)
-    superior = reports_to or (edge.target if edge else next(iter(view.roots()), USER))
+    edge = view.get_superior_edge(role_id)
+    superior = reports_to or (edge.target if edge else next(iter(view.list_roots()), USER))
     if superior not in view.external and not view.does_name_role(superior):
         help = did_you_mean(superior, view.roles)
         raise UsageError(f"organization {quote(records.org_id)} has no role {quote(superior)}", help)

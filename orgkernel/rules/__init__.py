@@ -1,1 +1,1 @@
-"""Rules: one file each, named after its code. The docstring of the file is the page of the rule."""
+"""Rules: one file per rule, named after its code. The docstring of the file is the page of the rule."""

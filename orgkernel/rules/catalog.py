@@ -1,4 +1,4 @@
-"""All rules, found by the names of their modules."""
+"""The list of all rules, found by the names of their modules."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _PREFIX = "org"
 
 
 @cache
-def all_rules() -> tuple[Rule, ...]:
-    """Every rule, by code."""
+def list_rules() -> tuple[Rule, ...]:
+    """All rules, sorted by code."""
     names = [
         f"{family}.{name}"
         for _, family, is_package in pkgutil.iter_modules(rules.__path__)
@@ -28,12 +28,12 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 @cache
-def rules_of(target: RuleTarget) -> tuple[Rule, ...]:
-    """The rules with one target, by code."""
-    return tuple(rule for rule in all_rules() if rule.target is target)
+def select_rules(target: RuleTarget) -> tuple[Rule, ...]:
+    """The rules with one target, sorted by code."""
+    return tuple(rule for rule in list_rules() if rule.target is target)
 
 
-def page_of(rule: Rule) -> str:
-    """The docstring of a rule's module: its page."""
+def get_page(rule: Rule) -> str:
+    """The page of a rule, which is the docstring of its module."""
     module = import_module(rule.check.__module__)
     return (module.__doc__ or "").strip() + "\n"

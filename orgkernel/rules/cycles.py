@@ -1,4 +1,4 @@
-"""Cycles of domains, tools, skills and qualifications, and the findings about them (ORG312 to ORG314, ORG605)."""
+"""Finds cycles of domains, tools, skills and qualifications (ORG312 to ORG314, ORG605)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from orgkernel.rules.rule import Finding
 _SHOWN = 5
 
 
-def circles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
+def find_cycles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
     """One finding for each group of nodes that edges of one kind connect in a cycle."""
     for group in view.find_cycles(kind):
-        first, *others = _shortest_circle(view, kind, group)
+        first, *others = _find_shortest_cycle(view, kind, group)
         reference = build_reference(first)
         yield Finding(
             first.place,
-            f"{reference.kind} {quote(reference.source)} {reference.verb} itself{_path(first, others)}",
+            f"{reference.kind} {quote(reference.source)} {reference.verb} itself{_render_path(first, others)}",
             help,
             f"{reference.kind}:{reference.source}",
             tuple(Related(edge.place, str(build_reference(edge))) for edge in others[: _SHOWN - 1]),
         )
 
 
-def _shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> list[Edge]:
+def _find_shortest_cycle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> list[Edge]:
     """The edges of a shortest path from the first node of a group back to itself."""
     nodes = find_shortest_circle(view.list_ends_of_kind(kind), group)
     steps = zip(nodes, (*nodes[1:], nodes[0]), strict=True)
@@ -39,8 +39,8 @@ def _shortest_circle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> l
     ]
 
 
-def _path(first: Edge, others: list[Edge]) -> str:
-    """The cycle, cut after the first five nodes; empty if a node leads directly to itself."""
+def _render_path(first: Edge, others: list[Edge]) -> str:
+    """The cycle, shortened after the first five nodes. Empty if a node leads directly to itself."""
     if not others:
         return ""
     steps = [quote(edge.source) for edge in (first, *others)]

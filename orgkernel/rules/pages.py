@@ -1,4 +1,4 @@
-"""The page of every code: a rule's docstring, or a row of the errors of reading and shape, or of contracts."""
+"""The page of every code: the docstring of a rule, or a row for reading, shape or contract findings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.catalog import ROWS, Row
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
-from orgkernel.rules.catalog import all_rules, page_of
+from orgkernel.rules.catalog import get_page, list_rules
 from orgkernel.rules.rule import Rule
 
 
@@ -28,14 +28,16 @@ class Page:
 
 
 def build_all_pages() -> dict[str, Page]:
-    """Code to page, by code."""
+    """All pages, keyed by code and sorted by code."""
     rows = {**ROWS, **CONTRACT_ROWS}
-    pages = [_build_row_page(row) for row in rows.values()] + [_build_rule_page(rule) for rule in all_rules()]
+    pages = [_build_row_page(row) for row in rows.values()] + [
+        _build_rule_page(rule) for rule in list_rules()
+    ]
     return {page.code: page for page in sorted(pages, key=lambda page: page.code)}
 
 
 def _build_rule_page(rule: Rule) -> Page:
-    summary, _, rest = page_of(rule).partition("\n")
+    summary, _, rest = get_page(rule).partition("\n")
     return _build_page(rule.code, rule.name, rule.severity, summary, rest.strip())
 
 

@@ -9,7 +9,7 @@ from orgkernel.documents.records import BUILT_IN_ORIGINS, STAR, Condition, Match
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.rules.references import Reference
 
-# Fields with one value, in which a star may stand.
+# Fields with one value, which can be a star.
 _NAMES = ("system", "webhook", "agent", "role")
 _EXACT = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 _WEEKENDS = "weekends"
@@ -22,7 +22,7 @@ _WITH_ARTICLE = {
 
 
 def list_principal_kinds(principal: Principal) -> tuple[str, ...]:
-    """The kinds of principals that a match asks for; more than one is a contradiction."""
+    """The kinds of principals that a match requires. More than one is a contradiction."""
     person = principal.unknown or principal.relationship or principal.person_id or principal.tags
     kinds = ["person"] if person else []
     kinds += [name for name in ("system", "webhook") if getattr(principal, name) is not None]
@@ -31,7 +31,7 @@ def list_principal_kinds(principal: Principal) -> tuple[str, ...]:
 
 
 def find_contradiction(match: Match, records: OrgRecords) -> str:
-    """Why a match can never be satisfied; empty if it can."""
+    """The reason why a match can never be satisfied. Empty if it can."""
     if match.principal is not None and (
         why := _find_principal_contradiction(match.principal, records.people)
     ):
@@ -70,7 +70,9 @@ def _is(person: Person, principal: Principal) -> bool:
 
 
 def _is_owner(principal: Principal, people: Mapping[str, Definition[Person]]) -> bool | None:
-    """Whether the principal is the owner or acts as the owner, apart from `is_user`; None if that depends."""
+    """Whether the principal is the owner or acts as the owner, apart from `is_user`. None if that depends on the
+    request.
+    """
     if principal.person_id is not None and principal.person_id in people:
         return people[principal.person_id].record.relationship == "owner"
     if principal.relationship is not None:
@@ -97,7 +99,7 @@ def covers(wide: Match, narrow: Match, people: Mapping[str, Definition[Person]])
 
 
 def _within(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
-    """Whether every alert or watch of the narrow match is one of the wide match; none means all."""
+    """Whether every alert or watch of the narrow match is one of the wide match. An empty list means all."""
     return not wide or (bool(narrow) and {*narrow} <= {*wide})
 
 
@@ -124,7 +126,7 @@ def _does_cover_principal(
 
 
 def _collect_facts(principal: Principal, people: Mapping[str, Definition[Person]]) -> dict[str, object]:
-    """What is certain about every principal that matches, according to the match and the directory."""
+    """The certain facts about every principal that matches, according to the match and the directory."""
     owner = _is_owner(principal, people)
     relationship, tags = principal.relationship, frozenset(principal.tags)
     if principal.person_id is not None and principal.person_id in people:
@@ -145,7 +147,7 @@ def _does_cover_condition(wide: Condition, narrow: Condition) -> bool:
 
 
 def can_meet(one: Match, other: Match, people: Mapping[str, Definition[Person]]) -> bool:
-    """Whether both can match at once, as far as the documents tell."""
+    """Whether both can match at once, as far as the documents show."""
     if any(
         each and with_each and {*each}.isdisjoint(with_each)
         for each, with_each in ((one.alert, other.alert), (one.watch, other.watch))

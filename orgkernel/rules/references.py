@@ -1,4 +1,4 @@
-"""References to ids, and the findings about ids that nothing declares (families 3 and 4)."""
+"""References to ids, and findings about undeclared ids (families 3 and 4)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Reference(NamedTuple):
 
 
 def build_reference(edge: Edge) -> Reference:
-    """An edge as a reference for messages."""
+    """Convert an edge to a reference for messages."""
     return Reference(edge.place, SCHEMA[edge.kind].source.value, edge.source, _VERBS[edge.kind], edge.target)
 
 
@@ -64,10 +64,10 @@ def find_undeclared(
             yield reference
 
 
-def undeclared(
+def report_undeclared(
     references: Iterable[Reference], what: str, help_for: Callable[[str], str]
 ) -> Iterator[Finding]:
-    """A finding for each reference; the help for an id is computed only once."""
+    """One finding per reference. The help for an id is computed only once."""
     helps: dict[str, str] = {}
     for reference in references:
         target = reference.target

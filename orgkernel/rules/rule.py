@@ -1,4 +1,4 @@
-"""What a rule is: a code, a severity, its target, and a generator of findings."""
+"""Rules: a code, a severity, a target, and a generator of findings."""
 
 from __future__ import annotations
 
@@ -12,32 +12,38 @@ from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
 
 
 class RuleTarget(Enum):
-    """What a rule checks: what its generator receives at a time."""
+    """The target of a rule: the argument of its generator."""
 
     DOCUMENT = "document"
     """`check(document: SourceDocument)`: one document of any kind."""
     PROFILE = "profile"
-    """`check(posts: Iterable[RolePost])`: profiles with the overrides of their organization; also profiles in no organization."""
+    """`check(posts: Iterable[RolePost])`: profiles with the overrides of their organization, including profiles in no
+    organization.
+    """
     CATALOG = "catalog"
-    """`check(view: OrgView)`: the catalog entries an organization sees; also catalogs no organization sees."""
+    """`check(view: OrgView)`: the catalog entries that an organization sees, including catalogs that none sees."""
     ORGANIZATION = "organization"
-    """`check(view: OrgView)`: an organization, its roles beside one another."""
+    """`check(view: OrgView)`: an organization with all its roles."""
     TREE = "tree"
-    """`check(assembly: Assembly)`: everything that was read."""
+    """`check(assembly: Assembly)`: all documents."""
     STATE = "state"
-    """`check(views: Sequence[OrgView], states: Mapping[str, StateView])`: all organizations, and the stored state of each."""
+    """`check(views: Sequence[OrgView], states: Mapping[str, StateView])`: all organizations, and the stored state of
+    each.
+    """
     SUPPRESSION = "suppression"
-    """`check(document: SourceDocument, used: Collection[int])`: after all others, a document's suppressions by number."""
+    """`check(document: SourceDocument, used: Collection[int])`: a document's suppressions by number, after all other
+    rules.
+    """
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What a rule reports; code and severity come from the rule."""
+    """A finding of a rule. Its code and severity come from the rule."""
 
     place: Place
     message: str
     help: str = ""
     subject: str = ""
-    """`role:ID`, `domain:ID`, …"""
+    """The subject, such as `role:ID` or `domain:ID`."""
     related: tuple[Related, ...] = ()
 
 
@@ -45,7 +51,7 @@ Check = Callable[..., Iterator[Finding]]
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A rule as its module declares it."""
+    """A rule as declared by its module."""
 
     code: str
     name: str

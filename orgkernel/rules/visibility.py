@@ -1,4 +1,4 @@
-"""Documents that several organizations see: only what is wrong for all of them is reported (families 4 and 6)."""
+"""Documents that several organizations see: only findings that apply to all of them are reported (families 4 and 6)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from orgkernel.rules.references import Reference
 from orgkernel.rules.rule import Finding
 
 FindReferences = Callable[[OrgRecords], Iterable[tuple[Reference, bool]]]
-"""The references in an organization's documents, each with whether the organization knows the id or cannot tell."""
+"""Returns the references in an organization's documents, each with whether the organization declares the id or cannot
+tell."""
 FindDefects = Callable[[OrgRecords], Iterable[tuple[Place, Finding | None]]]
-"""Places in an organization's documents, each with its finding, if there is one."""
+"""Returns places in an organization's documents, each with its finding, if there is one."""
 
 
 def find_unknown_to_all(assembly: Assembly, find: FindReferences) -> Iterator[Reference]:
@@ -30,7 +31,7 @@ def find_unknown_to_all(assembly: Assembly, find: FindReferences) -> Iterator[Re
 
 
 def find_wrong_for_all(assembly: Assembly, find: FindDefects) -> Iterator[Finding]:
-    """Findings made by every organization that sees the place; none while an organization could not be read."""
+    """Findings that apply in every organization that sees the place. Empty while an organization cannot be read."""
     if not assembly.strays_are_known:
         return
     findings_by_place: dict[Place, Finding] = {}
@@ -45,17 +46,17 @@ def find_wrong_for_all(assembly: Assembly, find: FindDefects) -> Iterator[Findin
 
 
 def does_know_role(records: OrgRecords, role_id: str) -> bool:
-    """Whether the organization names the role, or a file that could not be read may declare it."""
+    """Whether the organization names the role, or an unreadable file could declare it."""
     return role_id in records.posts or role_id in records.without_profile or role_id in records.excused
 
 
 def does_know_agent(records: OrgRecords, agent_id: str) -> bool:
-    """Whether a roster that the organization sees has the agent, or a roster could not be read."""
+    """Whether a roster that the organization sees has the agent, or a roster cannot be read."""
     return agent_id in records.agents or "crew_roster" in records.incomplete
 
 
 def list_ids(assembly: Assembly, choose: Callable[[OrgRecords], Collection[str]]) -> tuple[str, ...]:
-    """The ids of all organizations, each once, for suggestions."""
+    """The ids of all organizations without duplicates, for suggestions."""
     return tuple(dict.fromkeys(each for records in assembly.organizations for each in choose(records)))
 
 

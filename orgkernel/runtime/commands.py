@@ -1,9 +1,10 @@
-"""Compare shell commands with beginnings of commands, such as `git push`: for what closes a part of a tool that runs them.
+"""Compares shell commands with command prefixes, such as `git push`, for policies that restrict part of a tool that
+runs commands.
 
-A command is read as words, whatever joins them: pipes, lists, lines, plain quotes. If every program that it may run is
-among its words, a command without the words of a beginning, in their order, does not begin so. Where a shell would put
-words together only while it runs (variables, substitutions, wildcards, braces, escapes), and where a program takes words
-from elsewhere (`sh`, `eval`, `xargs`, `alias`), nobody can tell.
+A command is read as words, regardless of pipes, lists, lines and plain quotes between them. If every program that it
+could run is among its words, and the words of a prefix do not occur in it in their order, it does not match the
+prefix. If a shell would build words only at run time (variables, substitutions, wildcards, braces, escapes), or a
+program takes words from elsewhere (`sh`, `eval`, `xargs`, `alias`), a match cannot be ruled out.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -16,16 +17,17 @@ MOST_CHARACTERS = 10_000
 _QUOTED = r"'[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*'|\"[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*\""
 _JOINING = r"[ \t\n;|&<>]"
 _PLAIN = r"[A-Za-z0-9_./:@%+,=~-]+"
-# A quoted text stands apart from other words, or after a `=`: glued to a word it would be a part of it.
+# A quoted string is separate from other words, or follows a `=`. Otherwise it would be part of another word.
 _READABLE = lazy_pattern(
     rf"(?:{_JOINING}|{_PLAIN}(?=\Z|{_JOINING}|(?<==)['\"])|(?:{_QUOTED})(?=\Z|{_JOINING}))*\Z"
 )
-# In a quoted text these mean something to a shell that reads it again, as that of `ssh` and `su` does.
+# These characters in a quoted string have a meaning for a shell that reads it again, such as the shell of `ssh` or
+# `su`.
 _TEXTS = lazy_pattern(_QUOTED)
 _MEANING = lazy_pattern(r"[*?\[\]{}()#^]|[^\x00-\x7f]")
 _WORD = lazy_pattern(r"[A-Za-z0-9_./:@%+,~-]+")
 _PARTS = lazy_pattern(r"[/:,@]")
-# What runs words that are not in the command: shells, and programs that make commands of what they read.
+# Programs that run words which are not in the command: shells, and programs that build commands from their input.
 _RUNS_MORE = lazy_pattern(
     r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|xargs|parallel|fd|fdfind|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
 )
@@ -35,7 +37,7 @@ _RUNS_TEXT = frozenset({"su", "ssh", "watch", "script", "flock", "tmux", "screen
 
 
 def may_begin(command: str, beginning: str) -> bool:
-    """Whether a command, or one in it, may begin with some words: false only if it surely does not.
+    """Whether a command, or a command inside it, could begin with some words. False only if it certainly does not.
 
     >>> may_begin("git push -f", "git push"), may_begin("cd a && /usr/bin/git -C b push", "git push"), may_begin("g$x push", "git push")
     (True, True, True)
@@ -48,11 +50,12 @@ def may_begin(command: str, beginning: str) -> bool:
 
 
 def may_begin_with(words: tuple[str, ...] | None, beginning: str) -> bool:
-    """The same for a command that was read before."""
+    """Like `may_begin`, for a command that was read before."""
     if words is None:
         return True
     rest, names = iter(words), _list_names(beginning)
-    # Each is looked for after the one before it. The host compares texts, so that the last may go on: `rm` begins `rmdir`.
+    # Each word is searched for after the one before it. Prefixes are compared as strings, so the last word can
+    # continue: `rm` is a prefix of `rmdir`.
     for name in names[:-1]:
         if not any(_is_in(name, word, is_whole=True) for word in rest):
             return False
@@ -60,7 +63,9 @@ def may_begin_with(words: tuple[str, ...] | None, beginning: str) -> bool:
 
 
 def read_words(command: str) -> tuple[str, ...] | None:
-    """The words of a command as a forgiving file system compares them; None where others may come with them."""
+    """The words of a command, folded like names on a case-insensitive file system. None if the command could run
+    other words.
+    """
     if len(command) > MOST_CHARACTERS or not _READABLE.match(command) or _SOURCES.search(command):
         return None
     words = tuple(word.casefold() for word in _WORD.findall(command))
@@ -73,7 +78,7 @@ def read_words(command: str) -> tuple[str, ...] | None:
 
 
 def _list_names(beginning: str) -> list[str]:
-    """What each word of a beginning is called, without the folders that it is in."""
+    """The names of the words of a prefix, without their folders."""
     part_lists = (
         [part for part in _PARTS.split(word.casefold()) if part.strip(".")]
         for word in _WORD.findall(beginning)
@@ -82,9 +87,9 @@ def _list_names(beginning: str) -> list[str]:
 
 
 def _is_in(name: str, word: str, *, is_whole: bool) -> bool:
-    """Whether a word is a name, has it in its path, or, for the last of several, begins with it.
+    """Whether a word is a name, contains it as a path component, or, for the last of several, begins with it.
 
-    A word such as `-xrm` may hold the name right after its letters.
+    A word such as `-xrm` can contain the name directly after its option letters.
     """
     parts = _PARTS.split(word)
     if name in parts or (not is_whole and any(part.startswith(name) for part in parts)):

@@ -1,7 +1,7 @@
-"""What an organization changed in a host, as counts: tokens spared, calls refused, roles taken, tiers reached.
+"""Counts the effects of an organization in a host: tokens spared, calls refused, roles taken, tiers reached.
 
-What really happened and what only would have happened (under `enforcement: observe`, and refusals under `trim`) are
-counted apart. The size is bounded: a name beyond the bound counts under `…`.
+Actual effects and hypothetical ones (under `enforcement: observe`, and refusals under `trim`) are counted separately.
+The size is limited: further names are counted under `…`.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -18,7 +18,7 @@ from . import secret_shapes
 SCHEMA: Final = "orgkernel:effect"
 VERSION: Final = 1
 CHARACTERS_PER_TOKEN: Final = 4
-"""Roughly. A host's own count differs between models."""
+"""A rough average. The exact number differs between models."""
 OTHER: Final = "…"
 _MOST_NAMES: Final = 100
 _MOST_REFUSALS: Final = 50
@@ -31,15 +31,15 @@ _MOST_COUNT: Final = 10**15
 
 @dataclass(slots=True)
 class EffectCounts:
-    """Events of one kind: those that happened, or those that would have happened."""
+    """Counts of actual events, or of hypothetical ones."""
 
     prompts: int = 0
-    """Prompts of agents in a role."""
+    """Number of prompts of agents in a role."""
     characters: int = 0
-    """Characters by which these prompts were shorter than the host's own."""
+    """Number of characters by which these prompts were shorter than the host's own."""
     refusals: int = 0
     tools: dict[str, int] = field(default_factory=dict)
-    """Refused calls by tool."""
+    """Number of refused calls, keyed by tool."""
     roles: dict[str, int] = field(default_factory=dict)
     """How often a role was taken."""
     tiers: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class EffectCounts:
 
     @property
     def tokens(self) -> int:
-        """Tokens spared, about."""
+        """Approximate number of tokens spared."""
         return round(self.characters / CHARACTERS_PER_TOKEN)
 
     def add(self, other: EffectCounts) -> None:
@@ -81,15 +81,15 @@ class EffectCounts:
 
 
 class RefusedCall(NamedTuple):
-    """One refused call, and what it would have touched."""
+    """One refused call, and its targets."""
 
     time: str
     role_id: str
     tool: str
     touched: str
-    """Paths, hosts and the program of a command, masked and cut. Empty if the arguments name none."""
+    """Paths, hosts and the program of a command, masked and shortened. Empty if the arguments name none."""
     applied: bool
-    """False if the call was only logged, and ran."""
+    """False if the call was only logged and still ran."""
 
     def as_json(self) -> dict[str, Any]:
         """The refusal as plain data."""
@@ -104,16 +104,16 @@ class RefusedCall(NamedTuple):
 
 @dataclass(slots=True)
 class HostEffect:
-    """Everything that is counted for one chat, or for all."""
+    """All counts for one chat, or for all chats."""
 
     applied: EffectCounts = field(default_factory=EffectCounts)
     would: EffectCounts = field(default_factory=EffectCounts)
     refusals: list[RefusedCall] = field(default_factory=list)
-    """The last refused calls, the oldest first."""
+    """The last refused calls, oldest first."""
     since: str = ""
 
     def add(self, other: HostEffect) -> None:
-        """Add another record that is later than this one."""
+        """Add a later record to this one."""
         self.applied.add(other.applied)
         self.would.add(other.would)
         self.refusals = [*self.refusals, *other.refusals][-_MOST_REFUSALS:]
@@ -136,21 +136,21 @@ class HostEffect:
 
 
 def count_name(counts: dict[str, int], name: str, by: int = 1) -> None:
-    """Count a name. The number of names is bounded."""
+    """Count a name. The number of different names is limited."""
     if name not in counts and len(counts) >= _MOST_NAMES:
         name = OTHER
     counts[name] = counts.get(name, 0) + by
 
 
 def count_tier(counts: dict[str, dict[str, int]], name: str, tier: str, by: int = 1) -> None:
-    """Count a tier of a role. The number of roles is bounded."""
+    """Count a tier of a role. The number of roles is limited."""
     if name not in counts and len(counts) >= _MOST_NAMES:
         name = OTHER
     count_name(counts.setdefault(name, {}), tier, by)
 
 
 def read_effect(data: object) -> HostEffect:
-    """The record in an `effect.json`. Raises `ValueError` for what is not one; unknown keys are left out."""
+    """Read the record in an `effect.json`. Raises `ValueError` if it is not one. Unknown keys are ignored."""
     if not isinstance(data, Mapping) or data.get("_schema") != SCHEMA:
         raise ValueError("it is not a record of effects")
     if data.get("_version") != VERSION:
@@ -207,7 +207,7 @@ def _count(value: object) -> int:
 
 
 def cut(value: object, most: int = _LONGEST_NAME) -> str:
-    """A text on one line, masked and not longer than `most`. Empty if it is not a text."""
+    """A string on one line, masked and at most `most` characters long. Empty if the value is not a string."""
     if not isinstance(value, str):
         return ""
     text = " ".join(secret_shapes.mask_secrets(value[:_LOOKED_AT]).split())
@@ -227,7 +227,7 @@ _PATH_NAMES: Final = re.compile(
 )
 _HOST_NAMES: Final = re.compile(r"(?:^|_)(?:host|hostname|domain|server)$", re.IGNORECASE)
 _HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,250}(?::\d+)?\Z")
-# A program and what it is told to do. Options and values are left out: they may be passwords.
+# The program and its subcommand. Options and values are omitted, because they could be passwords.
 _PROGRAM: Final = re.compile(
     r"\s*(?:[A-Za-z_]\w*=\S*\s+){0,5}(?:sudo\s+)?([A-Za-z][\w.+-]{0,30})(?=\s|$)(?:\s+([a-z][a-z-]{1,20})(?=\s|$))?"
 )
@@ -235,7 +235,7 @@ _NO_VERB: Final = frozenset({"echo", "printf", "export", "set", "read", "pass", 
 
 
 def describe_touched(arguments: object) -> str:
-    """What a call would have touched: paths, hosts, and the program of a command. Masked and cut.
+    """Describe the targets of a call: paths, hosts, and the program of a command. Masked and shortened.
 
     >>> describe_touched({"runtime": "terminal", "code": "rm -rf /srv/data"})
     'rm, /srv/data'
@@ -276,7 +276,7 @@ def _find_targets(name: str, text: str, arguments: Mapping[Any, Any]) -> Iterato
 
 
 def summary(effect: HostEffect) -> str:
-    """One short line. Empty if nothing was counted."""
+    """One short line. Empty if all counts are zero."""
     parts = []
     done, would = effect.applied, effect.would
     if done.prompts or done.characters:
@@ -297,7 +297,7 @@ def _describe_spared(counts: EffectCounts) -> str:
 
 
 def lines(effect: HostEffect, names: Mapping[str, str] | None = None) -> list[str]:
-    """What happened, one fact a line. `names` are the names of roles by their id."""
+    """The effects as lines, one fact each. `names` maps role ids to names."""
     facts = []
     for counts, word in ((effect.applied, ""), (effect.would, "would have: ")):
         if counts.prompts or counts.characters:
@@ -309,7 +309,7 @@ def lines(effect: HostEffect, names: Mapping[str, str] | None = None) -> list[st
                 each.touched for each in effect.refusals if each.touched and each.applied is not bool(word)
             ]
             if touched:
-                # What was only logged ran all the same.
+                # Calls that were only logged ran anyway.
                 verb = "they touched" if word else "they would have touched"
                 shown = list(dict.fromkeys(reversed(touched)))[:5]
                 facts.append(f"{verb}, last first: {'; '.join(shown)}")

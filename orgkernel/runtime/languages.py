@@ -1,4 +1,4 @@
-"""Which language a text is in, where it is not English, and what stands for stems there.
+"""Detects the language of a text that is not English, and shortens words of other languages.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from .lazy_patterns import lazy_pattern
-from .request_words import STOP
+from .request_words import STOP_WORDS
 
 _NAMES_OF_LANGUAGES: Final = {
     "German": ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "einem", "ich", "wir", "sie", "bitte", "mit", "fur", "auf", "den", "dem", "zu", "von", "im", "kannst", "kann", "wie", "was", "warum", "mir", "uns", "unsere", "unser", "bei", "wird", "werden", "sich", "aus", "hat", "haben", "oder", "zum", "zur", "dass", "noch", "mein", "meine", "schreibe", "mach", "mache", "finde", "neu", "neue", "neuen", "neuer", "neues", "schreib", "gib", "zeig", "sag", "hilf", "diese", "dieser", "dieses", "einer", "eines", "nach", "dann", "hier", "war", "du", "er", "es", "wer", "wem", "wo", "welche", "seit", "gibt", "alle", "kannst", "konntest", "ihn", "ihm", "ihr"],
@@ -26,7 +26,7 @@ _ENGLISH: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 FOREIGN_STOP: Final = frozenset(
-    word for words in _NAMES_OF_LANGUAGES.values() for word in words if word not in STOP
+    word for words in _NAMES_OF_LANGUAGES.values() for word in words if word not in STOP_WORDS
 )
 _LANGUAGES: Final = {name: frozenset(words) for name, words in _NAMES_OF_LANGUAGES.items()}
 _SCRIPTS: Final = (
@@ -43,7 +43,7 @@ _SCRIPTS: Final = (
 
 
 def begin(stem: str) -> str:
-    """How a word begins: what stands for its stem in other languages than English."""
+    """The beginning of a word, which replaces the stem in languages other than English."""
     if len(stem) > 6:
         return f"{stem[:6]}-"
     while len(stem) > 3 and stem[-1] in "aeinrst":
@@ -52,7 +52,7 @@ def begin(stem: str) -> str:
 
 
 def find_language(text: str) -> str | None:
-    """The language of a text, where it is not English and is recognized by its script or its function words."""
+    """The language of a text. None for English, and if neither the script nor the function words show the language."""
     for name, script in () if text.isascii() else _SCRIPTS:
         if script.search(text):
             return name

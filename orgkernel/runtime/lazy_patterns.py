@@ -1,6 +1,6 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-A module with many of them takes ten times as long to import as one without, and most commands use few or none.
+Compiling many patterns would make an import ten times slower, and most commands use few or none of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub
 
 
 def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """What `re.compile` returns, but for its type: functions of `re` take it no more than a name does.
+    """A pattern that compiles on first use. Use its methods: functions of `re` do not accept it.
 
     >>> lazy_pattern("[a-z]+").findall("a bc")
     ['a', 'bc']
@@ -21,14 +21,14 @@ def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 class _LazyPattern:
-    """Has the attributes of the compiled pattern, once one of them was asked for."""
+    """Gets the attributes of the compiled pattern on the first access to one of them."""
 
     def __init__(self, pattern: Any, flags: int) -> None:
         self._source = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            raise AttributeError(name)  # of protocols, such as that of copies
+            raise AttributeError(name)  # protocol methods, such as those of `copy`
         compiled = re.compile(*self._source)
         # From now on the methods are found without this one.
         self.__dict__.update({each: getattr(compiled, each) for each in _METHODS})

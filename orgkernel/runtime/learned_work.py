@@ -1,7 +1,7 @@
-"""What kind of work a message is about: a shared domain, leading others, or no work at all.
+"""Classifies the work that a message asks for: a shared domain, leading others, or no work at all.
 
-The weights in `learned_work.bin` were learned from labeled messages by `python -m tools.learn_work`: a linear model over words, pairs
-of words and parts of words. They are read once, when the first message is guessed.
+The weights in `learned_work.bin` were learned from labeled messages by `python -m tools.learn_work`: a linear model
+over words, pairs of words and parts of words. They are read once, when the first message is classified.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -20,13 +20,13 @@ from zlib import crc32
 from .lazy_patterns import lazy_pattern
 
 TABLE: Final = "learned_work.bin"
-"""The file beside this module."""
+"""File of the learned table, next to this module."""
 LEAD, COMMAND = "lead", "command"
-"""To divide and coordinate the work of others, and to answer for the whole."""
+"""Labels: dividing and coordinating the work of others, and being responsible for the whole."""
 NO_WORK: Final = frozenset(("talk", "other"))
-"""Small talk; and what is of private life, of other trades, or only mentions work."""
+"""Labels without work: small talk, and texts about private life, other trades, or mere mentions of work."""
 ROWS: Final = 1 << 14
-"""How many rows there are for words and pairs, and how many for parts of words. Features that share a row are not told apart."""
+"""Number of rows for words and pairs, and for parts of words. Features that share a row cannot be distinguished."""
 _MOST_CHARACTERS: Final = 1_500
 _MOST_WORDS: Final = 160
 _SHORTEST, _LONGEST = 3, 5
@@ -35,42 +35,42 @@ _DIGITS: Final = lazy_pattern(r"\d+")
 
 
 class Table(NamedTuple):
-    """What was learned."""
+    """The learned table."""
 
     labels: tuple[str, ...]
     domains: Mapping[str, int]
-    """The shared domains that were learned, each with the checksum of its triggers."""
+    """The learned shared domains, each with the checksum of its triggers."""
     sources: int
-    """The checksum of what it was learned from."""
+    """Checksum of the training data."""
     scales: tuple[float, float]
-    """By what the weights of words and of parts are multiplied."""
+    """Factors for the weights of words and of parts."""
     rarities: bytes
-    """How rare each feature is, in sixteenths: the words, then the parts."""
+    """Rarity of each feature, in sixteenths: first the words, then the parts."""
     weights: bytes
-    """A row for each feature with a weight for each label, 128 meaning none."""
+    """One row per feature with a weight for each label. 128 means zero."""
 
 
 NOTHING: Final = Table((), {}, 0, (0.0, 0.0), b"", b"")
 
 
 def is_learned(domain: str, triggers: Iterable[str]) -> bool:
-    """Whether a domain is the shared one of its name. An organization that gives it other triggers means other work."""
+    """Whether a domain is the learned shared domain. If an organization gives it other triggers, it means other work."""
     return read_table().domains.get(domain) == compute_checksum(triggers)
 
 
 def compute_checksum(triggers: Iterable[str]) -> int:
-    """What tells whether the triggers of a domain are those that it had when it was learned."""
+    """Checksum that shows whether a domain still has the triggers with which it was learned."""
     return crc32("\n".join(sorted(triggers)).encode())
 
 
 def split(text: str) -> list[str]:
-    """The words and signs of a message as the model takes them in."""
+    """The words and signs of a message, as features of the model."""
     words = _WORD.findall(text[:_MOST_CHARACTERS].lower())
     return ["^", *(_DIGITS.sub("0", word) for word in words[:_MOST_WORDS]), "$"]
 
 
 def find_rows(text: str) -> tuple[set[int], set[int]]:
-    """The rows of the words and pairs of a message, and those of the parts of its words."""
+    """The rows for the words and pairs of a message, and for the parts of its words."""
     tokens = split(text)
     words = {crc32(word.encode()) % ROWS for word in tokens}
     words.update(crc32(f"{first} {second}".encode()) % ROWS for first, second in pairwise(tokens))
@@ -93,7 +93,9 @@ def _iterate_parts(word: str) -> Iterator[str]:
 
 
 def guess_work(text: str) -> dict[str, float]:
-    """How likely a message is about each kind of work: from 0 to 1, together 1. Empty without a table."""
+    """The probability of each kind of work for a message. The values are between 0 and 1 and sum to 1. Empty without
+    a table.
+    """
     table = read_table()
     if not table.labels:
         return {}
@@ -108,7 +110,7 @@ def guess_work(text: str) -> dict[str, float]:
 
 
 def _add_up(table: Table, rows: set[int]) -> Iterator[float]:
-    """The weights of a message's words, or of its parts, as those of a message of length one."""
+    """The weights of a message's words, or of its parts, normalized to length one."""
     if not rows:
         return
     width, weights, rarities = len(table.labels), table.weights, table.rarities
@@ -122,7 +124,9 @@ def _add_up(table: Table, rows: set[int]) -> Iterator[float]:
 
 @cache
 def read_table() -> Table:
-    """What was learned, from the file beside this module. Nothing where somebody removed or cut the file: then words decide alone."""
+    """The learned table, from the file next to this module. `NOTHING` if the file is missing or damaged. Then only
+    words decide.
+    """
     try:
         data = pkgutil.get_data(__package__, TABLE) or b""
     except OSError:

@@ -1,8 +1,9 @@
-"""Texts to mask before anything is written: what is probably a secret, where `secret_shapes` finds what is surely one.
+"""Finds probable secrets to mask before text is written. `secret_shapes` finds certain ones.
 
-A key is told by the prefix that its issuer publishes (`token_shapes`), whatever its length; a password by what stands before it
-(`password=`, `PGPASSWORD=`, `--password`, `"api_key":`, `https://user:…@`, `Authorization:`). Masking too much costs a
-word of a report; so a value in an assignment counts unless it is written like code, a placeholder or a word of prose.
+A key is recognized by the published prefix of its issuer (`token_shapes`), regardless of its length. A password is
+recognized by the text before it (`password=`, `PGPASSWORD=`, `--password`, `"api_key":`, `https://user:…@`,
+`Authorization:`). Masking too much costs only a word of a report, so the value of an assignment is masked unless it
+looks like code, a placeholder or a word of prose.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -19,7 +20,7 @@ from .token_shapes import find_masked
 
 
 class Likely(NamedTuple):
-    """A probable secret: its place, what it is, and how many of its first characters may be shown."""
+    """A probable secret: its place, its kind, and the number of its first characters that may be shown."""
 
     start: int
     end: int
@@ -55,7 +56,7 @@ _NAMES: Final = lazy_pattern(
 _VALUE: Final = (
     r"""(?:(?P<quote>\\?["'`])(?P<quoted>(?:(?!(?P=quote)).){1,400})(?P=quote)|(?P<bare>[^\s"'`\\]{1,400}))"""
 )
-# What stands between a name and its value.
+# The characters between a name and its value.
 _ASSIGNED: Final = lazy_pattern(
     rf"""\\?["'`\]]{{0,2}}(?P<op>\s{{0,5}}(?::=|=>|[=:])(?![=~:])\s{{0,5}}){_VALUE}"""
 )
@@ -281,13 +282,13 @@ _OTHER: Final = lazy_pattern(
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what has this name, as a key of JSON or an argument, is a secret whatever it looks like."""
+    """Whether the value of this JSON key or argument is always a secret, regardless of its form."""
     match = re.search(rf"(?i:(?:{_PASSWORD}|{_KEY}|client[-_]?secret))(?:s|_value)?\Z", name)
     return match is not None
 
 
 def find_likely(text: str) -> Iterator[Likely]:
-    """Everything that is probably a secret, in no order."""
+    """All probable secrets, in no particular order."""
     lower = text.lower()
     long = _LONG.search(text) is not None
     for start, end, what in find_masked(text) if long else ():
@@ -323,7 +324,7 @@ def find_likely(text: str) -> Iterator[Likely]:
 
 
 def _is_token(value: str) -> bool:
-    """Whether capitals, small letters and digits alternate, as nobody writes them."""
+    """Whether capitals, small letters and digits alternate, which ordinary words never do."""
     kinds = ["A" if each.isupper() else "a" if each.islower() else "0" for each in value if each.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds))
     return len(set(kinds)) == 3 and 3 * changes > len(kinds)
@@ -336,7 +337,7 @@ def _find_in_group(pattern: re.Pattern[str], text: str) -> Iterator[Likely]:
 
 
 def _is_plain(value: str) -> bool:
-    """Whether it is a placeholder, a reference to a variable, a port or a word of prose."""
+    """Whether the value is a placeholder, a reference to a variable, a port or a word of prose."""
     return (
         _REFERENCE.match(value) is not None
         or (_PORT.match(value) is not None and not value.isdigit())
@@ -345,7 +346,7 @@ def _is_plain(value: str) -> bool:
 
 
 def _find_named(text: str) -> Iterator[Likely]:
-    """The values that stand behind a name."""
+    """The values that follow a name."""
     for name in _NAMES.finditer(text):
         match = _ASSIGNED.match(text, name.end())
         way = "assigned"
@@ -402,7 +403,7 @@ def _is_secret(way: str, name: re.Match[str], match: re.Match[str], text: str, v
 
 
 def _is_key(way: str, name: re.Match[str], value: str, quoted: bool, op: str) -> bool:
-    """Whether the value of something called a key or a token is one."""
+    """Whether the value after a name such as key or token looks like a key."""
     if any(character.isspace() for character in value) or _METHODS.match(value):
         return False
     if way == "sentence":
@@ -420,12 +421,12 @@ def _is_key(way: str, name: re.Match[str], value: str, quoted: bool, op: str) ->
 
 
 def _is_mixed(value: str) -> bool:
-    """Whether it has letters and digits."""
+    """Whether the value has letters and digits."""
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 def _is_strong(value: str) -> bool:
-    """Whether it is written as people write passwords: with digits, or signs, or capitals in the middle of letters."""
+    """Whether the value looks like a password: with digits, signs, or capitals inside a word."""
     if len(value) < 4 or "://" in value or value.startswith("/"):
         return False
     letters = any(map(str.isalpha, value))

@@ -1,7 +1,7 @@
-"""Derive the signals of silent layers from the values that they store for themselves.
+"""Derives the signals of silent layers from the values that they store for their own use.
 
 Neighbor layers do not write the convention yet. Some of their signals can be derived from what they store. The others
-stay unknown and are never guessed: for example, no neighbor stores whether the objective is held.
+stay unknown and are never guessed. For example, no neighbor stores whether the objective is held.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -25,23 +25,27 @@ AGENT_ATTRIBUTES: Final = (
 AGENT_DATA: Final = ("_tool_failures",)
 """Keys of `agent.data` that `derive` reads."""
 WARNINGS: Final = "warnings"
-"""Key for the texts of the warnings that entered the history since the turn began. The host fills it."""
+"""Key for the warnings that entered the history since the turn began. The host fills it."""
 
 UNNAMED: Final = "unnamed"
-"""Name for a layer that warned without saying who it is."""
+"""Name for a layer that warned without a name."""
 _SUPERVISOR_MARK: Final = "[SUPERVISOR]"
 
 
 def derive(neighbors: Mapping[str, object], turn: int | None) -> Signals:
-    """What the stores of neighbors show about this turn. Any value may be missing or have another form."""
+    """The signals of this turn that follow from the stores of neighbors. Any value can be missing or have another
+    form.
+    """
     warned = _find_warnings(neighbors.get(WARNINGS))
     derived: dict[str, dict[str, Any] | None] = {
         "bst": _read_bst(neighbors.get("_bst_store")),
         "working_memory": _read_working_memory(neighbors.get("_working_memory")),
         "org_kernel": _read_org_kernel(neighbors),
-        "fallback": None if "_tool_failures" not in neighbors else _present(neighbors["_tool_failures"]),
+        "fallback": None
+        if "_tool_failures" not in neighbors
+        else _read_presence(neighbors["_tool_failures"]),
         "supervisor": _read_supervisor(neighbors.get("_supervisor_state"), warned),
-        "memory_classifier": _present(neighbors.get("_memory_health")),
+        "memory_classifier": _read_presence(neighbors.get("_memory_health")),
     }
     records: dict[str, SignalRecord] = {
         layer: read_record(layer, {**fields, "turn": turn}) for layer, fields in derived.items() if fields
@@ -49,12 +53,14 @@ def derive(neighbors: Mapping[str, object], turn: int | None) -> Signals:
     return Signals(turn, derived=records, warned=warned)
 
 
-def _present(store: object) -> dict[str, Any] | None:
+def _read_presence(store: object) -> dict[str, Any] | None:
     return {"active": True} if isinstance(store, Mapping) else None
 
 
 def _read_bst(store: object) -> dict[str, Any] | None:
-    """The belief that it routes on. In builds with the other vocabulary: the compound signature, without confidence."""
+    """The belief that BST (belief state tracker) routes on. In builds with the other vocabulary: the compound
+    signature, without confidence.
+    """
     if not isinstance(store, Mapping):
         return None
     belief = store.get("__bst_belief_state__")
@@ -83,9 +89,11 @@ def _read_org_kernel(neighbors: Mapping[str, object]) -> dict[str, Any] | None:
 
 
 def _read_supervisor(store: object, warned: Sequence[str]) -> dict[str, Any] | None:
-    """A supervisor of the host. The history shows whether it spoke; its store only says which kind of intervention."""
+    """The signals of a supervisor of the host. The history shows whether it spoke. Its store contains only the kind
+    of intervention.
+    """
     if "supervisor" not in warned:
-        return _present(store)
+        return _read_presence(store)
     kinds: list[str] = []
     if isinstance(store, Mapping) and isinstance(store.get("cooldowns"), Mapping):
         kinds = sorted(str(kind) for kind, turn in store["cooldowns"].items() if turn == store.get("turn"))

@@ -1,8 +1,8 @@
-"""What a host reports about one role at one model call.
+"""The measures that a host reports about one role at one model call.
 
-The names are those of the trigger language (docs/triggers.md). None means *not reported*: the
-value is unknown, neither true nor false. A host reports what it knows and leaves out the rest; it never reports a zero
-that it did not measure.
+The names are those of the trigger language (docs/triggers.md). None means *not reported*: the value is unknown,
+neither true nor false. A host reports known values and omits the others. It never reports a zero that it did not
+measure.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -21,15 +21,15 @@ class Observation(NamedTuple):
     """
 
     consecutive_tool_failures: int | None = None
-    """Tool calls that failed in a row, over all tools. A success resets it to 0."""
+    """Number of tool calls that failed in a row, over all tools. A success resets it to 0."""
     total_tool_failures: int | None = None
-    """Tool calls that failed since the task began."""
+    """Number of tool calls that failed since the task began."""
     context_fill: float | None = None
     """Share of the model's context window in use, 0 to 1."""
     turns_without_progress: int | None = None
-    """Model calls since the last progress."""
+    """Number of model calls since the last progress."""
     turns_elapsed: int | None = None
-    """Model calls since the task began."""
+    """Number of model calls since the task began."""
     elapsed_seconds: float | None = None
     """Seconds of wall time since the task began."""
     unrecoverable_error: bool | None = None

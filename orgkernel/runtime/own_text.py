@@ -1,8 +1,8 @@
-"""Recognize orgkernel's own texts when they come back: in the history, quoted by a model or escaped as JSON.
+"""Recognizes orgkernel's own texts when they come back in the history, quoted by a model or escaped as JSON.
 
-Every layer reads the instructions in a conversation, including this one. A classifier that takes such an instruction for
-the task goes in circles. So each text ends with a fingerprint of its words, and a text with a matching fingerprint is
-removed before the conversation is used.
+Every layer reads the instructions in a conversation, including orgkernel's own. A classifier that mistakes such an
+instruction for the task would react to itself again and again. So each text ends with a fingerprint of its words, and
+a text with a matching fingerprint is removed before the conversation is used.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -25,19 +25,19 @@ _UNPRINTABLE: Final = lazy_pattern(
 
 
 def mark_own_text(body: str) -> tuple[str, str]:
-    """The text to say and its fingerprint. Double quotes and backslashes are replaced, because quoting changes them."""
+    """Append the fingerprint to a text. Double quotes and backslashes are replaced, because quoting changes them."""
     words = fold_to_one_line(body).replace('"', "'").replace("\\", "/")
     fingerprint = _compute_fingerprint(words)
     return f"{MARK} {words} [{fingerprint}]", fingerprint
 
 
 def strip_own_text(text: str) -> str:
-    """A text without orgkernel's own texts. Everything else stays, even if it only looks like one of them."""
+    """Remove orgkernel's own texts from a text. Everything else stays, even if it only looks like one of them."""
     return _OWN.sub(lambda match: "" if _is_own(match) else match[0], text) if MARK in text else text
 
 
 def fold_to_one_line(text: str, limit: int | None = None) -> str:
-    """Foreign text on one line, without invisible characters, at most `limit` characters long."""
+    """Untrusted text on one line, without invisible characters, at most `limit` characters long."""
     words = " ".join(_UNPRINTABLE.sub(" ", text).replace("[", "(").replace("]", ")").split())
     return words if limit is None or len(words) <= limit else f"{words[: limit - 1].rstrip()}…"
 
@@ -53,5 +53,5 @@ def _is_own(match: re.Match[str]) -> bool:
 
 
 def _compute_fingerprint(body: str) -> str:
-    """A fingerprint of the words only: a reader may wrap lines."""
+    """A fingerprint of the words only, because a reader can wrap lines."""
     return hashlib.blake2s(" ".join(body.split()).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

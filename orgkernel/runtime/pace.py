@@ -1,8 +1,8 @@
-"""PACE: the tier of a role and what the role has to do in it (docs/pace.md; specification, "PACE Plan").
+"""PACE: the tier of a role, and the role's obligations in it (docs/pace.md; specification, "PACE Plan").
 
 Error policy: assume nominal, but name every value that was not reported. A tier's trigger is true, false or unknown:
 
-- true: the tier is held from now on;
+- true: the role now holds the tier;
 - false: the tier is released;
 - unknown: the tier stays as it was, so a missing value neither escalates nor restores. Only an emergency ends when
   progress is reported: an agent that makes progress is not stuck, and hardly any host reports `unrecoverable_error`.
@@ -36,13 +36,13 @@ from .tiers import (
 from .triggers import TriggerTree, TriggerTreeError, Tripped, check_tree, evaluate_trigger
 
 PROGRESS: Final = "progress was made"
-"""Why an emergency ended whose trigger is unknown."""
+"""Reason for the end of an emergency whose trigger is unknown."""
 DEFAULT_MAX_TURNS: Final = 12
 """`doctrine.max_turns_without_progress` of the specification's example."""
 
 
 class PlanError(ValueError):
-    """A compiled PACE plan is malformed. The bundle that holds it must not be used."""
+    """Raised for a malformed compiled PACE plan. Its bundle must not be used."""
 
 
 class Tier(NamedTuple):
@@ -57,7 +57,7 @@ class Tier(NamedTuple):
 
 
 class CompiledPacePlan(NamedTuple):
-    """What a role does when things go wrong. It never enters a tier that is missing."""
+    """The PACE plan of a role. The role never enters a tier that is missing."""
 
     tiers: Mapping[str, Tier]
     max_turns: int = DEFAULT_MAX_TURNS
@@ -66,18 +66,18 @@ class CompiledPacePlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """What a role has to do in its tier. The host that runs the role enforces it."""
+    """An obligation of a role in its tier. The host that runs the role enforces it."""
 
     action: str
     """One of `ACTIONS`."""
     to: str | None
     """The role to hand over or report to. None if the plan names none."""
     text: str
-    """The same in words, with the plan's own description."""
+    """The obligation in words, with the plan's own description."""
 
 
 class PaceDecision(NamedTuple):
-    """The tier of a role now, the tier it was in, and why."""
+    """The current tier of a role, its earlier tier, and the reason."""
 
     tier: str
     previous: str
@@ -90,7 +90,7 @@ class PaceDecision(NamedTuple):
     obligations: tuple[Obligation, ...] = ()
     new_task: bool = False
     progressed: bool = False
-    """Whether an emergency ended because of progress, while its trigger is unknown."""
+    """Whether an emergency ended because of progress although its trigger is unknown."""
 
     @property
     def changed(self) -> bool:
@@ -108,7 +108,7 @@ class PaceDecision(NamedTuple):
         return TIERS.index(self.tier) < TIERS.index(self.previous)
 
     def text(self) -> str:
-        """The transition, or the tier that stays, in one sentence with the comparisons behind it."""
+        """The transition, or the unchanged tier, in one sentence with the comparisons that caused it."""
         because = ", ".join(tripped.text for tripped in self.reasons)
         if self.raised:
             return f"escalated from {self.previous} to {self.tier}: {because}"
@@ -121,7 +121,7 @@ class PaceDecision(NamedTuple):
         return f"still {self.tier}: {because or self._name_unseen()}"
 
     def _name_unseen(self) -> str:
-        return f"whether it is over is unknown without {', '.join(self.unknown)}"
+        return f"whether it is over is unknown, because of missing values: {', '.join(self.unknown)}"
 
 
 class PaceMemory(NamedTuple):
@@ -137,10 +137,10 @@ def decide_pace(
     *,
     new_task: bool = False,
 ) -> PaceDecision:
-    """The tier of a role. `previous` is the tiers that it `held`, or only the tier that it was in.
+    """Decide the tier of a role. `previous` is either the tiers that it `held`, or only the tier that it was in.
 
-    Never raises for what a host reports; an unknown word counts as primary. Raises `TriggerTreeError` if a trigger of the
-    plan is malformed and was never checked.
+    Never raises for reported values. An unknown tier is treated as primary. Raises `TriggerTreeError` if a trigger of
+    the plan is malformed and was never checked.
     """
     before = (previous,) if isinstance(previous, str) else tuple(previous)
     measures = observation.measures(plan.max_turns)
@@ -160,9 +160,9 @@ def decide_pace(
             stays, progressed = False, True
         if verdict.value or stays:
             held.append(name)
-    now = _highest(held)
+    now = _find_highest_tier(held)
     return PaceDecision(
-        now, _highest(before), tuple(held), reasons.get(now, ()), tuple(unknown), list_obligations(plan, now), new_task,
+        now, _find_highest_tier(before), tuple(held), reasons.get(now, ()), tuple(unknown), list_obligations(plan, now), new_task,
         progressed,
     )  # fmt: skip
 
@@ -181,14 +181,14 @@ def advance(
     *,
     new_task: bool = False,
 ) -> tuple[PaceDecision, PaceMemory]:
-    """The decision for one role of several, and the memory after it. Other roles keep their tiers."""
+    """Decide the tier of one of several roles. Returns the decision and the new memory. Other roles keep their tiers."""
     decision = decide_pace(plan, observation, memory.held.get(role_id, ()), new_task=new_task)
     others = {other: held for other, held in memory.held.items() if other != role_id}
     return decision, PaceMemory({**others, role_id: decision.held} if decision.held else others)
 
 
 def list_obligations(plan: CompiledPacePlan, tier: str) -> tuple[Obligation, ...]:
-    """What a role has to do in a tier. An unknown action (ORG509) counts as the default action of the tier."""
+    """The obligations of a role in a tier. An unknown action (ORG509) is treated as the default action of the tier."""
     declared = plan.tiers.get(tier, Tier())
     action = declared.action if declared.action in ACTIONS else ACTIONS[TIERS.index(tier)]
     to = declared.escalate_to if action in (ESCALATE, ABORT) else None
@@ -203,9 +203,9 @@ def list_obligations(plan: CompiledPacePlan, tier: str) -> tuple[Obligation, ...
 
 
 def read_plan(data: Mapping[str, Any]) -> CompiledPacePlan:
-    """The plan of a role in a bundle: `pace` {tier: …}, `max_turns`, `reports_to`.
+    """Read the plan of a role in a bundle: `pace` {tier: …}, `max_turns`, `reports_to`.
 
-    A tier that escalates or aborts and names nobody goes to the superior. Raises `PlanError`.
+    If a tier escalates or aborts without a target, the target is the superior. Raises `PlanError`.
     """
     tiers = data.get("pace")
     if tiers is None:
@@ -240,5 +240,5 @@ def _read_tier(name: str, data: object, superior: object) -> Tier:
     return Tier(words["action"], words["description"], trigger, to or None)
 
 
-def _highest(held: Iterable[str]) -> str:
+def _find_highest_tier(held: Iterable[str]) -> str:
     return max((name for name in held if name in TIERS), key=TIERS.index, default=PRIMARY)

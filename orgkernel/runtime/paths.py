@@ -1,15 +1,17 @@
-r"""Compare paths with globs: the one place where grants, restrictions and file scopes do.
+r"""Compares paths with globs. Grants, restrictions and file scopes all use this module.
 
-There are two questions, and neither guesses. `is_inside` is true only if every reading of a path lies in the glob: it
-opens. `may_touch` is false only if no reading of it can reach the glob: it closes. What cannot be compared is therefore
-outside a grant and inside a restriction.
+There are two questions, and both are conservative. `is_inside` is true only if every reading of a path is in the
+glob, so it is safe for granting. `may_touch` is false only if no reading of the path can reach the glob, so it is
+safe for denying. A path that cannot be compared is therefore outside a grant and inside a restriction.
 
-A relative path starts at the root of the workspace. Without a stated root, relative and absolute forms cannot be
-compared. The root also says what kind of host it is: `C:/repo` is Windows, where a backslash separates; everywhere else a
-backslash is a name to one program and a separator to the next, so that a path with one cannot be compared.
+A relative path starts at the root of the workspace. If no root is stated, relative and absolute paths cannot be
+compared. The root also shows the kind of host. `C:/repo` is Windows, where a backslash is a separator. Elsewhere,
+some programs treat a backslash as part of a name and others as a separator, so a path with a backslash cannot be
+compared.
 
 In a glob, `*`, `?` and `[…]` stay within one name, and `**` as a whole name stands for any number of folders. A glob
-without them is one file or folder. Symbolic links are not known here: whoever opens the file resolves them first.
+without them is one file or folder. Symbolic links are not resolved here: the program that opens the file resolves
+them first.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -25,14 +27,14 @@ from typing import Final, NamedTuple
 from .lazy_patterns import lazy_pattern
 
 MOST_CHARACTERS: Final = 4096
-"""A longer path cannot be compared: no host opens it."""
+"""Maximum length. A longer path cannot be compared, because no host opens it."""
 MOST_NAMES: Final = 256
 ANYWHERE: Final = "**"
 
 _DRIVE: Final = lazy_pattern(r"[A-Za-z]:")
 _SCHEME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")
-# What a program may replace before it opens a file: a home folder, a variable, a command, an escaped character. A variable
-# may be empty, so that a `..` after it leaves the folder before it.
+# Parts that a program can replace before it opens a file: a home folder, a variable, a command, an escaped character.
+# A variable can be empty, so a `..` after it leads out of the folder before it.
 _REPLACED: Final = lazy_pattern(r"^~|[$`]|%[0-9A-Fa-f]{2}|%\w+%")
 # Some programs read `{a,b}` as two paths.
 _ALTERNATIVES: Final = frozenset("{,}")
@@ -42,10 +44,10 @@ _CLASS: Final = lazy_pattern(r"\[!?\]?[^\]]*\]|[?]")
 
 
 class FilePath(NamedTuple):
-    """A path that can be compared: where it starts, and the names that lead to the file."""
+    """A comparable path: its start, and the names that lead to the file."""
 
     start: str
-    """`/`, a drive such as `C:/`, or nothing for a path relative to a root that nobody stated."""
+    """`/`, a drive such as `C:/`, or an empty string for a path relative to an unknown root."""
     names: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -54,7 +56,7 @@ class FilePath(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def read_path(path: str, root: str | None = None) -> FilePath | None:
-    r"""A path without `.`, `..`, doubled and trailing separators; None if it cannot be compared.
+    r"""A normalized path, without `.`, `..`, and doubled or trailing separators. None if it cannot be compared.
 
     >>> str(read_path("src/../docs//a.md", "/repo")), str(read_path("/repo/docs/./a.md/", "/repo"))
     ('/repo/docs/a.md', '/repo/docs/a.md')
@@ -85,7 +87,7 @@ def _parse_windows_path(path: str, root: str) -> FilePath | None:
         # `C:a` starts at a folder that the process remembers for the drive.
         file_path = _walk(f"{path[0].upper()}:/", (), path[2:]) if path[2:3] == "/" else None
     elif path.startswith("//"):
-        # A share or a device may be a second name of a file on a drive.
+        # A share or a device can be another name for a file on a drive.
         file_path = None
     elif start is None or path.startswith("/"):
         file_path = start and _walk(start.start, (), path)
@@ -106,7 +108,7 @@ def _walk(start: str, above: tuple[str, ...], path: str) -> FilePath | None:
             elif not start:
                 return None
         elif name not in ("", "."):
-            # Windows drops dots at the end of a name, so that `...` may be the folder itself.
+            # Windows drops dots at the end of a name, so `...` can be the folder itself.
             if not name.strip(". "):
                 return None
             names.append(name)
@@ -114,7 +116,7 @@ def _walk(start: str, above: tuple[str, ...], path: str) -> FilePath | None:
 
 
 def _has_hidden_separator(path: str) -> bool:
-    """Whether characters of full width and the like become separators or dots where a host simplifies them."""
+    """Whether full-width and similar characters would become separators or dots on a host that normalizes them."""
     if path.isascii():
         return False
     plain = unicodedata.normalize("NFKC", path)
@@ -122,7 +124,7 @@ def _has_hidden_separator(path: str) -> bool:
 
 
 def is_inside(path: str, glob: str, root: str | None = None) -> bool:
-    """Whether a path surely lies in a glob: for what opens.
+    """Whether a path is certainly in a glob. Use it for granting.
 
     >>> is_inside("src/a.py", "/repo/src/**", "/repo"), is_inside("src/../a.py", "src/**"), is_inside("SRC/a.py", "src/**")
     (True, False, False)
@@ -137,7 +139,7 @@ def is_inside(path: str, glob: str, root: str | None = None) -> bool:
 
 
 def may_touch(path: str, glob: str, root: str | None = None) -> bool:
-    """Whether a path may be in a glob, in a folder it names, or a folder that contains it: for what closes.
+    """Whether a path could be in a glob, in a folder that the glob names, or a parent folder of it. Use it for denying.
 
     >>> may_touch("/ETC/passwd", "/etc/**", "/repo"), may_touch("../etc", "/etc/**", "/repo"), may_touch("a", "/etc/**")
     (True, True, True)
@@ -147,7 +149,7 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
     read = read_path(path, root)
     pattern = _compile(glob, root)
     if read is None or pattern is None or read.start != pattern.start:
-        # Two drives are all that is known to lie apart.
+        # Only two different drives are known to be disjoint.
         return read is None or pattern is None or not (read.start[1:2] == pattern.start[1:2] == ":")
     names = tuple(map(fold, read.names))
     wild = next((number for number, name in enumerate(read.names) if _WILD.search(name)), None)
@@ -164,7 +166,7 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
 
 
 def _may_contain(names: tuple[str, ...], patterns: _Patterns) -> bool:
-    """Whether a folder is one that a glob goes through, up to the first `**`: from there on it could be every folder."""
+    """Whether a folder can be a parent of files in a glob. After the first `**`, any folder can."""
     for number, name in enumerate(names):
         pattern = patterns[number] if number < len(patterns) else None
         if pattern is None or not pattern.fullmatch(name):
@@ -173,7 +175,7 @@ def _may_contain(names: tuple[str, ...], patterns: _Patterns) -> bool:
 
 
 def are_names_inside(names: tuple[str, ...], glob: str, root: str | None = None) -> bool:
-    """Whether an existing file surely lies in a glob. Its names, from the root on, mean nothing but themselves.
+    """Whether an existing file is certainly in a glob. Its names, starting at the root, are taken literally.
 
     >>> are_names_inside(("app", "$id.tsx"), "app/**"), are_names_inside(("App", "a"), "app/**")
     (True, False)
@@ -185,14 +187,14 @@ def are_names_inside(names: tuple[str, ...], glob: str, root: str | None = None)
 
 
 def may_names_be_inside(names: tuple[str, ...], glob: str, root: str | None = None) -> bool:
-    """Whether an existing file may lie in a glob, or below what it names: letter case and accents make no difference.
+    """Whether an existing file could be in a glob, or below a path that it names. Case and accents are ignored.
 
     >>> may_names_be_inside(("WEB", ".Env"), "**/.env"), may_names_be_inside(("web", "env"), "**/.env")
     (True, False)
     """
     start, pattern = _start_of(root), _compile(glob, root)
     if start is None or pattern is None or start.start != pattern.start:
-        # Two drives are all that is known to lie apart.
+        # Only two different drives are known to be disjoint.
         return start is None or pattern is None or not (start.start[1:2] == pattern.start[1:2] == ":")
     whole = (*start.names, *names)
     return _do_names_match(tuple(map(fold, whole)), pattern.folded) or _do_names_match(whole, pattern.below)
@@ -204,7 +206,7 @@ def _start_of(root: str | None) -> FilePath | None:
 
 
 def is_glob_inside(given: str, held: str, root: str | None = None) -> bool:
-    """Whether every path that one glob surely holds is surely in another: for what is passed on.
+    """Whether every path that is certainly in one glob is certainly in another. Use it for passing on permissions.
 
     >>> is_glob_inside("/srv/a/*.py", "/srv/**"), is_glob_inside("/srv/**", "/srv/*"), is_glob_inside("/srv", "/srv/**")
     (True, False, False)
@@ -216,7 +218,7 @@ def is_glob_inside(given: str, held: str, root: str | None = None) -> bool:
 
 
 def may_globs_meet(one: str, other: str, root: str | None = None) -> bool:
-    """Whether two globs may hold one path, or one a folder that contains what the other holds.
+    """Whether two globs could contain the same path, or one of them a parent folder of a path in the other.
 
     >>> may_globs_meet("/etc/**", "/srv/**"), may_globs_meet("/etc/**", "/**"), may_globs_meet("/ETC/**", "/etc/passwd")
     (False, True, True)
@@ -229,13 +231,13 @@ def may_globs_meet(one: str, other: str, root: str | None = None) -> bool:
 
 
 FixedNames = tuple[str, tuple[str, ...]]
-"""Where a path starts, and names that lead on, folded."""
+"""The start of a path, and folded names that follow it."""
 
 
 def get_fixed_names(glob: str, root: str | None = None) -> FixedNames | None:
-    """The names of a glob before the first that is not fixed; None if the glob cannot be compared.
+    """The names of a glob before the first name with a wildcard. None if the glob cannot be compared.
 
-    A path in the glob begins with them, and so does one that touches it, unless it is that of a folder above.
+    Every path in the glob begins with these names. So does every path that touches the glob, except for parent folders.
 
     >>> get_fixed_names("/srv/Data/*.csv"), get_fixed_names("src/**"), get_fixed_names("$HOME/**")
     (('/', ('srv', 'data')), ('', ('src',)), None)
@@ -252,7 +254,7 @@ def get_fixed_names(glob: str, root: str | None = None) -> FixedNames | None:
 
 
 def get_folded_names(path: str, root: str | None = None) -> FixedNames | None:
-    """The names of a path up to the first that a program may expand; None if the path cannot be compared.
+    """The names of a path up to the first name that a program could expand. None if the path cannot be compared.
 
     >>> get_folded_names("/srv/Data/a.csv"), get_folded_names("src/*/b")
     (('/', ('srv', 'data', 'a.csv')), ('', ('src',)))
@@ -266,7 +268,7 @@ def get_folded_names(path: str, root: str | None = None) -> FixedNames | None:
 
 def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
     if given and held:
-        # What begins or ends with a name is told apart by it, nearly always.
+        # Globs that begin or end with a literal name nearly always differ in that name.
         if held[0] != ANYWHERE and not _is_name_within(given[0], held[0]):
             return False
         if held[-1] != ANYWHERE and not _is_name_within(given[-1], held[-1]):
@@ -298,7 +300,7 @@ def _compile_name_pattern(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=8192)
 def fold(name: str) -> str:
-    r"""A name as the most forgiving file system compares it: without case, accents in one form, no dots at the end.
+    r"""Fold a name like the most permissive file system: without case, with normalized accents, without trailing dots.
 
     >>> fold("ÉTC. ") == fold("e\u0301tc"), fold("file.txt::$DATA")
     (True, 'file.txt')
@@ -322,15 +324,16 @@ class _Pattern(NamedTuple):
     is_exact: bool
     """Whether every part of the glob is understood."""
     exact: _Patterns
-    """What is in it: a pattern for each name, None for any number of folders. What a folder holds is not the folder."""
+    """The names in the glob: a pattern for each name, and None for any number of folders. A folder itself is not in
+    the glob of its contents."""
     below: _Patterns
-    """The same, and whatever lies below."""
+    """The same names, and everything below them."""
     folded: _Patterns
     """The same for folded names."""
     fixed: tuple[str, ...]
-    """The folded names before the first that is not fixed."""
+    """The folded names before the first name with a wildcard."""
     names: tuple[str, ...]
-    """The names as they are written."""
+    """The original names."""
 
 
 @lru_cache(maxsize=4096)
@@ -363,7 +366,7 @@ def _compile(glob: str, root: str | None) -> _Pattern | None:
 
 
 def _do_names_match(names: tuple[str, ...], patterns: _Patterns) -> bool:
-    """Whether names follow patterns, the nearest folder for each None tried first."""
+    """Whether names match patterns. For each None, the nearest folder is tried first."""
     at = here = 0
     back: tuple[int, int] | None = None
     while at < len(names):

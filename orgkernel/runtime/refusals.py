@@ -1,13 +1,13 @@
-"""Sentences that refuse, where the kernel and a host say the same one. Each stands here once.
+"""Sentences for refusals that the kernel and hosts share.
 
-Names and lists come as they are shown: the kernel quotes and shortens them for a terminal, a host for a model.
+Callers pass names and lists in display form: the kernel quotes and shortens them for a terminal, a host for a model.
 """
 
 from __future__ import annotations
 
 
 def say_unknown_domain(domain: str) -> str:
-    """No catalog has the word.
+    """Say that no catalog declares the domain.
 
     >>> say_unknown_domain("`cooking`")
     'no catalog declares domain `cooking`'
@@ -16,20 +16,20 @@ def say_unknown_domain(domain: str) -> str:
 
 
 def say_unmapped_alias(word: str) -> str:
-    """The organization takes the meaning of a word away."""
+    """Say that the organization lists the alias as unmapped."""
     return f"{word} is an alias that means no domain here"
 
 
 def say_unhandled_domain(domain: str) -> str:
-    """The domain is declared, and nobody takes it."""
+    """Say that the domain is declared, but no role handles it."""
     return f"no role handles domain {domain}"
 
 
 def say_file_scope(who: str, globs: str) -> str:
-    """Where a role may write; what it tried follows."""
+    """Say where a role may write. The caller appends the attempted path."""
     return f"{who} may write only in {globs}"
 
 
 def say_unlisted_tool(organization: str, tool: str) -> str:
-    """No catalog that the organization sees has the tool."""
+    """Say that no catalog of the organization lists the tool."""
     return f"no tool catalog of {organization} lists {tool}"

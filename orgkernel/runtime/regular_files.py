@@ -1,7 +1,8 @@
-"""Open regular files for reading, and nothing else: every reader of orgkernel opens its files here.
+"""Opens regular files for reading, and refuses everything else. Every reader of orgkernel opens its files here.
 
-Opening a pipe waits for somebody to write, and reading a device may never end. So a path is looked at first, opened
-without waiting, and its descriptor is looked at again, because somebody may have put something else there meanwhile.
+Opening a pipe waits for a writer, and reading a device might never end. So the path is checked first and opened
+without blocking. Then its descriptor is checked again, because another process could have replaced the file in
+between.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # A link that passes through here leads to whatever a process has open, such as its standard input.
 _OPEN_FILES = ("/dev/", "/proc/")
 _MEMORY = "/dev/shm/"
-"""A file system in memory, with files as on any other."""
+"""A RAM file system, whose files are regular."""
 _MOST_LINKS = 40
 FileIdentity = tuple[int, int, int, int]
 
 
 class NotRegular(OSError):
-    """The path is a folder, a pipe, a device or a socket, or a link to one."""
+    """Raised for a folder, a pipe, a device or a socket, or a link to one."""
 
     def __init__(self, path: str, *, is_folder: bool = False) -> None:
         super().__init__(errno.EISDIR if is_folder else errno.EINVAL, "not a regular file", path)
@@ -32,7 +33,7 @@ class NotRegular(OSError):
 
 
 def open_regular(path: str, *, follow: bool = True) -> BinaryIO:
-    """Open a regular file for reading, at once. Raises `NotRegular`, other errors of the system, and `ValueError`.
+    """Open a regular file for reading, without blocking. Raises `NotRegular`, other system errors, and `ValueError`.
 
     With `follow=False`, the path itself must not be a link.
     """
@@ -65,7 +66,7 @@ def get_file_identity(status: os.stat_result) -> FileIdentity:
 
 
 def find_identity(path: str) -> FileIdentity | None:
-    """The identity of what a path leads to. None if nothing is there."""
+    """The identity of the target of a path. None if it does not exist."""
     try:
         return get_file_identity(os.stat(path))
     except OSError:
@@ -78,7 +79,7 @@ def _require_regular(path: str, state: os.stat_result) -> None:
 
 
 def _refuse_open_files(path: str) -> None:
-    """Refuse a link to a file that a process has open. Its target may be a regular file, but it is nobody's document."""
+    """Refuse a link to a file that a process has open. Its target can be a regular file, but it is never a document."""
     here = path
     for _ in range(_MOST_LINKS):
         try:

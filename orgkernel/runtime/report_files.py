@@ -1,9 +1,9 @@
-"""Write SALUTE reports where the specification wants them ("Schema 2: SALUTE Report", "File Location"). Only this module
-of the runtime touches files.
+"""Writes SALUTE reports to the place that the specification requires ("Schema 2: SALUTE Report", "File Location").
+Only this module of the runtime touches files.
 
-The files are `<role_id>_latest.json`, and `archive/<role_id>_<time>.json` with the time in UTC to the microsecond, so that
-the names of a role sort by time. A number follows if the name is taken. An unsafe character is written `%XX`, so a role id
-never leads out of the folder.
+The files are `<role_id>_latest.json`, and `archive/<role_id>_<time>.json` with the time in UTC to the microsecond, so
+the names of a role sort by time. A number is appended if the name is taken. An unsafe character is written as `%XX`,
+so a role id never leads out of the folder.
 
 A report is written to a temporary file in the same folder, flushed to disk and renamed, so a reader sees either the old
 report or the whole new one. A copy in the archive never replaces another. The temporary file of a name is created
@@ -29,9 +29,9 @@ from .salute_format import Report, ReportError, read_report
 from .utc import as_exact_utc, as_seconds
 
 ARCHIVE: Final = "archive"
-"""Folder of the copies, below the folder of the latest reports."""
+"""Folder for the copies, below the folder of the latest reports."""
 KEEP_SECONDS: Final = 3_600.0
-"""How long copies are kept. The specification allows removing older ones."""
+"""How long copies are kept. The specification allows older ones to be removed."""
 TEMPORARY: Final = ".tmp"
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -48,7 +48,7 @@ def build_latest_name(role_id: str) -> str:
 
 
 def build_archive_name(report: Report, sequence: int = 0) -> str:
-    """The file with the copy of a report. `sequence` is above 0 if the name before it is taken."""
+    """The file with the copy of a report. `sequence` is above 0 if earlier names are taken."""
     seconds = as_seconds(report["time"]["timestamp"])
     moment = (as_exact_utc(seconds or 0.0) or "").replace("-", "").replace(":", "")
     number = f"-{sequence}" if sequence else ""
@@ -63,7 +63,7 @@ def is_archive_name(name: str) -> bool:
 def find_stale_archives(
     names_with_times: Iterable[tuple[str, float]], now: float, keep_seconds: float = KEEP_SECONDS
 ) -> list[str]:
-    """Copies older than `keep_seconds` by file time, oldest name first. Other files are never named."""
+    """Copies older than `keep_seconds` by file time, oldest name first. Other files are never included."""
     return sorted(
         name for name, written in names_with_times if is_archive_name(name) and now - written > keep_seconds
     )
@@ -76,9 +76,9 @@ def _build_stem(role_id: str) -> str:
 
 
 LARGEST_FILE: Final = 1_000_000
-"""Most bytes of a report that is read. A normal report has a few thousand."""
+"""Maximum size of a report in bytes. A normal report has a few thousand."""
 _MOST_NAMES: Final = 1_000
-"""Copies of one role that may carry the same microsecond."""
+"""Maximum number of copies of one role with the same microsecond."""
 
 
 class Written(NamedTuple):
@@ -90,7 +90,7 @@ class Written(NamedTuple):
 
 
 class Removed(NamedTuple):
-    """How many old copies were removed, and what went wrong."""
+    """The number of removed copies, and the problem, if any."""
 
     copies: int
     problem: str = ""
@@ -135,7 +135,7 @@ def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
         path = os.path.join(folder, final or name)
         try:
             with os.fdopen(handle, "wb") as file:
-                # INVARIANT: only with the temporary file in hand is it certain that nobody else takes the name.
+                # INVARIANT: only the process that created the temporary file may take the name.
                 is_taken = final is None and os.path.lexists(path)
                 if not is_taken:
                     file.write(data)

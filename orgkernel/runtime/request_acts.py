@@ -1,6 +1,7 @@
-"""What a request orders, whatever it is about: to write a program, to mend a fault, to lead others.
+"""Finds the acts that a request orders, regardless of its topic: writing a program, fixing a fault, leading others.
 
-An act stands in the request as a term of its own, such as `~make`; trades of `word_topics` name the acts that they do.
+An act is added to the request as a separate term, such as `~make`. Trades of `word_topics` list the acts that belong
+to them.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -11,20 +12,20 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from .request_words import (
-    ARTICLES,
-    COMMANDS,
-    CREATED,
-    CREATING,
-    ENDS_OBJECT,
-    FAULTY,
-    FEATURE,
-    LEADING_WORDS,
-    LOG_LINES,
-    MADE_FOR,
-    PROGRAMMING,
-    THINGS,
-    TRACEBACK,
-    TRACES,
+    ARTICLE_WORDS,
+    BENEFICIARY_WORDS,
+    COMMAND_PATTERN,
+    CREATED_NOUNS,
+    CREATING_VERBS,
+    FAULT_PATTERN,
+    FEATURE_PATTERN,
+    LEADING_PATTERN,
+    LOG_LINE_PATTERN,
+    OBJECT_END_WORDS,
+    PROGRAM_PART_NOUNS,
+    PROGRAMMING_VERBS,
+    TRACEBACK_PATTERN,
+    TRACEBACK_SIGNS,
 )
 from .word_forms import TextWord
 from .word_topics import GAP, map_phrases_by_first_stem
@@ -32,7 +33,7 @@ from .word_topics import GAP, map_phrases_by_first_stem
 MAKE: Final = "~make"
 """The order to write a program."""
 FAULT: Final = "~fault"
-"""Something does not work."""
+"""The report that something does not work."""
 LOG: Final = "~log"
 """Pasted lines of a log."""
 LEAD: Final = "~lead"
@@ -40,60 +41,64 @@ LEAD: Final = "~lead"
 COMMAND: Final = "~command"
 """The order to take charge of the whole."""
 _PHRASE: Final = 1.2
-"""What a phrase counts."""
+"""Weight of a phrase."""
 _LONGEST_GAP: Final = 7
 
 
 class Act(NamedTuple):
-    """An act, or a phrase of a trade, that a text uses."""
+    """An act, or a phrase of a trade, in a text."""
 
     name: str
     words: str
-    """The words that say it."""
+    """The words that express it."""
     weight: float
 
 
 def find_fault(text: str) -> Act | None:
-    """That the text reports a fault, in words or by a traceback."""
-    traced = TRACEBACK.search(text) if any(sign in text for sign in TRACES) else None
+    """The report of a fault, in words or by a traceback."""
+    traced = TRACEBACK_PATTERN.search(text) if any(sign in text for sign in TRACEBACK_SIGNS) else None
     if traced is not None:
         return Act(FAULT, traced.group().strip(), 1.2)
-    fault = FAULTY.search(text)
+    fault = FAULT_PATTERN.search(text)
     return None if fault is None else Act(FAULT, fault.group().strip(), 1.3)
 
 
 def find_log(text: str) -> Act | None:
-    """That lines of a log are pasted."""
-    logged = LOG_LINES.search(text)
+    """Pasted lines of a log."""
+    logged = LOG_LINE_PATTERN.search(text)
     return None if logged is None else Act(LOG, logged.group(), 1.0)
 
 
 def find_thing(words: list[str], weights: list[float]) -> Act | None:
-    """A part of a program: a text that only tells something of it tells of a fault."""
-    things = (word for word, weight in zip(words, weights, strict=True) if word in THINGS and weight)
+    """A part of a program. A statement that only describes it reports a fault."""
+    things = (
+        word for word, weight in zip(words, weights, strict=True) if word in PROGRAM_PART_NOUNS and weight
+    )
     return next((Act(FAULT, word, 0.7) for word in things), None)
 
 
 def find_leading(text: str) -> tuple[Act, ...]:
-    """That the text wants work to be divided or coordinated, or somebody in charge."""
-    commands = COMMANDS.search(text)
-    leads = LEADING_WORDS.search(text) or commands
+    """Orders to divide or coordinate work, or to put someone in charge."""
+    commands = COMMAND_PATTERN.search(text)
+    leads = LEADING_PATTERN.search(text) or commands
     candidates = ((COMMAND, commands, 2.0), (LEAD, leads, 1.0))
     return tuple(Act(name, match.group().strip(), weight) for name, match, weight in candidates if match)
 
 
 def find_feature(text: str) -> Act | None:
-    """That a program is to do something more."""
-    feature = FEATURE.search(text)
+    """The order that a program should do something more."""
+    feature = FEATURE_PATTERN.search(text)
     return None if feature is None else Act(MAKE, feature.group().strip(), 1.6)
 
 
 def find_made(words: list[str], clauses: list[int], weights: list[float], orders: list[bool]) -> Act | None:
-    """The program that an order asks for: `write … tool`. What it is for then counts less."""
+    """The program that an order asks for: `write … tool`. The words after it get less weight, because they only
+    describe its purpose.
+    """
     for at, word in enumerate(words):
         if not orders[at] or not weights[at]:
             continue
-        if word in CREATING and not (at and words[at - 1] in ARTICLES - {"please"}):
+        if word in CREATING_VERBS and not (at and words[at - 1] in ARTICLE_WORDS - {"please"}):
             made = _find_object(words, clauses, weights, at)
             if made is not None:
                 for place in range(made + 1, len(words)):
@@ -102,17 +107,25 @@ def find_made(words: list[str], clauses: list[int], weights: list[float], orders
                     weights[place] *= 0.4
                 return Act(MAKE, f"{word} {words[made]}", 1.6)
         follows = words[at + 1] if at + 1 < len(words) else ""
-        if word in PROGRAMMING and follows in MADE_FOR and not (at and words[at - 1] in ARTICLES):
+        if (
+            word in PROGRAMMING_VERBS
+            and follows in BENEFICIARY_WORDS
+            and not (at and words[at - 1] in ARTICLE_WORDS)
+        ):
             return Act(MAKE, word, 1.6)
     return None
 
 
 def _find_object(words: list[str], clauses: list[int], weights: list[float], verb: int) -> int | None:
     for at in range(verb + 1, min(verb + 9, len(words))):
-        if clauses[at] != clauses[verb] or words[at] == "to" or (words[at] in ENDS_OBJECT and at > verb + 1):
+        if (
+            clauses[at] != clauses[verb]
+            or words[at] == "to"
+            or (words[at] in OBJECT_END_WORDS and at > verb + 1)
+        ):
             return None
         follows = words[at + 1] if at + 1 < len(words) else ""
-        if words[at] in CREATED and weights[at] and follows not in CREATED:
+        if words[at] in CREATED_NOUNS and weights[at] and follows not in CREATED_NOUNS:
             return at
     return None
 
@@ -120,7 +133,7 @@ def _find_object(words: list[str], clauses: list[int], weights: list[float], ver
 def find_phrases(
     tokens: list[TextWord], words: list[str], sentences: list[int], weights: list[float]
 ) -> Iterable[Act]:
-    """Phrases of `word_topics` that the text uses, as they are written there and here, and how much they count."""
+    """Phrases of `word_topics` that the text uses, as they are written there and here, with their weights."""
     known = map_phrases_by_first_stem()
     stems = [token.stem for token in tokens]
     for at, first in enumerate(stems):
@@ -132,7 +145,7 @@ def find_phrases(
 
 
 def _match_phrase(phrase: tuple[str, ...], stems: list[str], sentences: list[int], at: int) -> list[int]:
-    """Where the words of a phrase stand, or nothing."""
+    """The positions of a phrase's words, or an empty list."""
     places, place, most = [at], at + 1, 1
     for word in phrase[1:]:
         if word == GAP:

@@ -1,7 +1,8 @@
-"""Read a request: which of its words say what is to be done, and how much each of them counts.
+"""Reads a request: finds the words that describe the task, and weighs each of them.
 
-What is forbidden ("do not deploy"), merely mentioned ("a poem about git", "as the reviewer said"), told before the request,
-quoted or polite does not say what is to be done. A role that is asked by name takes the request ("ask the tester to ...").
+Words that are forbidden ("do not deploy"), merely mentioned ("a poem about git", "as the reviewer said"), part of the
+story before the request, quoted or polite do not describe the task. A role that is addressed by name takes the
+request ("ask the tester to ...").
 
 Standard library only: this module also runs inside hosts.
 """
@@ -25,105 +26,105 @@ from .request_acts import (
     find_thing,
 )
 from .request_words import (
-    ARTICLES,
-    ASKING,
-    ASKS,
-    BEFORE_ORDER,
-    BREAK,
-    CODE,
-    ENDS_NEGATION,
-    GENRE,
-    GREETING,
-    HANDING,
-    JOBS,
-    LEAD_INS,
-    MAKING,
-    MEETS,
-    NO_NEGATION,
-    OPENS_STATEMENT,
-    ORDERS,
-    OURS,
-    PASTED,
-    PEOPLE,
-    PERSON,
-    PERSONS,
-    PRIVATE,
-    QUESTION,
-    QUOTED,
-    REPORTING,
-    SENTENCE_END,
-    SMALL_TALK,
-    STOP,
-    SUBORDINATE,
-    THINGS,
-    TROUBLE,
-    URL,
-    WEAK,
-    WISH,
-    WORKING_STORY,
+    ARTICLE_WORDS,
+    ASKING_VERBS,
+    CLAUSE_BREAK_PATTERN,
+    CODE_PATTERN,
+    COLLEAGUE_NOUNS,
+    ENCOUNTER_VERBS,
+    GENRE_NOUNS,
+    GREETING_PATTERN,
+    HANDING_VERBS,
+    HARMLESS_NEGATED_VERBS,
+    JOB_NOUNS,
+    LEAD_IN_WORDS,
+    MAKING_VERBS,
+    NEGATION_END_WORDS,
+    ORDER_LEAD_WORDS,
+    ORDER_VERBS,
+    OWN_CONTEXT_WORDS,
+    PASTED_LINE_PATTERN,
+    PERSON_NOUN_PATTERN,
+    PERSON_PRONOUNS,
+    PRIVATE_LIFE_NOUNS,
+    PROGRAM_PART_NOUNS,
+    QUESTION_PATTERN,
+    QUESTION_WORDS,
+    QUOTED_PATTERN,
+    REPORTING_VERBS,
+    SENTENCE_END_PATTERN,
+    SMALL_TALK_PATTERN,
+    STATEMENT_OPENER_WORDS,
+    STOP_WORDS,
+    SUBORDINATE_CONJUNCTIONS,
+    TROUBLE_WORDS,
+    URL_PATTERN,
+    WEAK_WORDS,
+    WISH_PATTERN,
+    WORK_STORY_NOUNS,
 )
 from .spelling import correct_words
 from .word_forms import TextWord, clean, find_tokens, join_words, stem
 
 MOST_CHARACTERS: Final = 4_000
-"""How many characters are read: the request comes before pasted text."""
+"""Maximum number of characters that are read. The request usually comes before pasted text."""
 MOST_TOKENS: Final = 160
 REQUEST, QUESTION_MOOD, STATEMENT = "request", "question", "statement"
 _LAST_TOKENS: Final = 60
-_LONGEST_CHAT: Final = 30
-"""How many words small talk has: among more it is no more than a remark."""
-_BEFORE: Final = 0.4
-"""What words count that stand in another sentence than the request."""
-_BESIDE_ACT: Final = 0.85
-"""What words count where an act is known: what is done tells roles apart better than what it is done to."""
-_VERB: Final = 1.25
-"""What the word counts that opens a sentence."""
-_TOLD: Final = 0.5
-"""What the words of a text count that asks for nothing and reports no fault."""
-_PERSONAL: Final = 0.35
-"""The same where somebody tells of himself."""
-_TROUBLED: Final = 0.8
-"""The same where it may tell of trouble."""
+_MAX_SMALL_TALK_WORDS: Final = 30
+"""Maximum number of words of small talk. In a longer text, small talk is only a remark."""
+_OTHER_SENTENCE_WEIGHT: Final = 0.4
+"""Weight of words in other sentences than the request."""
+_WEIGHT_NEXT_TO_ACT: Final = 0.85
+"""Weight of ordinary words if the text contains an act, because the act distinguishes roles better than its object."""
+_OPENING_WORD_WEIGHT: Final = 1.25
+"""Weight of the first word of a sentence."""
+_STATEMENT_FACTOR: Final = 0.5
+"""Factor for a text that asks for nothing and reports no fault."""
+_PERSONAL_FACTOR: Final = 0.35
+"""Factor for a statement about a person."""
+_TROUBLE_FACTOR: Final = 0.8
+"""Factor for a statement that could describe trouble."""
 NamedRoles = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
-"""Names of roles by their first word: all words, and the number of the role."""
+"""Role names, keyed by their first word: all words of the name, and the number of the role."""
 
 
 class Term(NamedTuple):
-    """A word of the request that counts."""
+    """A word of the request with a weight."""
 
     stem: str
     word: str
-    """The word as it is written."""
+    """The original word."""
     weight: float
-    """How much it counts: 1 for an ordinary word."""
+    """Weight of the word. An ordinary word has 1."""
 
 
 class RequestText(NamedTuple):
-    """What a text asks for."""
+    """The content of a request."""
 
     terms: tuple[Term, ...] = ()
-    """Each word once, in the order of the text."""
+    """Terms in the order of the text, each once."""
     addressed: tuple[int, ...] = ()
-    """Roles that the text asks by name, by number."""
+    """Numbers of the roles that the text addresses by name."""
     factor: float = 1.0
-    """Below 1 for a question of general knowledge and for small talk."""
+    """Factor for all weights. It is below 1 for a question of general knowledge and for small talk."""
     creative: bool = False
-    """Whether a poem, a joke or the like is wanted: only a role that says so takes it."""
+    """Whether the text asks for a poem, a joke or the like. Only a role that declares such work takes it."""
     small_talk: bool = False
-    """Whether it is small talk, a greeting and nothing else, or a question of general knowledge."""
+    """Whether the text is small talk, only a greeting, or a question of general knowledge."""
     language: str | None = None
-    """The language, where it is recognized and is not English."""
+    """The language, if it is recognized and is not English."""
     whole: tuple[str, ...] = ()
-    """All stems that are no function words, for the comparison with examples."""
+    """Stems of all content words, for the comparison with examples."""
     private: tuple[str, ...] = ()
-    """Stems of words of private life."""
+    """Stems of words about private life."""
     asked: str = ""
-    """The text without what it forbids."""
+    """The text without the forbidden parts."""
 
 
 @dataclass(slots=True)
 class _Reading:
-    """A text while it is read."""
+    """The state of reading one text."""
 
     text: str
     tokens: list[TextWord]
@@ -135,16 +136,16 @@ class _Reading:
     rest: str
     """The text without greetings, in lower case."""
     moods: dict[int, str] = field(default_factory=dict)
-    """Of each sentence: whether it asks for something, is a question, or only tells something."""
+    """The mood of each sentence: a request, a question, or a statement."""
 
 
 def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> RequestText:
-    """What a text asks for. `terms` are the stems that roles use. Never raises, and takes bounded time for any text."""
-    text = join_words(URL.sub(" ", clean(text, MOST_CHARACTERS)))
+    """Read a request. `terms` are the stems that roles use. Never raises, and takes bounded time for any text."""
+    text = join_words(URL_PATTERN.sub(" ", clean(text, MOST_CHARACTERS)))
     language = find_language(text)
-    polite = [match.span() for match in GREETING.finditer(text)]
+    polite = [match.span() for match in GREETING_PATTERN.finditer(text)]
     tokens = find_tokens(text)
-    if len(tokens) > MOST_TOKENS:  # a story ends in what is asked for
+    if len(tokens) > MOST_TOKENS:  # the request is usually at the end of a story
         tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))
@@ -170,7 +171,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     kept, whole = _keep_words(reading, language, terms)
     acts += phrases
     if acts:
-        kept = {stem: term._replace(weight=_BESIDE_ACT * term.weight) for stem, term in kept.items()}
+        kept = {stem: term._replace(weight=_WEIGHT_NEXT_TO_ACT * term.weight) for stem, term in kept.items()}
     for act in acts:
         kept[act.name] = Term(act.name, act.words, act.weight)
     return RequestText(
@@ -187,7 +188,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
 
 
 def _find_acts(reading: _Reading, addressed: bool) -> tuple[list[Act], bool]:
-    """What is ordered, and whether the text orders nothing at all and only tells something."""
+    """The ordered acts, and whether the whole text is only a statement."""
     words, weights = reading.words, reading.weights
     asks = {number for number, mood in reading.moods.items() if mood == REQUEST} or {
         number for number, mood in reading.moods.items() if mood == QUESTION_MOOD
@@ -206,24 +207,24 @@ def _find_acts(reading: _Reading, addressed: bool) -> tuple[list[Act], bool]:
 
 
 def _is_personal(words: list[str]) -> bool:
-    """Whether somebody tells of himself or of somebody: `I passed a test`, but not `I get a blank page`."""
-    return words[0] in PERSONS and words[1:2] not in MEETS
+    """Whether the text is about a person: `I passed a test`, but not `I get a blank page`."""
+    return words[0] in PERSON_PRONOUNS and words[1:2] not in ENCOUNTER_VERBS
 
 
 def _judge_kind(reading: _Reading, is_statement: bool, worded: bool) -> tuple[float, bool]:
-    """How much the words count for being small talk, a question of general knowledge or a story, and whether they are small talk."""
+    """The factor for small talk, questions of general knowledge and stories, and whether the text is small talk."""
     words, rest = reading.words, reading.rest
     factor = 1.0
     small_talk = bool(reading.polite) and len(re.findall(r"\w+", rest)) < 2
-    if len(words) <= _LONGEST_CHAT and SMALL_TALK.search(rest):
+    if len(words) <= _MAX_SMALL_TALK_WORDS and SMALL_TALK_PATTERN.search(rest):
         factor, small_talk = 0.2, True
-    question = QUESTION.match(rest)
-    if question is not None and not set(words) & OURS:
+    question = QUESTION_PATTERN.match(rest)
+    if question is not None and not set(words) & OWN_CONTEXT_WORDS:
         loose = len(words) > 9 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
         return min(factor, 0.6 if worded else 0.5 if loose else 0.25), True
     if is_statement:
-        troubled = _TROUBLED if (TROUBLE | THINGS) & set(words) else _TOLD
-        factor = min(factor, _PERSONAL if _is_personal(words) else troubled)
+        troubled = _TROUBLE_FACTOR if (TROUBLE_WORDS | PROGRAM_PART_NOUNS) & set(words) else _STATEMENT_FACTOR
+        factor = min(factor, _PERSONAL_FACTOR if _is_personal(words) else troubled)
     return factor, small_talk
 
 
@@ -231,22 +232,24 @@ def _find_private(reading: _Reading) -> tuple[str, ...]:
     return tuple(
         token.stem
         for token, word in zip(reading.tokens, reading.words, strict=True)
-        if word in PRIVATE or word.removesuffix("s") in PRIVATE
+        if word in PRIVATE_LIFE_NOUNS or word.removesuffix("s") in PRIVATE_LIFE_NOUNS
     )
 
 
 def _keep_words(
     reading: _Reading, language: str | None, terms: Container[str]
 ) -> tuple[dict[str, Term], list[str]]:
-    """The words that count, by stem, and the stems of all that are no function words."""
+    """The weighted words, keyed by stem, and the stems of all content words."""
     text = reading.text
-    pasted = [match.span() for pattern in (CODE, PASTED) for match in pattern.finditer(text)]
-    quoted = [match.span() for match in QUOTED.finditer(text)]
+    pasted = [
+        match.span() for pattern in (CODE_PATTERN, PASTED_LINE_PATTERN) for match in pattern.finditer(text)
+    ]
+    quoted = [match.span() for match in QUOTED_PATTERN.finditer(text)]
     kept: dict[str, Term] = {}
     whole = []
     for token, word, placed in zip(reading.tokens, reading.words, reading.weights, strict=True):
         if (
-            word in STOP
+            word in STOP_WORDS
             or (len(word) < 2 and word.isascii())
             or word.isdigit()
             or _is_inside(token, reading.polite)
@@ -259,7 +262,7 @@ def _keep_words(
         weight *= 0.3 if _is_inside(token, pasted) else 0.5 if _is_inside(token, quoted) else 1.0
         if weight <= 0:
             continue
-        if word in WEAK:
+        if word in WEAK_WORDS:
             weight *= 0.45
         known = begin(token.stem) if language is not None and begin(token.stem) in terms else token.stem
         before = kept.get(known)
@@ -269,7 +272,7 @@ def _keep_words(
 
 
 def _find_moods(reading: _Reading) -> dict[int, str]:
-    """Which sentences ask for something, which are questions, and which only tell something."""
+    """Determine the mood of each sentence."""
     text, tokens, words, weights = reading.text, reading.tokens, reading.words, reading.weights
     clauses, sentences = reading.clauses, reading.sentences
     moods: dict[int, str] = {}
@@ -283,9 +286,9 @@ def _find_moods(reading: _Reading) -> dict[int, str]:
             at + 1 for at in places[:-1] if words[at] in ("and", "then", "but", "just", "only", "so")
         ]
         if (
-            WISH.search(sentence_text)
+            WISH_PATTERN.search(sentence_text)
             or any(
-                words[at] in ORDERS
+                words[at] in ORDER_VERBS
                 and weights[at]
                 and not (at < last and words[at + 1] in ("is", "was", "are"))
                 for at in (*starts, *after_and)
@@ -293,19 +296,19 @@ def _find_moods(reading: _Reading) -> dict[int, str]:
             or words[first] in ("only", "just", "not", "rather")
         ):
             moods[number] = REQUEST
-        elif "?" in sentence_text[-3:] or words[first] in ASKS:
+        elif "?" in sentence_text[-3:] or words[first] in QUESTION_WORDS:
             moods[number] = QUESTION_MOOD
-        elif words[starts[0]] in OPENS_STATEMENT or len(places) > 7:
+        elif words[starts[0]] in STATEMENT_OPENER_WORDS or len(places) > 7:
             moods[number] = STATEMENT
         else:
             moods[number] = (
-                REQUEST if any(word not in STOP for word in words[first : last + 1]) else STATEMENT
+                REQUEST if any(word not in STOP_WORDS for word in words[first : last + 1]) else STATEMENT
             )
     return moods
 
 
 def _skip(words: list[str], at: int, last: int) -> int:
-    while at < last and words[at] in LEAD_INS:
+    while at < last and words[at] in LEAD_IN_WORDS:
         at += 1
     return at
 
@@ -315,9 +318,9 @@ def _number_clauses(text: str, tokens: list[TextWord]) -> tuple[list[int], list[
     clause = sentence = end = 0
     for token in tokens:
         between = text[end : token.start] if token.start >= end else ""
-        if end and between and BREAK.search(between):
+        if end and between and CLAUSE_BREAK_PATTERN.search(between):
             clause += 1
-        if end and SENTENCE_END.search(between):
+        if end and SENTENCE_END_PATTERN.search(between):
             sentence += 1
         clauses.append(clause)
         sentences.append(sentence)
@@ -334,9 +337,9 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
         if word in ("dont", "never") or (word == "not" and before == "do"):
             lead = at - 1 if word != "not" else at - 2
             led = words[lead] if lead >= 0 else ""
-            first = lead < 0 or clauses[lead] != clauses[at] or led in BEFORE_ORDER
+            first = lead < 0 or clauses[lead] != clauses[at] or led in ORDER_LEAD_WORDS
             wanting = led in ("i", "we") and after in ("want", "need", "wish", "like", "care")
-            if (first and after not in NO_NEGATION) or wanting:
+            if (first and after not in HARMLESS_NEGATED_VERBS) or wanting:
                 begins = at + 1
         elif (
             word == "not"
@@ -359,7 +362,7 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
             after == "need" or (starts and at and after not in ("longer", "one", "matter"))
         ):
             begins, most = at + 1, 6
-        elif word in ("skip", "avoid", "ignore") and (starts or before in BEFORE_ORDER) and at:
+        elif word in ("skip", "avoid", "ignore") and (starts or before in ORDER_LEAD_WORDS) and at:
             begins, most = at + 1, 5
         elif word == "leave" and "alone" in words[at : at + 7]:
             begins, most = at + 1, words[at : at + 7].index("alone")
@@ -369,13 +372,13 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
             begins, most = at + 1, 8
         if begins:
             for place in range(begins, min(begins + most, len(words))):
-                if clauses[place] != clauses[at] or (words[place] in ENDS_NEGATION and place > begins):
+                if clauses[place] != clauses[at] or (words[place] in NEGATION_END_WORDS and place > begins):
                     break
                 weights[place] = 0.0
 
 
 def _remove_forbidden(reading: _Reading) -> str:
-    """The text without the words that count nothing, greetings apart."""
+    """The text without the words of weight zero, except for greetings."""
     text, pieces, last = reading.text, [], 0
     for token, weight in zip(reading.tokens, reading.weights, strict=True):
         if not weight and not _is_inside(token, reading.polite):
@@ -392,7 +395,9 @@ def _mask_names(
     text: str,
     tokens: list[TextWord],
 ) -> tuple[int, ...]:
-    """NamedRoles of roles are no words about the task. Returns those that are asked by name."""
+    """Set the weight of role names to zero, because they do not describe the task. Returns the roles that are
+    addressed by name.
+    """
     if not names:
         return ()
     plain = [
@@ -414,12 +419,12 @@ def _mask_names(
         roles = [role for name, role in candidates if len(name) == longest]
         end = at + longest
         forbidden = not any(weights[at:end])
-        is_addressed = not forbidden and _is_asked(words, clauses, at, end, text, tokens)
-        person = PERSON.search(plain[end - 1]) is not None
+        is_addressed = not forbidden and _is_addressed(words, clauses, at, end, text, tokens)
+        person = PERSON_NOUN_PATTERN.search(plain[end - 1]) is not None
         if is_addressed:
             addressed.update(dict.fromkeys(roles))
         if is_addressed or (person and _is_mention(words, at, end)):
-            is_reporting = not is_addressed and end < len(words) and words[end] in REPORTING
+            is_reporting = not is_addressed and end < len(words) and words[end] in REPORTING_VERBS
             for place in range(at, end + is_reporting):
                 weights[place] = 0.0
         at = end
@@ -429,10 +434,14 @@ def _mask_names(
 def _is_mention(words: list[str], at: int, end: int) -> bool:
     before = words[at - 1] if at else ""
     after = words[end] if end < len(words) else ""
-    return before in ARTICLES or after in REPORTING or before in ("to", "by", "from", "with", "for", "as")
+    return (
+        before in ARTICLE_WORDS
+        or after in REPORTING_VERBS
+        or before in ("to", "by", "from", "with", "for", "as")
+    )
 
 
-def _is_asked(
+def _is_addressed(
     words: list[str], clauses: list[int], at: int, end: int, text: str, tokens: list[TextWord]
 ) -> bool:
     after = words[end] if end < len(words) and clauses[end] == clauses[at] else ""
@@ -440,7 +449,7 @@ def _is_asked(
     while start and clauses[start - 1] == clauses[at]:
         start -= 1
     lead = at - 1
-    while lead >= start and words[lead] in ARTICLES:
+    while lead >= start and words[lead] in ARTICLE_WORDS:
         lead -= 1
     before = words[lead] if lead >= start else ""
     if tokens[at].start and text[tokens[at].start - 1] == "@":
@@ -448,13 +457,13 @@ def _is_asked(
     if after in ("needed", "wanted", "required"):
         return True
     clause_words = set(words[start:at])
-    if before in ASKING and not (
+    if before in ASKING_VERBS and not (
         before in ("need", "want", "find", "have", "hire")
         and after not in ("to", "who", "that", "do", "look", "check", "take")
     ):
         return True
     if before == "to" and (
-        clause_words & HANDING
+        clause_words & HANDING_VERBS
         or (clause_words & {"give", "send"} and words[lead - 1 : lead] in (["it"], ["this"], ["that"]))
     ):
         return True
@@ -462,7 +471,7 @@ def _is_asked(
         return True
     if (
         before == "for"
-        and clause_words & JOBS
+        and clause_words & JOB_NOUNS
         and (clause_words & {"is", "its", "thats"} or len(clause_words) <= 4)
     ):
         return True
@@ -486,22 +495,23 @@ def _is_asked(
 
 
 def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[float]) -> bool:
-    """What a poem or a joke is about is not the task."""
+    """Reduce the weight of the topic of a poem or a joke, because it is not the task. Returns whether there is one."""
     for at, word in enumerate(words):
-        if word not in GENRE or not weights[at]:
+        if word not in GENRE_NOUNS or not weights[at]:
             continue
         start = at
         while start and sentences[start - 1] == sentences[at]:
             start -= 1
         before = words[at - 1] if at > start else ""
         if (
-            before in WORKING_STORY
+            before in WORK_STORY_NOUNS
             or before in ("the", "his", "her", "their", "this", "that", "our")
             or before.endswith("s")
         ):
             continue
         orders = any(
-            words[place] in MAKING and (place == start or words[place - 1] in BEFORE_ORDER | LEAD_INS)
+            words[place] in MAKING_VERBS
+            and (place == start or words[place - 1] in ORDER_LEAD_WORDS | LEAD_IN_WORDS)
             for place in range(max(start, at - 6), at)
         )
         if not orders and at - start > 2:
@@ -518,22 +528,22 @@ def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[fl
 
 
 def _weigh_by_place(reading: _Reading, asks: set[int]) -> None:
-    """The verb of a request counts more; reasons, and stories beside the request, count less."""
+    """Raise the weight of a request's verb, and lower the weight of reasons and of stories next to the request."""
     words, clauses, sentences, weights = reading.words, reading.clauses, reading.sentences, reading.weights
     opened, aside, clause = -1, 1.0, -1
     for at, word in enumerate(words):
         if clauses[at] != clause:
             clause, aside = clauses[at], 1.0
-        if word in SUBORDINATE and at:
+        if word in SUBORDINATE_CONJUNCTIONS and at:
             aside = 0.75
-        if word in PEOPLE and at and words[at - 1] in ("your", "the", "our", "my", "a", "each"):
+        if word in COLLEAGUE_NOUNS and at and words[at - 1] in ("your", "the", "our", "my", "a", "each"):
             weights[at] *= 0.3
-        if word in STOP:
+        if word in STOP_WORDS:
             continue
         if sentences[at] != opened:
             opened = sentences[at]
-            weights[at] *= _VERB
-        weights[at] *= aside * (1.0 if not asks or sentences[at] in asks else _BEFORE)
+            weights[at] *= _OPENING_WORD_WEIGHT
+        weights[at] *= aside * (1.0 if not asks or sentences[at] in asks else _OTHER_SENTENCE_WEIGHT)
         if at > 60 and sentences[at] not in asks:
             weights[at] *= 0.6
 
@@ -551,8 +561,8 @@ def _split_between(text: str, spans: Collection[tuple[int, int]]) -> list[str]:
 
 
 def is_weak(word: str) -> bool:
-    """Whether a stem is that of a word which people of any trade use."""
+    """Whether a stem belongs to a word that people of any trade use."""
     return word in _WEAK_STEMS
 
 
-_WEAK_STEMS: Final = frozenset(map(stem, WEAK))
+_WEAK_STEMS: Final = frozenset(map(stem, WEAK_WORDS))

@@ -1,6 +1,6 @@
-"""The words and patterns by which a request is read: what opens an order, what tells of a fault, what is small talk.
+"""Word lists and patterns for reading a request: verbs of orders, signs of faults, small talk and more.
 
-The lists are English; other languages work by examples (`languages.py`).
+The lists are English. Other languages are matched through examples (`languages.py`).
 
 Standard library only: this module also runs inside hosts.
 """
@@ -12,7 +12,7 @@ from typing import Final
 
 from .lazy_patterns import lazy_pattern
 
-STOP_TEXT: Final = """
+STOP_WORDS_TEXT: Final = """
 a about above across actually after again against ago all almost along already also although always am among an and another any anybody
 anyone anything anyway are arent around as aside at away back be became because become been before being below
 beside besides between beyond both but by bye came can cannot cant come comes coming could couldnt did didnt do does
@@ -36,9 +36,9 @@ minute minutes ago next previous current currently new old recent recently hopef
 wonder wondering hope possible possibly basically currently dear regards cheers sorry greetings
 three four five six seven eight nine ten hundred thousand million dozen
 """.split()  # noqa: SIM905
-STOP: Final = frozenset(each for each in STOP_TEXT if each not in ("second",))
-# Words of any trade: they tell roles apart only a little.
-WEAK: Final = frozenset(
+STOP_WORDS: Final = frozenset(each for each in STOP_WORDS_TEXT if each not in ("second",))
+# Words that people of any trade use, so they hardly distinguish roles.
+WEAK_WORDS: Final = frozenset(
     """
     ask asked call check change look looking find found show shows start started stop work working works run running set send
     sent handle handled bring bringing turn right wrong big small large great best better bad long short high low full
@@ -53,7 +53,7 @@ WEAK: Final = frozenset(
     yearly annual regular regularly latest final completely
     """.split()  # noqa: SIM905
 )
-GREETING: Final = lazy_pattern(
+GREETING_PATTERN: Final = lazy_pattern(
     r"""(?:^|(?<=[.!?,\n]))\s*(?:
       (?:hello|hi|hey|yo|hallo|howdy|greetings|moin|hiya|good\ (?:morning|afternoon|evening|night|day)|dear\ \w+)(?:\ (?:there|all|team|everyone|everybody|folks|guys))?\b
     | (?:many\ )?thank(?:s|\ you|s\ a\ lot)\b[^.!?,\n]* | cheers\b | bye(?:\ bye)?\b[^.!?\n]* | sleep\ (?:well|tight) | talk\ to\ you\ (?:later|soon)[^.!?\n]* | see\ you\b[^.!?\n]* | good\s?bye\b
@@ -65,7 +65,7 @@ GREETING: Final = lazy_pattern(
     )""",
     re.X | re.I,
 )
-SMALL_TALK: Final = lazy_pattern(
+SMALL_TALK_PATTERN: Final = lazy_pattern(
     r"""\b(?:
       (?:who|what)\ are\ you\b | what(?:'s|\ is)\ your\ (?:name|favou?rite|age|opinion|hobby|dream|job|purpose)\b
       | how\ old\ are\ you\b
@@ -102,7 +102,7 @@ SMALL_TALK: Final = lazy_pattern(
     | ^\W*ok(?:ay)?,?\ fine\b""",
     re.X,
 )
-PRIVATE: Final = frozenset(
+PRIVATE_LIFE_NOUNS: Final = frozenset(
     """
     cat dog puppy kitten pet kid kids son daughter baby wife husband girlfriend boyfriend fiance mom mum dad mother father
     brother sister cousin uncle aunt grandma grandpa grandmother grandfather niece nephew friend roommate neighbor neighbour
@@ -111,7 +111,7 @@ PRIVATE: Final = frozenset(
     highway beach family gardener weather game team lunch neighbourhood vacation train bus party wedding church school summer winter christmas easter headache sleep mood dream yard
     """.split()  # noqa: SIM905
 )
-THINGS: Final = frozenset(
+PROGRAM_PART_NOUNS: Final = frozenset(
     """
     button menu dialog dropdown popup page screen form field login logout export import upload download file app application
     program script function api endpoint test tests table search list email notification chart image images pdf report link checkout
@@ -120,10 +120,10 @@ THINGS: Final = frozenset(
     invoice invoices password token parser importer exporter worker queue thread process ui frontend backend widget click
     """.split()  # noqa: SIM905
 )
-"""What programs are made of: a text that only tells something of them tells of a fault."""
-PERSONS: Final = frozenset(("i", "im", "ive", "he", "hes", "she", "shes", "somebody", "someone"))
-MEETS: Final = (["get"], ["click"], ["see"], ["press"], ["receive"], ["type"], ["open"], ["enter"])
-FEATURE: Final = lazy_pattern(
+"""Parts of programs. A statement that only describes one of them reports a fault."""
+PERSON_PRONOUNS: Final = frozenset(("i", "im", "ive", "he", "hes", "she", "shes", "somebody", "someone"))
+ENCOUNTER_VERBS: Final = (["get"], ["click"], ["see"], ["press"], ["receive"], ["type"], ["open"], ["enter"])
+FEATURE_PATTERN: Final = lazy_pattern(
     r"""\b(?:
       (?:let|allow)\ (?:the\ |our\ )?(?:users?|customers?|admins?|people|visitors|players|\w+\ (?:box|page|app|form|cli|list|table|menu|field|button|dialog))\b
       | (?:users?|customers?|admins?|visitors)\ (?:should|must|need\ to|want\ to)\ (?:be\ able\ to\ )?\w+
@@ -134,22 +134,22 @@ FEATURE: Final = lazy_pattern(
     | ^\W*(?:please\ )?(?:(?:an?|some|one|small|little|tiny|simple|short|new|quick|python|bash|javascript|java|go|rust|sql|react|cli|web|shell|powershell|html)\ )+(?:script|program|tool|app|function|class|gui|page|game|bot|query|module|library|component|form|extension|plugin|endpoint|regex|parser|macro|snippet|decorator|one-liner)\b""",
     re.X,
 )
-TROUBLE: Final = frozenset(
+TROUBLE_WORDS: Final = frozenset(
     """not no cannot cant nobody without lost late since too left never none isnt arent wasnt werent dont doesnt didnt hasnt havent
     only low high empty missing threatens threatening blocks blocking hurts refuses refused denied lacks needs asks cases""".split()  # noqa: SIM905
 )
-WISH: Final = lazy_pattern(
+WISH_PATTERN: Final = lazy_pattern(
     r"""\b(?:please|pls|plz|plaese|pleese|kindly|can\ (?:you|someone|somebody|anyone|we)|could\ (?:you|someone|somebody|we)|(?:will|would)\ you|would\ it\ be\ possible
     | (?:i|we)(?:'d|\ would|'ll|\ will)?\ (?:really\ |just\ |also\ |now\ |only\ |still\ )?(?:need|want|like\ (?:to|a|an|some|you|it|that)|wish|have\ to|must|prefer)
     | i'd\ like | (?:wants?|needs?|want)\ (?:a|an|to|some|the|me|us|you)\b | would\ like | needs?\ | should | must | has\ to | have\ to | let'?s | help | make\ sure | how\ about | what\ about | time\ to | looking\ for | your\ (?:task|job)\ is | it\ would\ be\ (?:great|nice|good))\b""",
     re.X | re.I,
 )
-CREW: Final = r"(?:people|teams?|staff|crew|subordinates|developers?|programmers?|coders?|engineers?|researchers?|analysts?|specialists?|experts?|guys?|folks|person|sources|collectors|branch(?:es)?|departments?|divisions|officers?|executives?|units?|sections?|sides|xos?)"
-LEADING_WORDS: Final = lazy_pattern(
+CREW_PATTERN: Final = r"(?:people|teams?|staff|crew|subordinates|developers?|programmers?|coders?|engineers?|researchers?|analysts?|specialists?|experts?|guys?|folks|person|sources|collectors|branch(?:es)?|departments?|divisions|officers?|executives?|units?|sections?|sides|xos?)"
+LEADING_PATTERN: Final = lazy_pattern(
     rf"""\b(?:
-      your\ (?:\w+\ )?{CREW}\b
-      | (?:have|let|get|tell|ask|task|put)\ (?:the|both|all|each|every|two|three)\ (?:\w+\ )?{CREW}\b(?!\ (?:if|whether|what|how|about))
-      | (?:divid|distribut|delegat|assign|reassign|allocat|share|split|spread|hand)\w*\ (?:\S+\ ){{0,7}}(?:among|between|over|across|out|up|to)\ (?:\w+\ ){{0,2}}(?:\w+\ and\ )?(?:the\ )?(?:\w+\ )?(?:{CREW}|programmer|tester|jobs?|tasks?|work|pieces)\b
+      your\ (?:\w+\ )?{CREW_PATTERN}\b
+      | (?:have|let|get|tell|ask|task|put)\ (?:the|both|all|each|every|two|three)\ (?:\w+\ )?{CREW_PATTERN}\b(?!\ (?:if|whether|what|how|about))
+      | (?:divid|distribut|delegat|assign|reassign|allocat|share|split|spread|hand)\w*\ (?:\S+\ ){{0,7}}(?:among|between|over|across|out|up|to)\ (?:\w+\ ){{0,2}}(?:\w+\ and\ )?(?:the\ )?(?:\w+\ )?(?:{CREW_PATTERN}|programmer|tester|jobs?|tasks?|work|pieces)\b
       | (?:divide|distribute|delegate|assign|hand\ out|dole\ out|farm\ out|parcel\ out)\ (?:\w+\ ){{0,4}}(?:work|jobs?|tasks?|pieces|parts|tickets?|questions|roles|them|it)\b
       | (?:break|cut|split|carve|slice)\ (?:\S+\ ){{1,8}}(?:into|down|up)\b(?:\ \w+){{0,2}}\ (?:tasks?|subtasks?|work\ packages?|packages|jobs|steps|tickets|assignments|and\ (?:assign|distribute|hand|give|delegate))\b
       | work\ (?:packages?|breakdown)\b | subtasks?\b
@@ -175,7 +175,7 @@ LEADING_WORDS: Final = lazy_pattern(
     )""",
     re.X,
 )
-COMMANDS: Final = lazy_pattern(
+COMMAND_PATTERN: Final = lazy_pattern(
     r"""\b(?:
       take\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | in\ (?:command|charge)\b
       | (?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
@@ -195,23 +195,23 @@ COMMANDS: Final = lazy_pattern(
     )""",
     re.X,
 )
-PASTED: Final = lazy_pattern(
+PASTED_LINE_PATTERN: Final = lazy_pattern(
     r"""^(?:\s*File\ "[^\n]*|\s+at\ [\w$.<>/]+[(:][^\n]*|Traceback\ [^\n]*|goroutine\ \d+[^\n]*|\s*\^[~^\s]*$|(?:>>>|\$)\ [^\n]*|[\w.-]+\s+\|\ [^\n]*
     | (?:\[?\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d+\ \d\d:\d\d|\d+\.\d+\.\d+\.\d+\ |\[?\d\d:\d\d:\d\d)[^\n]*
     | (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL)\b[^\n]*|\w*(?:Error|Exception):[^\n]*|panic:[^\n]*)$""",
     re.X | re.M,
 )
-TRACEBACK: Final = lazy_pattern(
+TRACEBACK_PATTERN: Final = lazy_pattern(
     r"Traceback \(most|\bFile \"[^\"\n]+\", line \d|\n\s+at [\w$.<>/]+[(:]|\b\w+(?:Error|Exception)\b|\bpanic:|segmentation fault|core dumped",
     re.I,
 )
-TRACES: Final = ("error", "exception", "traceback", 'file "', "\n", "panic:", "fault", "core dumped")
-"""What a text holds that may hold a traceback."""
-LOG_LINES: Final = lazy_pattern(
+TRACEBACK_SIGNS: Final = ("error", "exception", "traceback", 'file "', "\n", "panic:", "fault", "core dumped")
+"""Substrings, at least one of which occurs in every text with a traceback."""
+LOG_LINE_PATTERN: Final = lazy_pattern(
     r"^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d|\d+\.\d+\.\d+\.\d+ .*\[|\[?\d\d:\d\d:\d\d)",
     re.M | re.I,
 )
-QUESTION: Final = lazy_pattern(
+QUESTION_PATTERN: Final = lazy_pattern(
     r"""^\W*(?:(?:so|and|but|ok|okay|please|hey|hi|well|can\ you\ tell\ me|could\ you\ tell\ me|tell\ me|do\ you\ know|i\ wonder|explain)\W+)*(?:
       (?P<define>what(?:'s|\ is|\ are|\ was|\ were)\ (?:an?\ |the\ (?:difference|capital|meaning|definition|purpose|point|history|population|largest|biggest|tallest|highest|longest|fastest|oldest|smallest|best|most|largest|speed|distance|boiling|chemical|formula|square|name)\b)?
         | define\b | what\ does\ [\w\s-]{1,40}\ (?:mean|stand\ for)\b | who(?:'s|\ is|\ was|\ are|\ were|\ invented|\ discovered|\ wrote|\ painted|\ founded|\ directed|\ sang|\ composed|\ created|\ built|\ developed)\b
@@ -220,7 +220,7 @@ QUESTION: Final = lazy_pattern(
     )""",
     re.X | re.I,
 )
-FAULTY: Final = lazy_pattern(
+FAULT_PATTERN: Final = lazy_pattern(
     r"""\b(?:
       (?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
       | (?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong|too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)|(?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?(?:an?\ )?(?:http\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|(?:connection|access|permission)\ (?:refused|denied)|refuses\ (?:the\ )?connections?|not\ found\b|no\ module\ named|nobody\ can|stops\ (?:at|after|when)|works\ only|says\ (?:error|invalid|no|not)|keeps\ \w+ing|twice\b(?=\W*$))\b
@@ -228,7 +228,7 @@ FAULTY: Final = lazy_pattern(
     | (?:'s|\bis|\bare)\ off\b""",
     re.X,
 )
-ORDERS: Final = frozenset(
+ORDER_VERBS: Final = frozenset(
     """
     reprioritize reprioritise reassign introduce resample recap tabulate strip enter tidy weed rework polish adopt obtain investigate conduct compile supply add adjust adapt come exchange follow followup analyse analyze answer archive arrange ask assemble assess assign assume attach audit automate back backup batch
     begin block book boot break bring build bump buy calculate call cancel capture catch change chart check cherry choose clarify
@@ -256,26 +256,26 @@ ORDERS: Final = frozenset(
     unlock unpack untangle update upgrade upload use validate verify visualize walk warn watch weigh wire work wrap write zip
     """.split()  # noqa: SIM905
 )
-"""Verbs that order something where they open a clause."""
-ASKS: Final = frozenset(
+"""Verbs that give an order at the beginning of a clause."""
+QUESTION_WORDS: Final = frozenset(
     """what whats which who whos whose where when why how is are was were do does did can could would should has have will""".split()  # noqa: SIM905
 )
-LEAD_INS: Final = frozenset(
+LEAD_IN_WORDS: Final = frozenset(
     """please pls plz hey hi hello ok okay so and then now also just first next finally well right yes but or only simply again
     maybe kindly quickly instead alright afterwards you""".split()  # noqa: SIM905
 )
-OPENS_STATEMENT: Final = frozenset(
+STATEMENT_OPENER_WORDS: Final = frozenset(
     """i im ive we were weve my our the a an this these that those it its there theres he shes she they his her their in on at after
     before yesterday since when today last every everybody everyone somebody someone nobody people some two three four half
     all both no nothing another as while one if because although once during until most many here you youre your""".split()  # noqa: SIM905
 )
-CREATING: Final = frozenset(
+CREATING_VERBS: Final = frozenset(
     """write create make build code program implement develop scaffold generate need want like give extend add put design
     programm provide give prototype rewrite writing creating making building coding implementing developing adding""".split()  # noqa: SIM905
 )
-PROGRAMMING: Final = frozenset(("program", "code", "implement", "programming", "develop"))
-MADE_FOR: Final = frozenset(("me", "us", "something", "it", "a", "an", "the", "this", "that"))
-CREATED: Final = frozenset(
+PROGRAMMING_VERBS: Final = frozenset(("program", "code", "implement", "programming", "develop"))
+BENEFICIARY_WORDS: Final = frozenset(("me", "us", "something", "it", "a", "an", "the", "this", "that"))
+CREATED_NOUNS: Final = frozenset(
     """
     script program programme tool app application cli bot game website webpage page form component widget extension plugin
     addon regex regexp decorator iterator parser scraper crawler spider calculator converter generator encoder decoder decryptor
@@ -285,85 +285,85 @@ CREATED: Final = frozenset(
     mock fixture server service daemon utility command macro hook userscript hints support keyboard shortcut gui query docstring docstrings comments alarm notifier dashboard translator sorter cleaner
     """.split()  # noqa: SIM905
 )
-ENDS_OBJECT: Final = frozenset(
+OBJECT_END_WORDS: Final = frozenset(
     """that which who to for from with where when of on in into so and or using via by as than before after if because whenever
     without within over under about between against""".split()  # noqa: SIM905
 )
-PEOPLE: Final = frozenset(
+COLLEAGUE_NOUNS: Final = frozenset(
     """developer developers programmer programmers researcher researchers analyst analysts specialist specialists engineer engineers
     tester testers designer designers colleague colleagues intern interns expert experts guy person coworker fixer""".split()  # noqa: SIM905
 )
-OURS: Final = frozenset(
+OWN_CONTEXT_WORDS: Final = frozenset(
     """
     our ours my we us this these those your i me mine here that
     """.split()  # noqa: SIM905
 )
-GENRE: Final = frozenset(
+GENRE_NOUNS: Final = frozenset(
     """poem poems haiku limerick joke jokes riddle riddles story stories song songs rap sonnet ballad verse verses pun puns fable
     rhyme fairytale tale lullaby melody tune eulogy toast ode anecdote quote""".split()  # noqa: SIM905
 )
-MAKING: Final = frozenset(
+MAKING_VERBS: Final = frozenset(
     """
     write tell compose make give create sing read recite invent need want like love share know hear generate
     """.split()  # noqa: SIM905
 )
-WORKING_STORY: Final = frozenset(
+WORK_STORY_NOUNS: Final = frozenset(
     """
     user success customer news cover instagram case lead front feature brand job
     """.split()  # noqa: SIM905
 )
-ENDS_NEGATION: Final = frozenset(
+NEGATION_END_WORDS: Final = frozenset(
     """
     but just only instead rather however then because since as
     """.split()  # noqa: SIM905
 )
-BEFORE_ORDER: Final = frozenset(
+ORDER_LEAD_WORDS: Final = frozenset(
     """
     please but and just also you so to simply or must should shall may can though
     """.split()  # noqa: SIM905
 )
-NO_NEGATION: Final = frozenset(
+HARMLESS_NEGATED_VERBS: Final = frozenset(
     """
     forget hesitate worry mind know understand see have work only think remember get
     """.split()  # noqa: SIM905
 )
-SUBORDINATE: Final = frozenset(
+SUBORDINATE_CONJUNCTIONS: Final = frozenset(
     """
     because since although though while whereas when after before until unless if who whose which where
     """.split()  # noqa: SIM905
 )
-ARTICLES: Final = frozenset(
+ARTICLE_WORDS: Final = frozenset(
     """
     the our a an my this your their his her another some any that please one
     """.split()  # noqa: SIM905
 )
-ASKING: Final = frozenset(
+ASKING_VERBS: Final = frozenset(
     """
     ask tell have let get want need involve assign instruct request remind task ping message contact call hire find
     fetch summon consult notify
     """.split()  # noqa: SIM905
 )
-HANDING: Final = frozenset(
+HANDING_VERBS: Final = frozenset(
     """
     hand assign delegate route escalate refer transfer pass forward connect talk speak over through belongs goes
     dispatch direct redirect turn reassign
     """.split()  # noqa: SIM905
 )
-REPORTING: Final = frozenset(
+REPORTING_VERBS: Final = frozenset(
     """said told asked wants wanted says mentioned suggested recommended noticed found thinks needs complained reported requested wrote
     asks has had is was will would did does sent gave made left quit resigned needed tells explained pointed thought claims insisted warned""".split()  # noqa: SIM905
 )
-JOBS: Final = frozenset(
+JOB_NOUNS: Final = frozenset(
     """
     task job question one work something this that ticket assignment matter issue
     """.split()  # noqa: SIM905
 )
-PERSON: Final = lazy_pattern(
+PERSON_NOUN_PATTERN: Final = lazy_pattern(
     r"(?:er|or|ist|ant|ian|eer|man|woman|agent|chief|lead|head|clerk|chef|nurse|attorney|pilot|concierge|coach|host|cook|officer|expert|superintendent|analyst|architect|counsel|secretary|paralegal|controller|xo|co|vet|buyer|guard|specialist|assistant|manager|engineer|developer|director|partner|executive|scientist|advocate|mechanic|intern|aide|guide|scout|master|captain|steward|president|technologist|dba|sre|cfo|cto|ceo|representative|rep)$"
 )
-CODE: Final = lazy_pattern(r"```.*?(?:```|$)", re.S)
-URL: Final = lazy_pattern(r"\b(?:https?://|www\.)\S+", re.I)
-QUOTED: Final = lazy_pattern(r"\"[^\"\n]{3,300}\"")
-BREAK: Final = lazy_pattern(r"[.!?;:,](?=[\s\"')]|$)|\n|\s[-\u2013\u2014]\s|[()]")
-SENTENCE_END: Final = lazy_pattern(r"[.!?](?=[\s\"')])|\n")
-COMMON: Final = frozenset(WEAK | ORDERS | CREATED | PRIVATE)
+CODE_PATTERN: Final = lazy_pattern(r"```.*?(?:```|$)", re.S)
+URL_PATTERN: Final = lazy_pattern(r"\b(?:https?://|www\.)\S+", re.I)
+QUOTED_PATTERN: Final = lazy_pattern(r"\"[^\"\n]{3,300}\"")
+CLAUSE_BREAK_PATTERN: Final = lazy_pattern(r"[.!?;:,](?=[\s\"')]|$)|\n|\s[-\u2013\u2014]\s|[()]")
+SENTENCE_END_PATTERN: Final = lazy_pattern(r"[.!?](?=[\s\"')])|\n")
+COMMON_WORDS: Final = frozenset(WEAK_WORDS | ORDER_VERBS | CREATED_NOUNS | PRIVATE_LIFE_NOUNS)

@@ -1,14 +1,17 @@
-"""SALUTE: the status report of a role, computed from what a host knows (specification, "Computing SALUTE Fields").
+"""SALUTE: the status report of a role, computed from the values that a host knows (specification, "Computing SALUTE
+Fields").
 
-A host fills a `Situation` with what it knows and leaves the rest at its default. `compute_report` applies the rules and
-returns the specification's JSON, which always fits the published schema. `salute_format` reads one, and `report_files`
-names and writes its files. A report is due (specification, "SALUTE Emission Rules"; `doctrine` of the role) for
+A host fills a `Situation` with known values and leaves the others at their defaults. `compute_report` applies the
+rules and returns the specification's JSON, which always fits the published schema. `salute_format` reads one, and
+`report_files` names and writes its files. A report is due (specification, "SALUTE Emission Rules"; `doctrine` of the
+role) for
 
 - the first report of a role, and every change of its PACE tier;
-- every change of `status.state`. A change to `complete` counts only with `doctrine.report_on_completion`, a change to
-  `aborted` only with `doctrine.report_on_failure`. A new task that ends in the same state as the last one counts too;
+- every change of `status.state`. A change to `complete` is reported only with `doctrine.report_on_completion`, and a
+  change to `aborted` only with `doctrine.report_on_failure`. A new task that ends in the same state as the last one
+  is also reported;
 - `doctrine.salute_interval_turns` model calls after the last report. `time.turns_elapsed` counts the calls. Two
-  questions in one call count once, and a new task adds its own calls to the count.
+  questions in one call are counted once, and a new task adds its own calls to the count.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -38,11 +41,11 @@ from .utc import as_exact_utc
 STATE_OF_TIER: Final = {ALTERNATE: "error_recovery", CONTINGENT: "escalating", EMERGENCY: "aborted"}
 """The state of a role in a tier, unless the host reports one."""
 DEGRADED_AT: Final = 2
-"""From this many consecutive failures on, a role in primary is degraded."""
+"""Number of consecutive failures at which a role in primary becomes degraded."""
 
 
 class Situation(NamedTuple):
-    """What a report is computed from. Times are seconds since 1970-01-01 UTC. None means unknown.
+    """The input of a report. Times are seconds since 1970-01-01 UTC. None means unknown.
 
     >>> compute_report(Situation(role_id="co", now=0, failures_consecutive=2))["status"]["health"]
     'degraded'
@@ -76,7 +79,7 @@ class Situation(NamedTuple):
     resources_claimed: Sequence[str] = ()
     task_started: float | None = None
     turns_elapsed: int = 0
-    """Model calls since the task began. The emission schedule counts them."""
+    """Number of model calls since the task began. The emission schedule uses it."""
     turns_since_progress: int = 0
     model: str = ""
     """The model's name, never its configuration."""
@@ -93,7 +96,9 @@ class Situation(NamedTuple):
 
 
 def compute_report(situation: Situation) -> Report:
-    """The report of a situation. Never raises: a value that does not fit becomes the default, secrets are masked."""
+    """Compute the report of a situation. Never raises: a value that does not fit becomes the default, and secrets are
+    masked.
+    """
     s = situation
     tier = s.tier if s.tier in TIERS else PRIMARY
     failures = fit_count(s.failures_consecutive)
@@ -203,20 +208,20 @@ _ENDINGS: Final[Mapping[str, tuple[str, Cause]]] = {
 
 
 class EmissionState(NamedTuple):
-    """What the host remembers about the reports of one role."""
+    """The host's memory about the reports of one role."""
 
     role_id: str
     state: str
     pace_level: str
     task_started: str | None
     turns_elapsed: int
-    """As last reported by the host."""
+    """The last value reported by the host."""
     turns_since: int = 0
     """Model calls since the last report that was due."""
 
 
 class Emission(NamedTuple):
-    """Whether a report is due now, why, and what to remember for next time."""
+    """Whether a report is due now, the reason, and the state to remember."""
 
     due: bool
     reason: Cause

@@ -1,8 +1,8 @@
-"""The format of a SALUTE report: its fields, their defaults, how values are made to fit, and how a report is read.
+"""The format of a SALUTE report: its fields, their defaults, and how values are fitted and reports are read.
 
-Source: specification, "Schema 2: SALUTE Report". The document model `orgkernel.documents.model.salute_report` states the same with
-types, and a test compares the two. Here it is a table, because a host has the standard library only. Every value has its
-secrets masked and its length bounded, because a report is copied, stored and shown.
+Source: specification, "Schema 2: SALUTE Report". The document model `orgkernel.documents.model.salute_report` defines
+the same fields with types, and a test compares the two. Here it is a table, because a host has the standard library
+only. Every value has its secrets masked and its length bounded, because a report is copied, stored and shown.
 
 Another writer's report may be in an older version: any `1.x` is read. A missing field gets its default, an unknown field
 is dropped, names starting with `x_` stay. A value of the wrong kind is an error with its place, never a guess.
@@ -29,17 +29,17 @@ STATES: Final = ("idle", "active", "waiting", "error_recovery", "escalating", "c
 HEALTHS: Final = ("nominal", "degraded", "critical")
 
 LONGEST_TEXT: Final = 2_000
-"""Most characters of a text, such as the task."""
+"""Maximum number of characters of a string, such as the task."""
 LONGEST_NAME: Final = 200
-"""Most characters of a name. A longer text is not a name; it could be a whole configuration that holds keys."""
+"""Maximum number of characters of a name. A longer string could be a whole configuration that contains keys."""
 MOST_ITEMS: Final = 100
-"""Most entries of a list. The last ones are kept."""
+"""Maximum number of entries of a list. The last ones are kept."""
 LARGEST: Final = 2**53
-"""The largest count that every JSON reader holds exactly."""
+"""The largest integer that every JSON reader represents exactly."""
 
 
 def fit_text(value: object, longest: int = LONGEST_TEXT) -> str:
-    """A text without secrets or lone surrogates, cut to a length. `""` for anything that is not text."""
+    """A string without secrets and lone surrogates, shortened to a length. `""` for any other value."""
     if not isinstance(value, str):
         return ""
     # Cut well beyond the length first: the masking stays the same, and a text of megabytes costs nothing.
@@ -48,14 +48,14 @@ def fit_text(value: object, longest: int = LONGEST_TEXT) -> str:
 
 
 def fit_name(value: object) -> str:
-    """A name on one line. `""` for anything that is not a name."""
+    """A name on one line. `""` for any other value."""
     if not isinstance(value, str) or len(value) > LONGEST_NAME or not value.isprintable():
         return ""
     return fit_text(value, LONGEST_NAME)
 
 
 def fit_count(value: object) -> int:
-    """A whole number of at least 0. 0 for anything that is not a number."""
+    """A whole number of at least 0. 0 for any other value."""
     number = fit_amount(value)
     return int(number)
 
@@ -75,7 +75,7 @@ def fit_fraction(value: object) -> float:
 
 
 def fit_list(value: object) -> list[str]:
-    """The last texts of a list in order, without duplicates."""
+    """The last strings of a list in order, without duplicates."""
     if not isinstance(value, list | tuple):
         return []
     texts = dict.fromkeys(fit_text(item) for item in value[-MOST_ITEMS:])
@@ -98,7 +98,7 @@ class Field(NamedTuple):
     default: Any
     fit: Callable[[object], Any]
     words: tuple[str, ...] = ()
-    """The words that it may hold. Empty means any."""
+    """The allowed words. Empty means any."""
     required: bool = False
 
 

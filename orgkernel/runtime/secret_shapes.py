@@ -1,7 +1,7 @@
-"""Find texts that look like a secret: published token formats, and values assigned to a name such as `password`.
+"""Finds strings that look like a secret: published token formats, and values assigned to a name such as `password`.
 
-A token format is a prefix and a length; an assigned value counts if it looks
-random. Names of secrets, placeholders, digests (`sha256:…`), addresses, paths and ids made of words are not secrets.
+A token format is a prefix and a length. An assigned value is reported if it looks random. Names of secrets,
+placeholders, digests (`sha256:…`), addresses, paths and ids made of words are not secrets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .token_shapes import find_refused
 
 
 class FoundSecret(NamedTuple):
-    """A text that looks like a secret: its place, its kind, and a form that may be shown."""
+    """A string that looks like a secret: its place, its kind, and a form that may be shown."""
 
     start: int
     end: int
@@ -45,10 +45,10 @@ _IN_ADDRESS: Final = lazy_pattern(
     r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/:@\"'`]{0,200}:([^\s/@\"'`]{3,200})@[\w\[]"
 )
 _LEAST_REPEATED: Final = 8
-"""Characters of a secret that an answer does not repeat. A shorter one may be part of any word."""
+"""Minimum length of a secret that is removed from answers. A shorter one could be part of any word."""
 _LEAST_ENTROPY: Final = 3.5
 _LONGEST_ORDINARY: Final = 40
-"""Characters before an assignment in which the name of an ordinary key is looked for."""
+"""Number of characters before an assignment that are searched for the name of an ordinary key."""
 _WHAT_ASSIGNED: Final = "a secret"
 _BARE_KEY: Final = lazy_pattern(r"(?:\A|[^A-Za-z_-])keys?\Z", re.IGNORECASE)
 _UUID: Final = lazy_pattern(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\Z")
@@ -80,7 +80,7 @@ _QUICK_HEADER: Final = lazy_pattern(r"(?:basic|bearer)\s{1,3}[a-z0-9+/_.~-]{8}")
 
 
 def may_hold_secrets(text: str) -> bool:
-    """A quick test of a whole document as JSON text. False is certain."""
+    """A quick test of a whole document as JSON text. A negative result is certain."""
     if _QUICK_TOKEN.search(text.encode("utf-8", "replace").translate(_CLASSES)):
         return True
     lower = text.lower()
@@ -95,12 +95,12 @@ def may_hold_secrets(text: str) -> bool:
 
 
 def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
-    """Everything in a text that looks like a secret, in order. `name` is the key whose value the text is."""
+    """All strings in a text that look like a secret, in order. `name` is the key of the text."""
     yield from drop_overlaps((*_find_tokens(text), *_find_values(text, name), *_find_random(text)))
 
 
 def drop_overlaps(secrets: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
-    """What was found, in order, and of several finds in one place the first: `token = ghp_…` is one secret."""
+    """The secrets in order. If several overlap, the first one: `token = ghp_…` is one secret."""
     ends = 0
     for each in sorted(secrets, key=lambda each: each.start):
         if each.start >= ends:
@@ -109,7 +109,7 @@ def drop_overlaps(secrets: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
 
 
 def find_in_value(value: Any, *route: str | int) -> Iterator[tuple[tuple[str | int, ...], str, FoundSecret]]:
-    """Everything in a value of JSON that looks like a secret, with its route and its text."""
+    """All strings in a JSON value that look like a secret, each with its route and its text."""
     if isinstance(value, str):
         for secret in find_secrets(value, str(route[-1]) if route else ""):
             yield route, value, secret
@@ -122,7 +122,7 @@ def find_in_value(value: Any, *route: str | int) -> Iterator[tuple[tuple[str | i
 
 
 def _find_tokens(text: str) -> Iterator[FoundSecret]:
-    """The tokens that are told by their form."""
+    """Tokens that are recognized by their form."""
     for start, end, what in find_refused(text):
         yield FoundSecret(
             start, end, what, f"{'' if text[start].isdigit() else text[start : start + _SHOWN]}…"
@@ -130,7 +130,7 @@ def _find_tokens(text: str) -> Iterator[FoundSecret]:
 
 
 def _find_values(text: str, name: str) -> Iterator[FoundSecret]:
-    """The values that are told by what stands before them."""
+    """Values that are recognized by the text before them."""
     if _NAMED.search(name) and _is_assigned(name, text.strip()):
         yield FoundSecret(0, len(text), _WHAT_ASSIGNED, "…")
         return
@@ -147,7 +147,9 @@ def _find_values(text: str, name: str) -> Iterator[FoundSecret]:
 
 
 def _find_random(text: str) -> Iterator[FoundSecret]:
-    """What is only likely by where it stands (`--password …`, `mysql -p…`, `?sig=…`), and looks random."""
+    """Random-looking values that are only probable secrets because of their place (`--password …`, `mysql -p…`,
+    `?sig=…`).
+    """
     for likely in find_likely(text):
         value = text[likely.start : likely.end].rstrip(".,;:!?)]}>")
         if not likely.shown and _is_random(value):
@@ -155,19 +157,19 @@ def _find_random(text: str) -> Iterator[FoundSecret]:
 
 
 def mask_secrets(text: str) -> str:
-    """The text with everything that is or may be a secret overwritten. The length stays the same."""
+    """The text with every certain or probable secret overwritten. The length stays the same."""
     return _replace(
         text, lambda start, end, shown, what: text[start : start + shown] + "*" * (end - start - shown)
     )
 
 
 def name_secrets(text: str) -> str:
-    """The text with the kind in the place of everything that is or may be a secret: `[a GitHub token, masked]`."""
+    """The text with every certain or probable secret replaced by its kind: `[a GitHub token, masked]`."""
     return _replace(text, lambda start, end, shown, what: masked(what))
 
 
 def masked(what: str) -> str:
-    """What stands in a stored text in the place of a secret of this kind."""
+    """The replacement for a secret of this kind in a stored text."""
     return f"[{what}, masked]"
 
 
@@ -188,7 +190,7 @@ def _replace(text: str, say: Callable[[int, int, int, str], str]) -> str:
 
 
 def _join_overlaps(spans: list[tuple[int, int, int, str]]) -> Iterator[tuple[int, int, int, str]]:
-    """Overlapping finds as one: `token = ghp_…` is one secret."""
+    """Merge overlapping secrets: `token = ghp_…` is one secret."""
     spans.sort(key=lambda each: (each[0], -each[1]))
     start, end, shown, what = spans[0]
     for each in spans[1:]:
@@ -201,12 +203,12 @@ def _join_overlaps(spans: list[tuple[int, int, int, str]]) -> Iterator[tuple[int
 
 
 def map_secrets(text: str) -> dict[str, str]:
-    """The secrets in a text of a caller, each with what stands for it wherever an answer would repeat it."""
+    """The secrets in a caller's text, each with its replacement in answers that repeat the text."""
     masks = {text[each.start : each.end]: masked(each.what) for each in find_likely(text)}
     masks = {each: mask for each, mask in masks.items() if any(map(str.isdigit, each))}
     if may_hold_secrets(text):
         masks |= {text[each.start : each.end]: masked(each.what) for each in find_secrets(text)}
-    # The longest first: a part of it may be a secret too.
+    # The longest first, because part of it can be a secret too.
     return {
         each: masks[each] for each in sorted(masks, key=len, reverse=True) if len(each) >= _LEAST_REPEATED
     }
@@ -218,7 +220,7 @@ def is_secret(text: str, name: str) -> bool:
 
 
 def _is_assigned(name: str, value: str) -> bool:
-    """Whether a value assigned to something whose name ends in one of the words is a secret."""
+    """Whether the value is a secret, because its name ends in one of the words."""
     if _ORDINARY.search(name) or (_BARE_KEY.search(name) and _UUID.match(value)):
         return False
     return _is_random(value)

@@ -1,7 +1,7 @@
-"""The signals of each layer in one turn: written by the layer itself, or derived when it is silent.
+"""The signals of each layer in one turn: written by the layer itself, or derived if it is silent.
 
-The layers and fields have the names of the layer coordination convention (docs/signals.md). A field that is None was not written:
-it is unknown, neither true nor false. Layers outside this list may take part under any name; only their
+The layers and fields have the names of the layer coordination convention (docs/signals.md). A field that is None was
+not written: it is unknown, neither true nor false. Layers outside this list may take part under any name. Only their
 `fired_this_turn` is read.
 
 Standard library only: this module also runs inside hosts.
@@ -25,7 +25,7 @@ class Bst(NamedTuple):
 
 
 class WorkingMemory(NamedTuple):
-    """Working memory: what the agent keeps in view."""
+    """Working memory: the context that the agent keeps in view."""
 
     active: bool | None = None
     objective_held: bool | None = None
@@ -79,7 +79,7 @@ class StructuredRetry(NamedTuple):
 
 
 class MemoryClassifier(NamedTuple):
-    """Memory classifier: what it stored of the turn."""
+    """Memory classifier: the parts of the turn that it stored."""
 
     active: bool | None = None
     memories_stored: int | None = None
@@ -117,7 +117,7 @@ def list_signal_fields(layer: str) -> tuple[str, ...]:
 
 
 def read_record(layer: str, fields: Mapping[str, Any]) -> SignalRecord:
-    """The record of a listed layer. A value of the wrong kind counts as not written. Nothing here raises."""
+    """The record of a listed layer. A value of the wrong kind is treated as not written. Never raises."""
     kinds = _FIELDS[layer]
     return RECORDS[layer](
         **{name: fields[name] for name, kind in kinds.items() if _fits(fields.get(name), kind)}
@@ -133,7 +133,7 @@ def _fits(value: object, kind: str) -> bool:
 
 
 def has_spoken(fields: Mapping[str, Any]) -> bool:
-    """Whether a layer warned or corrected this turn, by any of the three fields that say so."""
+    """Whether a layer warned or corrected this turn, according to any of its three fields."""
     kind = fields.get("intervention_type")
     return (
         fields.get("fired_this_turn") is True
@@ -143,17 +143,17 @@ def has_spoken(fields: Mapping[str, Any]) -> bool:
 
 
 class Signals(NamedTuple):
-    """What is known about one turn. An absent layer is unknown; no layer may depend on it."""
+    """The known signals of one turn. An absent layer is unknown; no layer may depend on it."""
 
     turn: int | None = None
     said: Mapping[str, SignalRecord] = MappingProxyType({})
-    """Listed layers, as they wrote it themselves."""
+    """Signals that listed layers wrote themselves."""
     derived: Mapping[str, SignalRecord] = MappingProxyType({})
-    """The same, derived from what neighbors store for themselves."""
+    """Signals derived from the values that neighbors store for their own use."""
     spoken: tuple[str, ...] = ()
-    """Layers that wrote that they warned or corrected this turn, in the order found."""
+    """Layers that reported a warning or a correction this turn, in order."""
     warned: tuple[str, ...] = ()
-    """Layers that warned this turn according to the history. The reader itself is never among them."""
+    """Layers that warned this turn according to the history. The reader itself is never included."""
 
     def get(self, layer: str) -> SignalRecord | None:
         """The signals of a layer: its own, else the derived ones, else None (unknown)."""
@@ -161,7 +161,7 @@ class Signals(NamedTuple):
 
     @property
     def oriented(self) -> bool:
-        """Whether the domain is certain and the objective is held. Unknown values count as no."""
+        """Whether the domain is certain and the objective is held. Unknown values are treated as false."""
         bst, memory = self.get("bst"), self.get("working_memory")
         return (
             isinstance(bst, Bst)
@@ -174,10 +174,10 @@ class Signals(NamedTuple):
         )
 
     def holder(self, layer: str) -> str | None:
-        """Another layer that has warned or corrected this turn, so that `layer` should stay silent."""
+        """Another layer that has already warned or corrected this turn, so `layer` should stay silent."""
         others = (*self.warned, *(other for other in self.spoken if other != layer))
         return others[0] if others else None
 
 
 CERTAIN: Final = 0.85
-"""A confidence above this counts as certain."""
+"""Confidence above which a domain is treated as certain."""

@@ -1,4 +1,4 @@
-"""Layer coordination: a shared value in which layers write what they did, and one warning per turn.
+"""Layer coordination: a shared value in which layers record their actions, and a limit of one warning per turn.
 
 Source: docs/signals.md, docs/adr/0012. A turn is one model call with everything that follows from it, as
 for PACE. The store is any mapping that lives as long as the agent (`agent.data`). This module uses two of its keys:
@@ -9,8 +9,8 @@ for PACE. The store is any mapping that lives as long as the agent (`agent.data`
 The ledger (the current turn, the holder of each lane, counted events) is separate from the signals: a layer may clear the
 signals, as the convention allows, without losing the claim of the turn and the record of conflicts.
 
-Layers see each other and decide for themselves; none commands another. Nothing here raises for values that other layers
-left in the store: a value of the wrong form counts as not written.
+Layers see each other and decide for themselves; none commands another. Nothing here raises for values that other
+layers left in the store: a value of the wrong form is treated as not written.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -31,7 +31,7 @@ from .signal_records import (
 
 LEDGER: Final = "_layer_ledger"
 EVENTS_KEPT: Final = 50
-"""Events kept over all turns. The oldest are dropped; the counts stay."""
+"""Maximum number of events kept over all turns. The oldest are dropped, and the counts stay."""
 
 
 class Event(NamedTuple):
@@ -54,7 +54,7 @@ def read_events(store: Mapping[str, Any]) -> tuple[Event, ...]:
 
 
 def read_counts(store: Mapping[str, Any]) -> dict[str, int]:
-    """How many events of each kind there were since the agent started, including dropped ones."""
+    """Number of events of each kind since the agent started, including dropped ones."""
     ledger = find_ledger(store)
     return dict(ledger["counts"]) if ledger else {}
 
@@ -104,7 +104,7 @@ Store: TypeAlias = MutableMapping[str, Any]
 
 
 class Claim(NamedTuple):
-    """The answer to a claim. `held_by` names the layer that was first: the claimant itself if granted."""
+    """The result of a claim. `held_by` names the layer that was first, which is the claimant itself if granted."""
 
     granted: bool
     held_by: str | None
@@ -113,8 +113,8 @@ class Claim(NamedTuple):
 def begin_turn(store: Store, turn: int) -> None:
     """Begin a turn and forget the signals of earlier turns. Repeating it for the same turn changes nothing.
 
-    So the order does not matter: every layer may begin its turn, and signals that a layer wrote under the number of the
-    new turn before it began are kept.
+    So the order does not matter. Every layer may begin the turn, and signals that a layer wrote earlier under the
+    number of the new turn are kept.
     """
     ledger = find_ledger(store)
     if ledger is not None and ledger["turn"] == turn:
@@ -122,7 +122,9 @@ def begin_turn(store: Store, turn: int) -> None:
     if ledger is not None:
         _note_conflict(store, ledger)
     store[KEY] = {
-        layer: fields for layer, fields in _said(store).items() if _is_turn(fields.get("turn"), turn)
+        layer: fields
+        for layer, fields in _list_valid_values(store).items()
+        if _is_turn(fields.get("turn"), turn)
     }
     kept = ledger or {"events": [], "counts": {}}
     store[LEDGER] = {"turn": turn, "held": {}, "events": kept["events"], "counts": kept["counts"]}
@@ -137,7 +139,7 @@ def write(store: Store, layer: str, **fields: object) -> None:
     if layer in RECORDS:
         RECORDS[layer](**fields)  # type: ignore[arg-type]  # only the names are checked: values are read with care
     ledger = find_ledger(store)
-    record = {**_said(store).get(layer, {}), **fields}
+    record = {**_list_valid_values(store).get(layer, {}), **fields}
     if ledger is not None:
         record["turn"] = ledger["turn"]
     _get_signals(store)[layer] = record
@@ -145,13 +147,13 @@ def write(store: Store, layer: str, **fields: object) -> None:
 
 def read(store: Mapping[str, Any], layer: str) -> SignalRecord | None:
     """The signals of a listed layer in this turn. None means that it wrote nothing: unknown."""
-    fields = _said(store).get(layer)
+    fields = _list_valid_values(store).get(layer)
     return None if fields is None or layer not in RECORDS else read_record(layer, fields)
 
 
 def read_signals(store: Mapping[str, Any]) -> Signals:
     """All signals of this turn."""
-    fields_by_layer = _said(store)
+    fields_by_layer = _list_valid_values(store)
     ledger = find_ledger(store)
     return Signals(
         turn=ledger["turn"] if ledger else None,
@@ -163,28 +165,30 @@ def read_signals(store: Mapping[str, Any]) -> Signals:
 
 
 def survey(store: Mapping[str, Any], neighbors: Mapping[str, object]) -> Signals:
-    """All signals of this turn; for silent layers the signals derived from their stores (see `derive`)."""
+    """All signals of this turn. For silent layers, the signals derived from their stores (see `derive`)."""
     signals = read_signals(store)
     seen = derive(neighbors, signals.turn)
     return Signals(signals.turn, signals.said, seen.derived, signals.spoken, seen.warned)
 
 
 def compute_threshold(base: int, signals: Signals) -> int:
-    """How many failures make advice due: two more while the agent is oriented."""
+    """Number of failures at which advice is due: two more while the agent is oriented."""
     return base + ORIENTED_BONUS if signals.oriented else base
 
 
 def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> Claim:
-    """Ask for the one place in a lane this turn. The first layer gets it; a refusal is recorded as a deferral.
+    """Claim the only place in a lane for this turn. The first layer gets it. A refusal is recorded as a deferral.
 
-    A layer that spoke without asking also holds the lane, by its own signals or by derived ones (`seen`). A second claim
-    of the same layer in one turn is refused too, because the lane carries one warning. If no layer begins turns, nothing
-    can be held, so a claim checks only the signals of the others.
+    A layer that spoke without a claim also holds the lane, according to its own signals or to derived ones (`seen`).
+    A second claim of the same layer in one turn is refused too, because the lane carries one warning. If no layer
+    begins turns, nothing can be held, so a claim checks only the signals of the others.
     """
     ledger = find_ledger(store)
     holder = ledger["held"].get(lane) if ledger else None
     if holder is None and lane == WARNING:
-        spoken = Signals(spoken=_list_spoken(_said(store), None), warned=seen.warned if seen else ())
+        spoken = Signals(
+            spoken=_list_spoken(_list_valid_values(store), None), warned=seen.warned if seen else ()
+        )
         holder = spoken.holder(layer)
     if ledger is not None:
         if holder is None:
@@ -198,7 +202,7 @@ def claim(store: Store, lane: str, layer: str, seen: Signals | None = None) -> C
 
 def _note_conflict(store: Store, ledger: dict[str, Any]) -> None:
     """Record a conflict. Two layers that spoke in one turn are one event; a third one is added to it."""
-    spoken = list(_list_spoken(_said(store), ledger))
+    spoken = list(_list_spoken(_list_valid_values(store), ledger))
     if len(spoken) < 2:
         return
     for event in ledger["events"]:
@@ -217,8 +221,8 @@ def _list_spoken(
     )
 
 
-def _said(store: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The values that have the form of the convention. Everything else is ignored."""
+def _list_valid_values(store: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The values that have the form of the convention. All others are ignored."""
     value = store.get(KEY)
     if not isinstance(value, dict):
         return {}

@@ -1,4 +1,4 @@
-"""Words that are misspelled in one letter.
+"""Corrects words that are misspelled in one letter.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -9,18 +9,19 @@ from collections.abc import Container
 from functools import cache
 from typing import Final
 
-from .request_words import COMMON, STOP
+from .request_words import COMMON_WORDS, STOP_WORDS
 from .word_forms import TextWord, stem
 from .word_topics import list_known_words, map_groups_by_stem, map_trades_by_stem
 
 _MOST_CORRECTED: Final = 8
 _LONGEST: Final = 20
 _SHORT: Final = frozenset(("the", "and", "fix", "for", "you", "not", "can"))
-"""Words of three letters that are misspelled; others would be made of words such as `won`."""
+"""Misspelled words of three letters. Other short words are never corrected, because ordinary words such as `won`
+would be changed."""
 
 
 def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> list[TextWord]:
-    """The words with those replaced that differ in one letter from a word of the lists or of roles."""
+    """Replace words that differ in one letter from a word of the lists or of roles."""
     left = _MOST_CORRECTED
     words = list(tokens)
     for at, token in enumerate(tokens):
@@ -33,8 +34,8 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
         ):
             continue
         if (
-            word in STOP
-            or word in COMMON
+            word in STOP_WORDS
+            or word in COMMON_WORDS
             or token.stem in terms
             or token.stem in map_groups_by_stem()
             or token.stem in map_trades_by_stem()
@@ -42,7 +43,7 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
         ):
             continue
         left -= 1
-        meant = _nearest(word, terms)
+        meant = _find_nearest(word, terms)
         if meant is not None:
             words[at] = token._replace(text=meant, stem=stem(meant))
     return words
@@ -50,11 +51,11 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
 
 @cache
 def _get_known_words() -> frozenset[str]:
-    return COMMON | STOP | list_known_words()
+    return COMMON_WORDS | STOP_WORDS | list_known_words()
 
 
-def _nearest(word: str, terms: Container[str]) -> str | None:
-    """The known word that differs in two letters exchanged, or in a letter too many or too few."""
+def _find_nearest(word: str, terms: Container[str]) -> str | None:
+    """The known word that differs by two swapped letters, or by one missing or extra letter."""
     known = _get_known_words()
     for at in range(len(word) - 1):
         other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]

@@ -21,7 +21,7 @@ USER: Final = "user"
 TOOLS_NAMED: Final = 5
 _QUOTED: Final = 160
 _FULL_ENOUGH: Final = 50
-"""From this percentage on, the context fill of a report is mentioned."""
+"""Percentage at which the context fill of a report is mentioned."""
 
 
 class PostInChainOfCommand(NamedTuple):
@@ -39,7 +39,7 @@ class PostInChainOfCommand(NamedTuple):
     """Known role names by role id."""
 
     def name_of(self, role_id: str) -> str:
-        """A role for a reader: `Engineering XO (engineering_xo)`."""
+        """The display name of a role: `Engineering XO (engineering_xo)`."""
         name = self.role_name if role_id == self.role_id else self.names.get(role_id, "")
         known = name and name != role_id
         return fold_to_one_line(f"{name} ({role_id})" if known else role_id, _QUOTED)
@@ -48,7 +48,7 @@ class PostInChainOfCommand(NamedTuple):
 def say_transition(
     pace: PaceDecision, last_tier: str, post: PostInChainOfCommand, failing: Sequence[str], why: str = ""
 ) -> tuple[str, ...]:
-    """The sentences about the role's own tier. `told` is the tier that it was last told about."""
+    """The sentences about the role's own tier. `last_tier` is the tier that the agent was last told about."""
     because = "; ".join(tripped.text for tripped in pace.reasons) or (PROGRESS if pace.progressed else why)
     happened = f"{post.name_of(post.role_id)} went from PACE tier {last_tier} to {pace.tier}"
     sentences = [f"{happened}: {because}." if because else f"{happened}."]
@@ -127,9 +127,9 @@ def say_report(report: Mapping[str, Any], tier: str, post: PostInChainOfCommand)
 def say_measures(report: Mapping[str, Any]) -> str:
     """The values of a report that show trouble, in words. Empty if there are none."""
     environment, time = _get_part(report, "environment"), _get_part(report, "time")
-    failures = _number(environment.get("tool_failures_consecutive"))
-    stale = _number(time.get("turns_since_progress"))
-    fill = _number(environment.get("context_fill_pct"))
+    failures = _read_number(environment.get("tool_failures_consecutive"))
+    stale = _read_number(time.get("turns_since_progress"))
+    fill = _read_number(environment.get("context_fill_pct"))
     words = []
     if failures >= 1:
         words.append(f"{failures:.0f} tool failure{'s' if failures != 1 else ''} in a row")
@@ -145,5 +145,5 @@ def _get_part(report: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part if isinstance(part, Mapping) else {}
 
 
-def _number(value: object) -> float:
+def _read_number(value: object) -> float:
     return value if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 else 0

@@ -4,10 +4,10 @@ Source: specification, "Phase 2: Supervisor Loop"; docs/signals.md. In the micro
 decision of the agent's own role, or that role's report if there is no decision. In the macrocosm it also reads the
 reports of subordinates. It speaks
 
-- once for each change of tier, up or down, and once for each subordinate that comes to need its superior;
+- once for each change of tier, up or down, and once for each subordinate that newly needs its superior;
 - at most once a turn, and only if no other layer has warned in that turn;
-- not within the cool-down, which doubles each time it repeats the same about the same role. The first message about an
-  emergency does not wait.
+- not within the cool-down, which doubles each time it repeats the same message about the same role. The first message
+  about an emergency does not wait.
 
 A message that has to wait stays due, because only spoken messages are remembered. Each message carries a fingerprint
 (own_text.py).
@@ -33,18 +33,19 @@ COOL_DOWN: Final = 3
 """Turns between two steerings."""
 _DOUBLINGS: Final = 5
 NAMED_AT_ONCE: Final = 3
-"""Most subordinates in one text. The others stay due."""
+"""Maximum number of subordinates in one text. The others stay due."""
 _NEEDS_SUPERIOR: Final = ("contingent", "emergency")
 _LAST: Final = "emergency"
 
 
 class SupervisorMemory(NamedTuple):
-    """What the supervisor has said. The host stores it unchanged for each agent."""
+    """The supervisor's memory. The host stores it unchanged for each agent."""
 
     own: Mapping[str, str] = MappingProxyType({})
     """The tier last mentioned, by role id. A missing role is in primary."""
     reported: Mapping[str, str] = MappingProxyType({})
-    """By reporter (organization, role, agent number): the tier last seen or, if it needs help, last mentioned."""
+    """The tier last seen or, if the reporter needs help, last mentioned, keyed by reporter (organization, role, agent
+    number)."""
     said: Mapping[str, int] = MappingProxyType({})
     """How often a role and tier were mentioned in this task."""
     spoken_turn: int | None = None
@@ -58,7 +59,7 @@ class Steering(NamedTuple):
     intervention_type: str
     """`pace_TIER` for the agent's own role, `report_TIER` for a subordinate. The own role comes first."""
     about: tuple[str, ...]
-    """The roles that it is about."""
+    """The roles that the text is about."""
     deferred_to: str | None = None
     """The layer that has already spoken this turn. This text must not be shown now and stays due."""
 
@@ -87,11 +88,11 @@ def steer(
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
 ) -> tuple[Steering | None, SupervisorMemory]:
-    """What to say this turn, and the memory after it is said. Ignores malformed reports and never raises for one.
+    """The text for this turn, and the memory after it is shown. Malformed reports are ignored and never raise.
 
-    Keep the memory even if there is nothing to say: it records new tasks and silent changes. `reports` are the latest of
-    each role in the specification's format; of two by the same reporter the later in the sequence counts. `failing` are
-    the tools whose calls fail. Do not show a steering that has `deferred_to`.
+    Keep the memory even if there is no text, because it records new tasks and silent changes. `reports` are the
+    latest reports of each role in the specification's format. If a reporter has two, the later one in the sequence is
+    used. `failing` are the tools whose calls fail. Do not show a steering that has `deferred_to`.
     """
     memory, due = _find_due(signals, pace, reports, memory, post, failing, cool_down)
     if not due:
@@ -111,7 +112,7 @@ def supervise(
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
 ) -> tuple[Steering | None, SupervisorMemory]:
-    """Like `steer`, but claims the lane and writes the layer's signals: show what it returns.
+    """Like `steer`, but claims the lane and writes the layer's signals. The host shows the returned text.
 
     A host calls it at the end of a turn. If another layer has the lane, the host calls it again at the start of the next
     turn, when no other layer can have spoken yet. So a layer that warns every turn cannot silence the supervisor.

@@ -1,8 +1,8 @@
-"""Which role takes a request in plain words: a lexical ranking (BM25F) over the texts of roles, made once and looked up.
+"""Ranks roles for a request in plain words: a lexical ranking (BM25F) over the texts of roles, with a prebuilt index.
 
-`build_index` weighs every word of every role: by the fields it stands in, by how few roles use it (a word that all roles
-share weighs nothing), and through the groups of `word_topics`. The result is plain JSON, so a host's bundle holds it
-ready-made, and `rank_roles` only looks up and adds. Both the kernel and hosts rank with this module.
+`build_index` weighs every word of every role by its fields, by its rarity (a word that all roles share has weight
+zero), and through the groups of `word_topics`. The result is plain JSON, so a host's bundle contains the finished
+index, and `rank_roles` only looks up and adds weights. Both the kernel and hosts rank with this module.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -23,13 +23,13 @@ from .learned_work import COMMAND, NO_WORK, guess_work
 from .learned_work import LEAD as LEADING
 from .request_acts import LEAD
 from .request_text import RequestText, Term, is_weak, read_request
-from .request_words import CREATED, STOP, THINGS
+from .request_words import CREATED_NOUNS, PROGRAM_PART_NOUNS, STOP_WORDS
 from .word_forms import clean, find_tokens, join_words
 from .word_forms import stem as find_stem
 from .word_topics import list_trades, map_groups_by_stem, map_trades_by_stem, map_trades_by_title_word
 
 PRIORS: Final[Mapping[str, float]] = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
-"""A specialist before an executive before a commander."""
+"""Factors by role type: specialists before executives before commanders."""
 FIELDS: Final[Mapping[str, float]] = {
     "intent": 3.0,
     "example": 2.4,
@@ -49,7 +49,7 @@ FIELDS: Final[Mapping[str, float]] = {
     "department": 0.5,
     "tool_name": 0.4,
 }
-"""How much a word counts in each field of a role."""
+"""Weight of a word in each field of a role."""
 _MAIN: Final = frozenset(
     (
         "intent",
@@ -62,14 +62,14 @@ _MAIN: Final = frozenset(
         "cognitive_skill",
     )
 )
-"""Fields that say what a role does. The others say what it uses and where it belongs."""
+"""Fields that describe the role's work. The others describe its tools and its place."""
 _SATURATION: Final = 1.5
 _ALIKE: Final = 0.6
-"""What a word of the same meaning counts, where the word itself counts 1."""
+"""Weight of a synonym, compared with 1 for the word itself."""
 _TRADE: Final = 0.85
-"""What a word of a role's trade counts, where the role has no other."""
+"""Weight of a word of a role's trade if the role has no word of its own."""
 _HINT: Final = 0.4
-"""What a word counts that other trades use as well."""
+"""Weight of a trade word that other trades also use."""
 _AMBIGUOUS: Final = 0.1
 _TITLE, _TITLE_OF_WORDS, _TITLE_BESIDE, _TITLE_OF_WORDS_BESIDE = 0.72, 0.85, 0.3, 0.45
 _WORD_IN_NAME, _WORD_IN_TEXT, _WORD_BESIDE = 0.3, 0.16, 0.06
@@ -80,32 +80,32 @@ _LEAST: Final = 0.02
 _MISSING: Final = 0.08
 _MOST_MISSING: Final = 5.0
 _CERTAIN, _INCIDENTAL = 0.9, 0.4
-"""Where a role surely has a trade, others of which it has a few words by chance are not its trades."""
+"""If a role certainly belongs to a trade, other trades of which it uses a few words by chance are ignored."""
 _STRANGE: Final = 0.4
-"""What is left of a text with words of private life that no role knows."""
+"""Factor for a text with words about private life that no role knows."""
 _SURELY: Final = 0.35
-_THINGS: Final = frozenset(map(find_stem, THINGS | CREATED))
+_THINGS: Final = frozenset(map(find_stem, PROGRAM_PART_NOUNS | CREATED_NOUNS))
 _ELSEWHERE: Final = 0.2
 _LEADS, _LED, _INHERITED, _HANDED_UP = 0.6, 0.2, 0.35, 0.6
 _HALF: Final = 0.55
 ENOUGH: Final = 0.36
 """The lowest score at which a role takes a request."""
 ENOUGH_OF_ONE_WORD: Final = 0.44
-"""The same where only one of several words speaks for the role."""
+"""The lowest score if only one of several words supports the role."""
 _OF_EXAMPLES: Final = 0.75
-"""A share of the lowest score is enough in a language of which there are examples only."""
+"""Share of the lowest score that is enough in a language for which there are only examples."""
 CLEAR: Final = 0.1
-"""The lowest margin: by how much the best score is above the next, as a share of the best."""
+"""The lowest margin between the best and the next score, as a share of the best."""
 _LEARNED: Final = 0.6
-"""What counts the kind of work that a text is about, as it was learned, beside the words of a role with shared domains."""
+"""Weight of the learned kind of work, next to the words of a role with shared domains."""
 _BRANCH: Final = 0.5
-"""What it counts for a leader that a text is about the work of his branch, beside what his words say."""
+"""Bonus for a leader if the text is about the work of the leader's branch."""
 _IDLE: Final = 0.3
-"""What is taken off such a role for a text that is surely about no work."""
+"""Deduction from the score of such a role for a text that is certainly not about work."""
 _ENOUGH_LEARNED: Final = 0.31
 """The lowest score at which such a role takes a request."""
 _MOST_IDLE, _MOST_IDLE_IN_TALK = 0.45, 0.15
-"""How likely a text that such a role takes may be about no work, and one that reads like small talk."""
+"""Highest probability of no work at which such a role takes a text, and a text that reads like small talk."""
 WORTH_SHOWING: Final = 0.12
 _NAMED: Final = 0.97
 _EXACT: Final = 0.99
@@ -114,60 +114,61 @@ Postings = Mapping[int, float]
 
 
 class RoleTexts(NamedTuple):
-    """What is known about a role in words."""
+    """The texts of a role."""
 
     role_id: str
     names: tuple[str, ...]
-    """What people call it: its name and its id in words."""
+    """Names of the role: its name, and its id in words."""
     fields: tuple[tuple[str, str], ...]
     """Its texts, each with a name from `FIELDS`."""
     prior: float = 1.0
-    """Below 1 for a role that others come before: executives and commanders."""
+    """Factor below 1 for executives and commanders, so specialists come first."""
     not_examples: tuple[str, ...] = ()
-    """Requests that it does not take."""
+    """Requests that the role does not take."""
     leads: tuple[str, ...] = ()
     """The roles directly below it."""
     domains: tuple[str, ...] = ()
-    """The shared domains that it handles, as far as they were learned."""
+    """The shared domains that the role handles and that were learned."""
 
 
 class Evidence(NamedTuple):
-    """A word of a request that speaks for a role."""
+    """A word of a request that supports a role."""
 
     word: str
     stem: str
-    """The stem under which the index has it: that of the meant word where the word is misspelled."""
+    """The stem in the index. For a misspelled word, the stem of its correction."""
     amount: float
     kind: str
-    """`word`, `pair`, `alike` (a word of the same meaning or trade), `name`, `example`, or `learned`: `stem` is then a shared domain,
-    or `lead` or `command`, and `amount` how likely the text is about it."""
+    """`word`, `pair`, `alike` (a word with the same meaning or of the same trade), `name`, `example`, or `learned`.
+    For `learned`, `stem` is a shared domain, `lead` or `command`, and `amount` is the probability that the text is
+    about it."""
 
 
 class Ranked(NamedTuple):
-    """A role and how well it fits a request."""
+    """A role and its score for a request."""
 
     role: int
     score: float
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     evidence: tuple[Evidence, ...]
-    """What speaks for it, most important first."""
+    """The evidence for the role, most important first."""
 
 
 class Ranking(NamedTuple):
-    """The roles that fit a request, best first, and whether the first of them may take it."""
+    """The roles that match a request, best first, and whether the first one may take it."""
 
     ranked: tuple[Ranked, ...] = ()
     outcome: str = "nothing"
-    """`role`, `weak` (nobody fits well enough), `close` (several fit), `language` (one that no example is in), `small_talk`
-    (or general knowledge, or a poem), or `nothing` (no word that says what to do)."""
+    """`role`, `weak` (no role fits well enough), `close` (several fit), `language` (no examples in this language),
+    `small_talk` (or general knowledge, or a poem), or `nothing` (no word describes the task)."""
     margin: float | None = None
-    """By how much the first is better than the second, as a share of the first. None with fewer than two."""
+    """Margin of the first over the second score, as a share of the first. None with fewer than two roles."""
     language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TextIndex:
-    """The words of all roles, weighed."""
+    """The weighted words of all roles."""
 
     roles: tuple[str, ...]
     priors: tuple[float, ...]
@@ -177,23 +178,23 @@ class TextIndex:
     """The roles directly below a role."""
     names: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
     examples: Mapping[str, int]
-    """Examples of roles, as stems, and the role that takes exactly this request."""
+    """Examples of roles as stems, each with the role that takes exactly this request."""
     not_examples: Mapping[int, tuple[frozenset[str], ...]]
     languages: frozenset[str]
     """Languages of examples, except English."""
     domains: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """The shared domains, and the roles that handle them."""
+    """The roles that handle each shared domain."""
     merged: dict[tuple[str, bool], Postings] = field(default_factory=dict, compare=False)
-    """What was looked up before."""
+    """Cache of earlier lookups."""
     branches: dict[int, frozenset[int]] = field(default_factory=dict, compare=False)
-    """Leaders whose specialists all handle shared domains, and these specialists. Found when first needed."""
+    """Leaders whose specialists all handle shared domains, and these specialists. Computed on first use."""
 
 
 # -- building ----------------------------------------------------------------------------------------------------------
 
 
 def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
-    """The index of an organization's roles, in the order of its hierarchy."""
+    """Build the index of an organization's roles, in the order of its hierarchy."""
     counts = [_count_fields(role) for role in roles]
     lengths: Counter[str] = Counter()
     holders: Counter[str] = Counter()
@@ -207,6 +208,8 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     for fields, trade in zip(counts, strengths, strict=True):
         weighed: dict[str, float] = {}
         for name, words in fields.items():
+            # BM25F: a field is compared with its usual length, and repetitions are capped, so a long or repetitive text
+            # gives its role no advantage.
             scale = FIELDS[name] / (1 - _LENGTH + _LENGTH * words.total() / usual[name])
             for word, count in words.items():
                 weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
@@ -218,6 +221,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     for role, weighed in enumerate(frequencies):
         senses = _find_senses(weighed)
         for word, frequency in weighed.items():
+            # Saturation: each further mention of a word adds less.
             value = frequency / (_SATURATION + frequency)
             for group in senses.get(word, ()):
                 held = groups.setdefault(group, {})
@@ -290,7 +294,7 @@ def _extract_content(text: str) -> list[str]:
     return [
         token.stem
         for token in find_tokens(text)
-        if token.text.replace("'", "") not in STOP
+        if token.text.replace("'", "") not in STOP_WORDS
         and not token.text.isdigit()
         and (len(token.text) > 1 or not token.text.isascii())
         and not (foreign and token.text in FOREIGN_STOP)
@@ -302,14 +306,14 @@ def _build_key(text: str) -> str:
 
 
 def _compute_rarity(holders: float, number: int) -> float:
-    """1 for a word of one role, 0 for a word of all."""
+    """Rarity of a word: 1 if one role uses it, 0 if all do."""
     if number >= 3 and holders >= number:
         return 0.0
     return math.log((number + 1) / holders) / math.log(number + 1) if number > 1 else 1.0
 
 
 def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
-    """The trades of a role, each with how sure it is, from 0 to 1."""
+    """The trades of a role, each with a certainty from 0 to 1."""
     name = {word for field in ("name", "domain_name") for word in fields.get(field, ())}
     main = {word for field, words in fields.items() if field in _MAIN for word in words}
     beside = {word for field, words in fields.items() if field not in _MAIN for word in words}
@@ -360,7 +364,7 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
 
 
 def _compute_centrality(word: str, strengths: Mapping[str, float]) -> float:
-    """A word of the role's trade counts in full, an incidental one half."""
+    """Weight factor: a word of the role's trade has full weight, an incidental one half."""
     if " " in word:
         first, _, second = word.partition(" ")
         return (_compute_centrality(first, strengths) + _compute_centrality(second, strengths)) / 2
@@ -371,7 +375,7 @@ def _compute_centrality(word: str, strengths: Mapping[str, float]) -> float:
 
 
 def _find_senses(words: Iterable[str]) -> dict[str, list[str]]:
-    """The groups of meaning of a role's words: of several, those that it has more words of."""
+    """The meaning groups of a role's words. For an ambiguous word, the groups that contain most words of the role."""
     known = {word: map_groups_by_stem()[word] for word in words if word in map_groups_by_stem()}
     company = Counter(group for groups in known.values() for group in groups)
     return {
@@ -422,10 +426,10 @@ def rank_roles(
     without: frozenset[int] = frozenset(),
     similar: Mapping[int, float] | None = None,
 ) -> Ranking:
-    """The roles that fit a text best.
+    """Rank the roles for a text.
 
-    Roles in `without` are passed over. `similar` says for roles how near a model of language finds them to the text, from
-    0 to 1; it then counts as much as the words.
+    Roles in `without` are skipped. `similar` contains the similarity of roles to the text according to a language
+    model, from 0 to 1. It then has the same weight as the words.
     """
     request = read_request(text, index.names, index.terms)
     exact = index.examples.get(" ".join(request.whole)) if request.whole else None
@@ -448,6 +452,8 @@ def rank_roles(
     )
     scores: dict[int, float] = {}
     for role, word_sum in sums.items():
+        # The quotient keeps scores between 0 and 1. Words that the role does not use, and words of trades that no role
+        # has, lower it. Both are capped, because a long text contains many words that do not matter.
         amount = word_sum * index.priors[role] * factor
         missing = _MISSING * min(total - matched.get(role, 0.0), _MOST_MISSING)
         scores[role] = amount / (amount + _HALF + missing + elsewhere)
@@ -458,6 +464,7 @@ def rank_roles(
             near = sum(kinds.values())
             score = (1 - _LEARNED) * scores.get(role, 0.0) + _LEARNED * near - _IDLE * learned.idle
             scores[role] = max(0.0, score)
+    # Negative examples are applied before names and exact examples, which are explicit and take precedence.
     for role, unlike in index.not_examples.items():
         if role in scores and any(_is_like(request.whole, each) for each in unlike):
             del scores[role]
@@ -470,6 +477,7 @@ def rank_roles(
             scores[role] = (scores.get(role, 0.0) + min(max(near, 0.0), 1.0)) / 2
     for role in without:
         scores.pop(role, None)
+    # If scores are equal, the role that is first in the hierarchy comes first, so the ranking is deterministic.
     best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
     ranked = tuple(
         Ranked(role, round(score, 3), _find_evidence(index, request, role, exact, learned))
@@ -480,18 +488,19 @@ def rank_roles(
 
 
 class _Learned(NamedTuple):
-    """What the learned table says of a text."""
+    """The result of the learned table for a text."""
 
     roles: Mapping[int, Mapping[str, float]] = {}
-    """Roles with shared domains and those that lead them, each with the kinds of work that speak for it."""
+    """Roles with shared domains and their leaders, each with the kinds of work that support the role."""
     idle: float = 0.0
-    """How likely the text is about no work."""
+    """Probability that the text is not about work."""
 
 
 def _find_learned(index: TextIndex, text: str, scores: Mapping[int, float]) -> _Learned:
-    """How likely a text is about the work of each role: of its shared domains, or of leading those whose domains they are.
+    """The probability that a text is about the work of each role: its shared domains, or leading the roles that
+    handle them.
 
-    Which of several leaders is meant depends on what their words say (`scores`), on whose branch the text is about, and on
+    Among several leaders, the choice depends on their words (`scores`), on the branch that the text is about, and on
     whether it asks for the whole.
     """
     likely = guess_work(text)
@@ -534,13 +543,16 @@ def _find_branches(index: TextIndex) -> dict[int, frozenset[int]]:
 
 
 def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: RequestText) -> None:
-    """Work that is to be divided or coordinated is for who leads those whose work it is, if a role says that it leads."""
+    """Give work that should be divided or coordinated to the leader of the roles that would do it, if a role declares
+    that it leads.
+    """
     leaders = _look_up(index, LEAD, True) if any(term.stem == LEAD for term in request.terms) else {}
     if not leaders:
         return
     leaders = {role: value for role, value in leaders.items() if value >= 0.5 * max(leaders.values())}
     own = {role: amount for role, amount in sums.items() if role not in leaders}
     below: dict[int, float] = {}
+    # Fewest subordinates first, so the sums of subordinate leaders exist before those of their superiors.
     for role in sorted(index.leads, key=lambda each: len(_list_all_below(index, each))):
         below[role] = sum(
             own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role]
@@ -582,7 +594,7 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
 def find_nearest_domain(
     evidence: Sequence[Evidence], domains: Iterable[tuple[str, Iterable[str]]]
 ) -> str | None:
-    """The domain that the text was found to be about, or the one whose texts use most of the words that spoke for a role."""
+    """The domain that the text is about, or the domain whose texts contain most of the words that supported a role."""
     best, most = None, 0.0
     learned = next((each.stem for each in evidence if each.kind == "learned"), None)
     for domain, texts in domains:
@@ -600,7 +612,7 @@ def find_nearest_domain(
 
 
 def say_why(ranked: Ranked) -> str:
-    """Why a role fits a message, in a few words."""
+    """Explain in a few words why a role fits a message."""
     words = ", ".join([f"`{each.word}`" for each in ranked.evidence if each.word][:3])
     learned = next((each.stem for each in ranked.evidence if each.kind == "learned"), None)
     if learned is None:
@@ -616,11 +628,12 @@ def _collect_stems_and_groups(texts: tuple[str, ...]) -> tuple[frozenset[str], f
 
 
 def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
-    """What a word says for each role: by itself, or through the words it belongs together with."""
+    """The weight of a word for each role: its own, or through related words."""
     known = index.merged.get((stem, topics))
     if known is not None:
         return known
     postings = dict(index.terms.get(stem, {}))
+    # The strongest relation is used, not their sum: a word must not weigh more because it is in several groups.
     if topics:
         for role, value in _gather(index, map_groups_by_stem().get(stem, ())).items():
             postings[role] = max(value, postings.get(role, 0.0))
@@ -628,7 +641,7 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
             of = map_trades_by_stem().get(stem, ())
             by_trade = _gather(index, of, stem)
             if by_trade:
-                # A word of many trades says little, and so does one of trades that several roles share.
+                # A word of many trades carries little weight, and so does a word of trades that several roles share.
                 shared = sum(by_trade.values()) / max(by_trade.values())
                 specific = len(of) ** -_AMBIGUOUS / math.sqrt(shared)
                 for role, value in by_trade.items():
@@ -642,7 +655,7 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
 
 
 def _is_known(index: TextIndex, stem: str) -> bool:
-    """Whether a word is of any role's work."""
+    """Whether a word belongs to the work of any role."""
     return stem in index.terms or any(
         max(index.topics[key].values()) >= _SURELY
         for key in map_trades_by_stem().get(stem, ())
@@ -651,7 +664,7 @@ def _is_known(index: TextIndex, stem: str) -> bool:
 
 
 def _is_elsewhere(index: TextIndex, stem: str) -> bool:
-    """Whether a word is of trades that no role has."""
+    """Whether a word belongs to trades that no role has."""
     of = map_trades_by_stem().get(stem)
     return (
         of is not None
@@ -662,7 +675,7 @@ def _is_elsewhere(index: TextIndex, stem: str) -> bool:
 
 
 def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> dict[int, float]:
-    """What groups or trades say for each role: the most that one of them says."""
+    """The highest weight from groups or trades for each role."""
     postings: dict[int, float] = {}
     for key in keys:
         held = index.topics.get(key)
@@ -676,7 +689,7 @@ def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> d
 
 
 def _iterate_pairs(terms: Sequence[Term]) -> Iterable[tuple[str, float]]:
-    """Pairs of words that stand near each other."""
+    """Pairs of words that are near each other."""
     for at, first in enumerate(terms):
         for later, second in enumerate(terms[at + 1 : at + 3]):
             yield (
@@ -739,48 +752,48 @@ def _flatten(held: Postings) -> list[float]:
 
 
 def read_index(data: Mapping[str, Any]) -> TextIndex:
-    """The index in decoded JSON. Raises `ValueError`, `TypeError` or `KeyError` if it is none."""
+    """Read the index in decoded JSON. Raises `ValueError`, `TypeError` or `KeyError` if it is not valid."""
     roles = tuple(data["roles"])
     priors = tuple(float(each) for each in data["priors"])
     if len(priors) != len(roles) or not all(isinstance(each, str) for each in roles):
-        raise ValueError("it does not say one weight for each role")
+        raise ValueError("it does not have one weight for each role")
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     for *name, role in data["names"]:
-        names.setdefault(str(name[0]), []).append((tuple(map(str, name)), _number(role, roles)))
+        names.setdefault(str(name[0]), []).append((tuple(map(str, name)), _check_role_number(role, roles)))
     return TextIndex(
         roles,
         priors,
         _build_postings(data["terms"], roles),
         _build_postings(data["topics"], roles),
         {
-            _number(int(role), roles): tuple(_number(each, roles) for each in below)
+            _check_role_number(int(role), roles): tuple(_check_role_number(each, roles) for each in below)
             for role, below in data["leads"].items()
         },
         {first: tuple(entries) for first, entries in names.items()},
-        {str(key): _number(role, roles) for key, role in data["examples"].items()},
+        {str(key): _check_role_number(role, roles) for key, role in data["examples"].items()},
         {
-            _number(int(role), roles): tuple(frozenset(map(str, each)) for each in sets)
+            _check_role_number(int(role), roles): tuple(frozenset(map(str, each)) for each in sets)
             for role, sets in data["not_examples"].items()
         },
         frozenset(map(str, data["languages"])),
         {
-            str(domain): tuple(_number(role, roles) for role in handling)
+            str(domain): tuple(_check_role_number(role, roles) for role in handling)
             for domain, handling in data.get("domains", {}).items()
         },
     )
 
 
 def _build_postings(flat: Mapping[str, Sequence[Any]], roles: Sequence[str]) -> dict[str, Postings]:
-    """What each word says for each role. All numbers are looked at in one go: there are thousands of words."""
+    """The weights of each word for the roles. All numbers are checked at once, because there are thousands of words."""
     for role in set(chain.from_iterable(numbers[::2] for numbers in flat.values())):
-        _number(role, roles)
+        _check_role_number(role, roles)
     amounts = list(chain.from_iterable(numbers[1::2] for numbers in flat.values()))
     if not set(map(type, amounts)) <= {float, int} or not math.isfinite(sum(amounts)):
-        raise ValueError("a word says something else than a number for a role")
+        raise ValueError("a weight of a word is not a number for a role")
     return {word: dict(zip(numbers[::2], numbers[1::2], strict=True)) for word, numbers in flat.items()}
 
 
-def _number(role: Any, roles: Sequence[str]) -> int:
+def _check_role_number(role: Any, roles: Sequence[str]) -> int:
     if type(role) is not int or not 0 <= role < len(roles):
         raise ValueError(f"it names role number {str(role)[:20]}, and there are {len(roles)}")
     return role

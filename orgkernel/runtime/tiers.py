@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 PRIMARY, ALTERNATE, CONTINGENT, EMERGENCY = TIERS = ("primary", "alternate", "contingent", "emergency")
-"""In order of escalation."""
+"""The tiers in order of escalation."""
 ABOVE_PRIMARY: Final = TIERS[1:]
-"""Tiers that a trigger leads to."""
+"""Tiers that have a trigger."""
 
 NORMAL, FALLBACK, ESCALATE, ABORT = ACTIONS = (
     "normal_execution",

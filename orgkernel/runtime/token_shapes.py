@@ -1,7 +1,8 @@
-"""The forms of tokens, by issuer: the one table that refuses a token in a file and masks one before it is written.
+"""The forms of tokens, by issuer. One table is used both to refuse a token in a file and to mask one before it is
+written.
 
-What is refused has the length that its issuer publishes. What is masked may be shorter: a token that was cut is still
-none of the reader's business, and masking too much costs a word of a report.
+A refused token has the length that its issuer publishes. A masked token can be shorter, because part of a token is
+still confidential, and masking too much costs only a word of a report.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -17,15 +18,17 @@ from .lazy_patterns import lazy_pattern
 
 
 class TokenShape(NamedTuple):
-    """The token of an issuer. In its patterns `W{` is a letter, digit, `_` or `-`, and `D` asks for a digit among them."""
+    """The token of an issuer. In its patterns, `W{` is a letter, digit, `_` or `-`, and `D` requires a digit among
+    them.
+    """
 
     what: str
     marks: tuple[str, ...]
-    """Of which a text with such a token has one: nothing else is looked for."""
+    """Substrings, one of which every text with such a token contains. Other texts are skipped."""
     refused: str
-    """Empty for what is only masked: other things have this form too."""
+    """Pattern for refusing. Empty for tokens that are only masked, because other values have the same form."""
     masked: str
-    """Empty for what has no other form, or one that another row masks."""
+    """Pattern for masking. Empty if it would be the same, or if another row masks the token."""
 
 
 _KEY: Final = "PRIVATE KEY"
@@ -89,15 +92,15 @@ TOKEN_SHAPES: Final = (
 )  # fmt: skip
 
 _LEAST_VARIETY: Final = 8
-"""Fewest different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
+"""Minimum number of different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 SHORTEST_REFUSED: Final = 18
-"""Fewest characters of a token that is refused; all but private keys consist of those of `_LONG`."""
+"""Minimum length of a refused token. All tokens except private keys consist of the characters of `_LONG`."""
 _LONG: Final = lazy_pattern(rf"[A-Za-z0-9_.+/=:-]{{{SHORTEST_REFUSED}}}")
 _RUN: Final = lazy_pattern(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
 
 
 def find_refused(text: str) -> Iterator[tuple[int, int, str]]:
-    """The tokens of a text that have the length that is published: where each begins and ends, and what it is."""
+    """The tokens in a text that have the published length: start, end and kind of each."""
     if not _LONG.search(text) and _KEY not in text:
         return
     for shape in TOKEN_SHAPES:
@@ -108,7 +111,7 @@ def find_refused(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def find_masked(text: str) -> Iterator[tuple[int, int, str]]:
-    """What may be a token, also where it is shorter."""
+    """Possible tokens, including shortened ones."""
     shapes = [each for each in TOKEN_SHAPES if each.masked and any(mark in text for mark in each.marks)]
     for run in _RUN.finditer(text) if shapes else ():
         for shape in shapes:
@@ -123,7 +126,7 @@ def _is_varied(token: str) -> bool:
 
 @cache
 def _get_pattern(before: str, shape: str) -> re.Pattern[str]:
-    """It is compiled on first need: all together take milliseconds."""
+    """The combined pattern. It is compiled on first use, because compiling all of them takes milliseconds."""
     shape = re.sub(r"D(?=W\{|\[)", r"(?=[A-Za-z_-]{0,80}[0-9])", shape)
     shape = re.sub(r"W(?=\{)", "[A-Za-z0-9_-]", shape)
     return re.compile(rf"(?<![{before}])(?:{shape})")

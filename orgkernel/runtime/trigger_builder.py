@@ -1,7 +1,7 @@
-"""The parts of a trigger as they are read, to the compiled tree, checking names and kinds on the way.
+"""Builds the compiled tree of a trigger from its expressions, and checks names and kinds on the way.
 
 Every expression is a number, a flag or a condition. The kind of a name comes from its entry in
-`trigger_names.py`. An unknown name fits anywhere, so that one misspelling is one problem.
+`trigger_names.py`. An unknown name fits anywhere, so one misspelling causes one problem.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from .triggers import MAX_DEPTH, MAX_NUMBER, TriggerTree
 _Kind: TypeAlias = Literal["number", "flag", "condition", "unknown", "truth"]
 
 
-class Part(NamedTuple):
-    """A piece of a trigger: its compiled tree, what kind of value it has, its place in the text and its depth."""
+class Expression(NamedTuple):
+    """A parsed expression: its compiled tree, the kind of its value, its start and end in the text, and its depth."""
 
     tree: TriggerTree
     kind: _Kind
@@ -26,21 +26,21 @@ class Part(NamedTuple):
 
 
 class Builder:
-    """Builds one trigger, a part after those it is made of."""
+    """Builds one trigger: operands first, then the expression that contains them."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.uses: list[NameUse] = []
         self.problems: list[TriggerProblem] = []
 
-    def finish(self, part: Part) -> Part:
-        """Check the whole trigger, which must be a condition, and put what was found in reading order."""
-        self._expect_condition(part)
+    def build(self, expression: Expression) -> Expression:
+        """Check that the whole trigger is a condition, and sort its names and problems by position."""
+        self._expect_condition(expression)
         self.uses.sort(key=lambda use: use.start)
         self.problems.sort(key=lambda problem: (problem.start, problem.end))
-        return part
+        return expression
 
-    def name(self, word: str, start: int, end: int) -> Part:
+    def build_name(self, word: str, start: int, end: int) -> Expression:
         entry = find_trigger_name(word)
         self.uses.append(NameUse(word, start, end, entry.name if entry else None, word in ALIASES))
         if entry is None:
@@ -48,73 +48,82 @@ class Builder:
             self._report(
                 "unknown-name", f"name `{word}` is unknown in triggers", start, end, _suggest_name(word)
             )
-            return Part(["name", word], "truth" if truth else "unknown", start, end)
+            return Expression(["name", word], "truth" if truth else "unknown", start, end)
         leaf = "flag" if entry.kind == "flag" else "name"
-        return Part([leaf, entry.name], entry.kind, start, end)
+        return Expression([leaf, entry.name], entry.kind, start, end)
 
-    def number(self, digits: str, start: int, end: int) -> Part:
+    def build_number(self, digits: str, start: int, end: int) -> Expression:
         value = float(digits) if "." in digits else int(digits)
         if value > MAX_NUMBER:
             self._report(
                 "syntax", f"number `{_shorten(digits)}` is larger than {MAX_NUMBER}", start, end, None
             )
-        return Part(["number", value], "number", start, end)
+        return Expression(["number", value], "number", start, end)
 
-    def negative(self, start: int, part: Part) -> Part:
-        self._expect_number(part)
-        return self._join("neg", [part], "number", start)
+    def build_negative(self, start: int, expression: Expression) -> Expression:
+        self._expect_number(expression)
+        return self._join("neg", [expression], "number", start)
 
-    def arithmetic(self, left: Part, sign: str, right: Part) -> Part:
+    def build_arithmetic(self, left: Expression, sign: str, right: Expression) -> Expression:
         self._expect_number(left)
         self._expect_number(right)
         return self._join(sign, [left, right], "number")
 
-    def comparison(self, parts: list[Part], signs: list[str]) -> Part:
-        with_truth = any(part.kind == "truth" for part in parts)
-        for part in parts:
-            if not (with_truth and part.kind == "flag"):  # `flag == true` is one mistake, reported at `true`
-                self._expect_number(part)
+    def build_comparison(self, expressions: list[Expression], signs: list[str]) -> Expression:
+        with_truth = any(expression.kind == "truth" for expression in expressions)
+        for expression in expressions:
+            # `flag == true` is one mistake, reported at `true`.
+            if not (with_truth and expression.kind == "flag"):
+                self._expect_number(expression)
         if len(signs) > 1:
-            texts = [self.text[part.start : part.end] for part in parts]
+            texts = [self.text[expression.start : expression.end] for expression in expressions]
             pairs = [f"{texts[at]} {sign} {texts[at + 1]}" for at, sign in enumerate(signs)]
-            start, end = parts[0].start, parts[-1].end
+            start, end = expressions[0].start, expressions[-1].end
             message = f"`{_shorten(self.text[start:end])}` chains {len(signs)} comparisons"
             self._report("type", message, start, end, f"write `{' AND '.join(pairs)}`")
-        return self._join(signs[0], parts, "condition")
+        return self._join(signs[0], expressions, "condition")
 
-    def negated(self, start: int, part: Part) -> Part:
-        self._expect_condition(part)
-        return self._join("not", [part], "condition", start)
+    def build_negation(self, start: int, expression: Expression) -> Expression:
+        self._expect_condition(expression)
+        return self._join("not", [expression], "condition", start)
 
-    def joined(self, operator: Literal["and", "or"], parts: list[Part]) -> Part:
-        for part in parts:
-            self._expect_condition(part)
-        return self._join(operator, parts, "condition")
+    def build_junction(self, operator: Literal["and", "or"], expressions: list[Expression]) -> Expression:
+        for expression in expressions:
+            self._expect_condition(expression)
+        return self._join(operator, expressions, "condition")
 
-    def _join(self, operator: str, parts: list[Part], kind: _Kind, start: int | None = None) -> Part:
-        start, end = parts[0].start if start is None else start, parts[-1].end
-        depth = 1 + max(part.depth for part in parts)
+    def _join(
+        self, operator: str, expressions: list[Expression], kind: _Kind, start: int | None = None
+    ) -> Expression:
+        start, end = expressions[0].start if start is None else start, expressions[-1].end
+        depth = 1 + max(expression.depth for expression in expressions)
         if depth == MAX_DEPTH + 1:  # once per branch that grows too deep
             self._report("syntax", f"trigger nests more than {MAX_DEPTH} levels deep", start, end, None)
-        return Part([operator, *(part.tree for part in parts)], kind, start, end, depth)
+        return Expression(
+            [operator, *(expression.tree for expression in expressions)], kind, start, end, depth
+        )
 
-    def _expect_number(self, part: Part) -> None:
-        if part.kind == "flag":
-            shown = self._show(part)
+    def _expect_number(self, expression: Expression) -> None:
+        if expression.kind == "flag":
+            shown = self._show(expression)
             advice = f"write `{shown}` alone, or `NOT {shown}`"
-            self._report("type", f"`{shown}` is a flag, not a number", part.start, part.end, advice)
-        elif part.kind == "condition":
-            message = f"`{self._show(part)}` is a condition, not a number"
-            self._report("type", message, part.start, part.end, JOIN)
+            self._report(
+                "type", f"`{shown}` is a flag, not a number", expression.start, expression.end, advice
+            )
+        elif expression.kind == "condition":
+            message = f"`{self._show(expression)}` is a condition, not a number"
+            self._report("type", message, expression.start, expression.end, JOIN)
 
-    def _expect_condition(self, part: Part) -> None:
-        if part.kind == "number":
-            shown = self._show(part)
+    def _expect_condition(self, expression: Expression) -> None:
+        if expression.kind == "number":
+            shown = self._show(expression)
             advice = f"compare it with a limit, as in `{shown} >= …`"
-            self._report("type", f"`{shown}` is a number, not a condition", part.start, part.end, advice)
+            self._report(
+                "type", f"`{shown}` is a number, not a condition", expression.start, expression.end, advice
+            )
 
-    def _show(self, part: Part) -> str:
-        return _shorten(self.text[part.start : part.end])
+    def _show(self, expression: Expression) -> str:
+        return _shorten(self.text[expression.start : expression.end])
 
     def _report(self, kind: ProblemKind, message: str, start: int, end: int, advice: str | None) -> None:
         self.problems.append(TriggerProblem(kind, message, start, end, advice))

@@ -1,4 +1,4 @@
-"""The closed list of names that a PACE trigger may read, with units and bounds, and the published aliases.
+"""The names that a PACE trigger can use, with units and bounds, and the published aliases.
 
 The role profiles of the kernel specification use `consecutive_tool_failures`, `context_fill`, `turns_without_progress`,
 `max` and `unrecoverable_error`. A name outside this list is a finding, never silently false: in the first dispatcher, role

@@ -1,11 +1,11 @@
-"""Parsing of PACE triggers: from text to a compiled tree or to problems with places, never to an exception.
+"""Parses PACE triggers: turns text into a compiled tree, or into problems with positions. Never raises.
 
     consecutive_tool_failures >= 5 OR context_fill > 0.85
 
 Source: docs/triggers.md. Text is untrusted, so its length and its nesting are capped before it is read (`trigger_syntax.py`).
 
-Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only if
-the syntax is valid. A sum or product of more than 50 terms counts as too deep.
+Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only
+if the syntax is valid. A sum or product of more than 50 terms is treated as too deep.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .lazy_patterns import lazy_pattern
 from .trigger_builder import Builder
 from .trigger_names import find_trigger_name
 from .trigger_problems import JOIN, ParsedTrigger, TriggerProblem, say_nested
-from .trigger_syntax import MisplacedWord, UnknownWord, Word, read_parts
+from .trigger_syntax import TriggerToken, UnexpectedToken, UnknownToken, read_expression
 from .triggers import MAX_DEPTH
 
 MAX_LENGTH: Final = 1_000
@@ -27,7 +27,7 @@ _PARENTHESIS = lazy_pattern(r"[()]")
 _PERCENT = lazy_pattern(r"([0-9]+(?:\.[0-9]+)?)\s*\Z", re.ASCII)
 _DIGITS = lazy_pattern(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 # Operators of other languages, and what to write in a trigger; a longer sign comes before its own prefix.
-_INSTEAD: Final = {
+_OPERATOR_FIXES: Final = {
     "&&": "AND",
     "&": "AND",
     "||": "OR",
@@ -47,23 +47,25 @@ _INSTEAD: Final = {
 
 def parse_trigger(text: str) -> ParsedTrigger:
     """Read a trigger; the result has either its compiled tree or its problems."""
-    problem = _find_limit(text)
+    problem = _check_limits(text)
     if problem:
         return ParsedTrigger(text, None, (), (problem,))
 
     builder = Builder(text)
     try:
-        part = builder.finish(read_parts(text, builder))
-    except UnknownWord as error:
-        return ParsedTrigger(text, None, (), (_explain_unknown(text, error.at),))
-    except MisplacedWord as error:
-        return ParsedTrigger(text, None, (), (_explain_misplaced(text, error.word, error.operand_wanted),))
+        expression = builder.build(read_expression(text, builder))
+    except UnknownToken as error:
+        return ParsedTrigger(text, None, (), (_describe_unknown_token(text, error.offset),))
+    except UnexpectedToken as error:
+        return ParsedTrigger(
+            text, None, (), (_describe_unexpected_token(text, error.token, error.expects_operand),)
+        )
     return ParsedTrigger(
-        text, None if builder.problems else part.tree, tuple(builder.uses), tuple(builder.problems)
+        text, None if builder.problems else expression.tree, tuple(builder.uses), tuple(builder.problems)
     )
 
 
-def _find_limit(text: str) -> TriggerProblem | None:
+def _check_limits(text: str) -> TriggerProblem | None:
     if not text.strip(" \t\r\n"):
         return TriggerProblem(
             "syntax", "trigger is empty", 0, len(text), "leave `trigger` out, or write a condition"
@@ -80,28 +82,36 @@ def _find_limit(text: str) -> TriggerProblem | None:
     return None
 
 
-def _explain_unknown(text: str, at: int) -> TriggerProblem:
-    """The problem where no word of the language begins, and what to write if that is clear."""
-    match = _WORD.match(text, at)
+def _describe_unknown_token(text: str, offset: int) -> TriggerProblem:
+    """Describe the problem at an offset where no token begins, and suggest a fix if it is clear."""
+    match = _WORD.match(text, offset)
     if match:
         word = match.group()
         kind = "number" if word[0].isdigit() or word[0] == "." else "name"
         return TriggerProblem(
-            "syntax", f"`{word}` is not a {kind}", at, match.end(), _suggest_word(word, kind)
+            "syntax", f"`{word}` is not a {kind}", offset, match.end(), _suggest_word(word, kind)
         )
-    if text[at] == "%":
-        amount = _PERCENT.search(text, 0, at)
-        start = amount.start() if amount else at
+    if text[offset] == "%":
+        percentage = _PERCENT.search(text, 0, offset)
+        start = percentage.start() if percentage else offset
         return TriggerProblem(
-            "syntax", f"`{text[start : at + 1]}` is a percentage", start, at + 1, _suggest_fraction(amount)
+            "syntax",
+            f"`{text[start : offset + 1]}` is a percentage",
+            start,
+            offset + 1,
+            _suggest_fraction(percentage),
         )
-    for sign, instead in _INSTEAD.items():
-        if text.startswith(sign, at):
+    for sign, instead in _OPERATOR_FIXES.items():
+        if text.startswith(sign, offset):
             return TriggerProblem(
-                "syntax", f"`{sign}` is not an operator of triggers", at, at + len(sign), f"write `{instead}`"
+                "syntax",
+                f"`{sign}` is not an operator of triggers",
+                offset,
+                offset + len(sign),
+                f"write `{instead}`",
             )
-    shown = text[at] if text[at].isprintable() else f"U+{ord(text[at]):04X}"
-    return TriggerProblem("syntax", f"`{shown}` has no meaning in a trigger", at, at + 1)
+    printable = text[offset] if text[offset].isprintable() else f"U+{ord(text[offset]):04X}"
+    return TriggerProblem("syntax", f"`{printable}` has no meaning in a trigger", offset, offset + 1)
 
 
 def _suggest_word(word: str, kind: str) -> str:
@@ -111,20 +121,20 @@ def _suggest_word(word: str, kind: str) -> str:
     return f"write `{entry.name}`" if entry else "use only lower-case letters, digits and underscores"
 
 
-def _suggest_fraction(amount: re.Match[str] | None) -> str:
-    if amount is None or not _DIGITS.fullmatch(amount[1]):
+def _suggest_fraction(percentage: re.Match[str] | None) -> str:
+    if percentage is None or not _DIGITS.fullmatch(percentage[1]):
         return "write a fraction between 0 and 1"
-    whole, _, rest = amount[1].partition(".")
-    padded = whole.zfill(3)
-    digits = f"{padded[:-2].lstrip('0') or '0'}.{padded[-2:]}{rest}".rstrip("0").rstrip(".")
+    integer, _, fraction = percentage[1].partition(".")
+    padded = integer.zfill(3)
+    digits = f"{padded[:-2].lstrip('0') or '0'}.{padded[-2:]}{fraction}".rstrip("0").rstrip(".")
     return f"write `{digits}`"
 
 
-def _explain_misplaced(text: str, word: Word, operand_wanted: bool) -> TriggerProblem:
-    """The problem where a word of the language is in the wrong place."""
-    if word.kind == "END":
+def _describe_unexpected_token(text: str, token: TriggerToken, expects_operand: bool) -> TriggerProblem:
+    """Describe the problem of a token in the wrong place."""
+    if token.kind == "END":
         end = len(text.rstrip(" \t\r\n"))
-        if not operand_wanted:
+        if not expects_operand:
             opening = _find_unclosed(text)
             return TriggerProblem("syntax", "`(` is never closed", opening, opening + 1, "add `)`")
         last = re.search(r"[A-Za-z]+\Z|[<>=!]+\Z|.\Z", text[:end])
@@ -135,22 +145,24 @@ def _explain_misplaced(text: str, word: Word, operand_wanted: bool) -> TriggerPr
             end,
             "add a name, a number or a condition",
         )
-    start, end = word.start, word.end
-    if operand_wanted:
-        message = f"`{word.text}` is in the place of a name or a number"
+    start, end = token.start, token.end
+    if expects_operand:
+        message = f"`{token.text}` is in the place of a name or a number"
         return TriggerProblem("syntax", message, start, end)
-    if word.kind == "CLOSE":
-        return TriggerProblem("syntax", "`)` closes nothing", start, end, "remove it, or add `(` before it")
-    message = f"`{word.text}` is in the place of an operator"
+    if token.kind == "CLOSE":
+        return TriggerProblem(
+            "syntax", "`)` has no matching `(`", start, end, "remove it, or add `(` before it"
+        )
+    message = f"`{token.text}` is in the place of an operator"
     return TriggerProblem("syntax", message, start, end, JOIN)
 
 
 def _find_unclosed(text: str) -> int:
-    """The last opening parenthesis that nothing closes."""
+    """Find the last unclosed opening parenthesis."""
     unclosed: list[int] = []
-    for at, character in enumerate(text):
+    for offset, character in enumerate(text):
         if character == "(":
-            unclosed.append(at)
+            unclosed.append(offset)
         elif character == ")" and unclosed:
             unclosed.pop()
     return unclosed[-1] if unclosed else len(text)

@@ -1,4 +1,4 @@
-"""What parsing a trigger yields: a tree or problems, and every use of a name, all placed in the trigger's text.
+"""The result of parsing a trigger: a tree or problems, and every use of a name, with positions in the trigger's text.
 
 Offsets are 0-based characters of the parsed text; the end is one past the last. Callers that know the file turn them into
 file, line and column. Problems are values, never exceptions, because triggers are user input.
@@ -17,12 +17,12 @@ JOIN = "join conditions with AND or OR"
 
 
 def say_nested(most: int) -> str:
-    """A condition that nobody can read."""
+    """Say that parentheses are nested too deep to be readable."""
     return f"parentheses nest more than {most} levels deep"
 
 
 class TriggerProblem(NamedTuple):
-    """One problem of a trigger: what it is (message), where (start to end), and what to write instead (help)."""
+    """One problem of a trigger: the message, its position (start to end), and the help."""
 
     kind: ProblemKind
     message: str
@@ -42,10 +42,10 @@ class NameUse(NamedTuple):
 
 
 class ParsedTrigger(NamedTuple):
-    """A trigger's text, read. It has a tree exactly when it has no problems.
+    """A parsed trigger. It has a tree exactly when it has no problems.
 
-    `uses` is complete whenever the syntax is valid, so it also has misused and unknown names. The tree contains only
-    listed names: aliases are resolved, so a host needs no alias table.
+    `uses` is complete whenever the syntax is valid, so it also contains misused and unknown names. The tree contains
+    only listed names: aliases are resolved, so a host needs no alias table.
     """
 
     text: str

@@ -1,4 +1,4 @@
-r"""The syntax of triggers, read word by word with one word of lookahead; `trigger_builder.py` makes the parts.
+r"""The syntax of triggers, read token by token with one token of lookahead; `trigger_builder.py` builds the expressions.
 
     either     = both {OR both}
     both       = negation {AND negation}
@@ -8,10 +8,10 @@ r"""The syntax of triggers, read word by word with one word of lookahead; `trigg
     product    = signed {("*" | "/") signed}
     signed     = {"-"} (NAME | NUMBER | "(" either ")")
 
-Conditions and numbers share one grammar, because `(` may open either; the builder tells them apart, with better messages
-than a grammar has. A chained comparison (`1 < x < 2`) is read so that the builder can say what to write instead.
+Conditions and numbers share one grammar, because `(` can open either. The builder tells them apart and gives better messages
+than a grammar could. A chained comparison (`1 < x < 2`) is read, so the builder can say what to write instead.
 
-OR, AND and NOT are words of the language in any case; names are in lower case. No word ends in the middle of a longer one.
+OR, AND and NOT are case-insensitive; names are in lower case. No token ends in the middle of a longer word.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import re
 from typing import Final, NamedTuple
 
 from .lazy_patterns import lazy_pattern
-from .trigger_builder import Builder, Part
+from .trigger_builder import Builder, Expression
 
-_WORD: Final = lazy_pattern(
+_TOKEN: Final = lazy_pattern(
     r"""[ \t\r\n]*(?:
       (?P<OR>(?i:or(?![a-z0-9_.])))
     | (?P<AND>(?i:and(?![a-z0-9_.])))
@@ -39,15 +39,15 @@ _WORD: Final = lazy_pattern(
     )""",
     re.VERBOSE,
 )
-# How tightly what joins two parts binds them, by the rules above.
+# The precedence of each operator in the grammar above, loosest first.
 _EITHER, _BOTH, _NEGATION, _COMPARISON, _SUM, _PRODUCT, _SIGNED = range(1, 8)
 _BINDING: Final = {
     "OR": _EITHER, "AND": _BOTH, "COMPARE": _COMPARISON, "PLUS": _SUM, "MINUS": _SUM, "TIMES": _PRODUCT,
 }  # fmt: skip
 
 
-class Word(NamedTuple):
-    """A word of the language, what it is, and its place in the text."""
+class TriggerToken(NamedTuple):
+    """A token: its kind, its text, and its start and end."""
 
     kind: str
     text: str
@@ -55,103 +55,103 @@ class Word(NamedTuple):
     end: int
 
 
-class UnknownWord(Exception):
-    """At this place of the text no word of the language begins."""
+class UnknownToken(Exception):
+    """No token begins at this offset of the text."""
 
-    def __init__(self, at: int) -> None:
-        super().__init__(at)
-        self.at = at
-
-
-class MisplacedWord(Exception):
-    """A word stands where another one has to."""
-
-    def __init__(self, word: Word, *, operand_wanted: bool) -> None:
-        super().__init__(word)
-        self.word = word
-        self.operand_wanted = operand_wanted
-        """Whether a name or a number has to stand there, and not an operator."""
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
 
 
-def read_parts(text: str, builder: Builder) -> Part:
-    """The whole trigger, built. Raises `UnknownWord` or `MisplacedWord` at the first mistake."""
+class UnexpectedToken(Exception):
+    """A token is in the place of another kind of token."""
+
+    def __init__(self, token: TriggerToken, *, expects_operand: bool) -> None:
+        super().__init__(token)
+        self.token = token
+        self.expects_operand = expects_operand
+        """Whether a name or a number was expected, and not an operator."""
+
+
+def read_expression(text: str, builder: Builder) -> Expression:
+    """Build the whole trigger. Raises `UnknownToken` or `UnexpectedToken` at the first mistake."""
     reader = _Reader(text, builder)
-    part = reader.read_joined(_EITHER)
-    if reader.word.kind != "END":
-        raise MisplacedWord(reader.word, operand_wanted=False)
-    return part
+    expression = reader.read_joined(_EITHER)
+    if reader.token.kind != "END":
+        raise UnexpectedToken(reader.token, expects_operand=False)
+    return expression
 
 
 class _Reader:
-    """Reads from left to right. Only parentheses recurse, and how deep they nest is limited before."""
+    """Reads tokens from left to right. Only parentheses recurse, and their nesting is limited before."""
 
     def __init__(self, text: str, builder: Builder) -> None:
         self._text = text
         self._builder = builder
-        self._at = 0
-        self.word = self._next()
+        self._offset = 0
+        self.token = self._read_next()
 
-    def _next(self) -> Word:
-        match = _WORD.match(self._text, self._at)
+    def _read_next(self) -> TriggerToken:
+        match = _TOKEN.match(self._text, self._offset)
         if match is None:
-            rest = self._text[self._at :].lstrip(" \t\r\n")
-            raise UnknownWord(len(self._text) - len(rest))
+            rest = self._text[self._offset :].lstrip(" \t\r\n")
+            raise UnknownToken(len(self._text) - len(rest))
         kind = match.lastgroup or ""
-        self._at = match.end()
-        return Word(kind, match[kind], match.start(kind), self._at)
+        self._offset = match.end()
+        return TriggerToken(kind, match[kind], match.start(kind), self._offset)
 
-    def _take(self) -> Word:
-        word, self.word = self.word, self._next()
-        return word
+    def _take(self) -> TriggerToken:
+        token, self.token = self.token, self._read_next()
+        return token
 
-    def read_joined(self, binding: int) -> Part:
-        """Operands and what joins them at least as tightly as `binding`."""
-        part = self._read_negated(binding)
-        while (joining := _BINDING.get(self.word.kind, 0)) >= binding:
+    def read_joined(self, binding: int) -> Expression:
+        """Read operands and the operators that bind at least as tightly as `binding`."""
+        expression = self._read_negated(binding)
+        while (joining := _BINDING.get(self.token.kind, 0)) >= binding:
             if joining in (_SUM, _PRODUCT):
                 sign = self._take().text
-                part = self._builder.arithmetic(part, sign, self.read_joined(joining + 1))
+                expression = self._builder.build_arithmetic(expression, sign, self.read_joined(joining + 1))
                 continue
-            parts, signs = [part], []
-            while _BINDING.get(self.word.kind) == joining:
+            expressions, signs = [expression], []
+            while _BINDING.get(self.token.kind) == joining:
                 signs.append(self._take().text)
-                parts.append(self.read_joined(joining + 1))
+                expressions.append(self.read_joined(joining + 1))
             if joining == _COMPARISON:
-                part = self._builder.comparison(parts, signs)
+                expression = self._builder.build_comparison(expressions, signs)
             else:
-                part = self._builder.joined("and" if joining == _BOTH else "or", parts)
-        return part
+                expression = self._builder.build_junction("and" if joining == _BOTH else "or", expressions)
+        return expression
 
-    def _read_negated(self, binding: int) -> Part:
+    def _read_negated(self, binding: int) -> Expression:
         starts = []
-        while binding <= _NEGATION and self.word.kind == "NOT":
+        while binding <= _NEGATION and self.token.kind == "NOT":
             starts.append(self._take().start)
-        part = self.read_joined(_COMPARISON) if starts else self._read_signed()
+        expression = self.read_joined(_COMPARISON) if starts else self._read_signed()
         for start in reversed(starts):
-            part = self._builder.negated(start, part)
-        return part
+            expression = self._builder.build_negation(start, expression)
+        return expression
 
-    def _read_signed(self) -> Part:
+    def _read_signed(self) -> Expression:
         starts = []
-        while self.word.kind == "MINUS":
+        while self.token.kind == "MINUS":
             starts.append(self._take().start)
-        part = self._read_operand()
+        expression = self._read_operand()
         for start in reversed(starts):
-            part = self._builder.negative(start, part)
-        return part
+            expression = self._builder.build_negative(start, expression)
+        return expression
 
-    def _read_operand(self) -> Part:
-        word = self.word
-        if word.kind == "NAME":
+    def _read_operand(self) -> Expression:
+        token = self.token
+        if token.kind == "NAME":
             self._take()
-            return self._builder.name(word.text, word.start, word.end)
-        if word.kind == "NUMBER":
+            return self._builder.build_name(token.text, token.start, token.end)
+        if token.kind == "NUMBER":
             self._take()
-            return self._builder.number(word.text, word.start, word.end)
-        if word.kind != "OPEN":
-            raise MisplacedWord(word, operand_wanted=True)
+            return self._builder.build_number(token.text, token.start, token.end)
+        if token.kind != "OPEN":
+            raise UnexpectedToken(token, expects_operand=True)
         self._take()
-        part = self.read_joined(_EITHER)
-        if self.word.kind != "CLOSE":
-            raise MisplacedWord(self.word, operand_wanted=False)
-        return part._replace(start=word.start, end=self._take().end)
+        expression = self.read_joined(_EITHER)
+        if self.token.kind != "CLOSE":
+            raise UnexpectedToken(self.token, expects_operand=False)
+        return expression._replace(start=token.start, end=self._take().end)

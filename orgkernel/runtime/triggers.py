@@ -1,7 +1,7 @@
 """A compiled PACE trigger: plain JSON, checked before use, printable as text, evaluated inside any host.
 
-A trigger such as `consecutive_tool_failures >= 5 OR context_fill > 0.85` is parsed once, at load, and travels to
-hosts as nested lists (docs/pace.md), so that a host needs no parser. The forms are:
+A trigger such as `consecutive_tool_failures >= 5 OR context_fill > 0.85` is parsed once, at load, and is sent to
+hosts as nested lists (docs/pace.md), so a host needs no parser. The forms are:
 
     condition   ["or", c, c, ...]   ["and", c, c, ...]   ["not", c]   ["flag", "name"]
                 [">=", n, n]   also  >  <=  <  ==  !=
@@ -16,8 +16,8 @@ not report is Unknown, which is neither true nor false: it neither raises a tier
 Kleene's strong logic: `true OR unknown` is true, `false AND unknown` is false, and everything else with unknown is
 unknown. Arithmetic on Unknown is Unknown, and so is a division by zero or a result that is not finite.
 
-A value of the wrong kind (text, NaN, a number for a flag, true for a number) counts as not reported, because reading a
-host must never raise. Only a malformed tree raises, `TriggerTreeError`, before anything is evaluated.
+A value of the wrong kind (text, NaN, a number for a flag, true for a number) is treated as not reported, because
+reading a host must never raise. Only a malformed tree raises, `TriggerTreeError`, before anything is evaluated.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -63,7 +63,7 @@ _ATOM = 8
 
 
 class TriggerTreeError(ValueError):
-    """A compiled trigger has none of the forms above. The bundle that holds it must not be used."""
+    """Raised for a compiled trigger that has none of the forms above. Its bundle must not be used."""
 
 
 def check_tree(tree: object) -> None:
@@ -93,12 +93,12 @@ def _check(node: object, *, condition: bool, depth: int, budget: Iterator[int]) 
         kind = "condition" if condition else "number"
         raise TriggerTreeError(f"`{operator[:40]}` is not a valid {kind} in a trigger tree")
     if not least <= len(operands) <= most:
-        raise _wrong_number(operator, operands)
+        raise _build_count_error(operator, operands)
     for operand in operands:
         _check(operand, condition=operator in ("or", "and", "not"), depth=depth + 1, budget=budget)
 
 
-def _wrong_number(operator: str, operands: list[object]) -> TriggerTreeError:
+def _build_count_error(operator: str, operands: list[object]) -> TriggerTreeError:
     return TriggerTreeError(
         f"`{operator}` has the wrong number of operands in a trigger tree: {len(operands)}"
     )
@@ -106,7 +106,7 @@ def _wrong_number(operator: str, operands: list[object]) -> TriggerTreeError:
 
 def _check_leaf(operator: str, operands: list[object], *, condition: bool) -> None:
     if len(operands) != 1:
-        raise _wrong_number(operator, operands)
+        raise _build_count_error(operator, operands)
     value = operands[0]
     if operator == "number":
         if condition:
@@ -200,7 +200,7 @@ class _Reading:
 
 
 _checked: dict[int, TriggerTree] = {}
-"""Trees that were found well-formed. They are kept, so that no other tree gets their identity."""
+"""Trees that passed the check. They are kept alive, so no other tree gets the same identity."""
 _MOST_CHECKED: Final = 1_000
 
 
@@ -221,7 +221,7 @@ def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict
 
 
 def _evaluate_condition(tree: TriggerTree, reading: _Reading) -> tuple[bool | None, tuple[_Term, ...]]:
-    """The value of a condition and the terms that decided it. Every part is read, so that `unknown` is complete."""
+    """The value of a condition and the terms that decided it. Every part is read, so `unknown` is complete."""
     kind = tree[0]
     if kind == "flag":
         flag = reading.observation.get(tree[1])
@@ -241,14 +241,14 @@ def _evaluate_condition(tree: TriggerTree, reading: _Reading) -> tuple[bool | No
         if None in values:
             return None, ()
         return not deciding, tuple(term for _, terms in parts for term in terms)
-    left, right = _number(tree[1], reading), _number(tree[2], reading)
+    left, right = _evaluate_number(tree[1], reading), _evaluate_number(tree[2], reading)
     if left is None or right is None:
         return None, ()
     holds = _COMPARE[kind](left, right)
     return holds, (_Term(tree, holds, (left, right)),)
 
 
-def _number(tree: TriggerTree, reading: _Reading) -> float | None:
+def _evaluate_number(tree: TriggerTree, reading: _Reading) -> float | None:
     kind = tree[0]
     if kind == "number":
         return float(tree[1])
@@ -258,9 +258,9 @@ def _number(tree: TriggerTree, reading: _Reading) -> float | None:
             reading.unknown[tree[1]] = None
         return value
     if kind == "neg":
-        value = _number(tree[1], reading)
+        value = _evaluate_number(tree[1], reading)
         return None if value is None else -value
-    left, right = _number(tree[1], reading), _number(tree[2], reading)
+    left, right = _evaluate_number(tree[1], reading), _evaluate_number(tree[2], reading)
     if left is None or right is None:
         return None
     result = math.nan if kind == "/" and right == 0 else _ARITHMETIC[kind](left, right)

@@ -1,4 +1,6 @@
-"""Times as text. Pure arithmetic: code below the kernel reads neither the system's clock nor its calendar."""
+"""Converts times to text and back. Pure arithmetic: code below the kernel reads neither the system's clock nor its
+calendar.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def as_utc(seconds: float | None) -> str | None:
 
 
 def as_exact_utc(seconds: float) -> str | None:
-    """The same with microseconds, for times close together. None before the year 0.
+    """Like `as_utc`, with microseconds, for times close together. None before the year 0.
 
     >>> as_exact_utc(951_782_399.25)
     '2000-02-28T23:59:59.250000Z'

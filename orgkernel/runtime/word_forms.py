@@ -1,8 +1,8 @@
-"""Words of a text and their stems: one word for `deploy`, `deployed` and `deployment`, `colour` and `color`.
+"""Splits a text into words and their stems: one stem for `deploy`, `deployed` and `deployment`, `colour` and `color`.
 
-The kernel and hosts must cut words in the same way, and hosts have the standard library only, so this is a small stemmer
-of our own. Both sides of a comparison go through it: a stem need not be a word, only the same for words that belong
-together.
+The kernel and hosts must cut words in the same way, and hosts have the standard library only, so this module contains
+a small stemmer. Both sides of a comparison use it. A stem does not have to be a word. It only has to be the same for
+related words.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -23,7 +23,7 @@ _MARKS: Final = lazy_pattern("[\u0300-\u036f]")
 _APOSTROPHES: Final = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "`": " ", "\u201c": '"', "\u201d": '"'}
 )
-# Scripts that are written without spaces: there, pairs of characters stand for words.
+# Scripts without spaces between words. Pairs of characters are used as words.
 _UNSPACED: Final = lazy_pattern("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _PARTS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NUMBERED: Final = lazy_pattern(r"[A-Za-z]{1,6}[0-9]{1,4}")
@@ -61,7 +61,7 @@ _JOINED: Final = (
     ("pull", lazy_pattern(r"\bpull request", re.I), "pullrequest"),
     ("'", lazy_pattern(r"\b(?:[ldmjcnst]|qu)'(?=\w{3})", re.I), ""),  # of French words
 )  # fmt: skip
-"""What a text must hold, the pattern, and what stands for it."""
+"""A substring that the text must contain, the pattern, and its replacement."""
 
 _SPELLING: Final = (
     (
@@ -428,23 +428,25 @@ class TextWord(NamedTuple):
     """A word of a text."""
 
     text: str
-    """As it is written, in lower case."""
+    """The word in lower case."""
     stem: str
     start: int
-    """Where it begins in the cleaned text."""
+    """Offset of the word in the cleaned text."""
     end: int
     part: bool
-    """Whether it is a part of an identifier such as `parse_invoice`."""
+    """Whether the word is part of an identifier such as `parse_invoice`."""
 
 
 def clean(text: str, most: int) -> str:
-    """The text without marks that cannot be seen, in one form of Unicode, cut to a number of characters."""
+    """The text without invisible characters, in normalized Unicode, cut to a number of characters."""
     text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text[: 2 * most])).translate(_APOSTROPHES)
     return _MARKS.sub("", unicodedata.normalize("NFKD", text))[:most]
 
 
 def find_tokens(text: str, parts: bool = True) -> list[TextWord]:
-    """The words of a cleaned text in order. Identifiers count as their parts; folders of a path do not count."""
+    """The words of a cleaned text in order. Identifiers are split into their parts, and folders of a path are
+    skipped.
+    """
     lowered = text.lower()
     if len(lowered) != len(text):  # a few characters have no single lower-case form
         text = lowered
@@ -462,7 +464,7 @@ def find_tokens(text: str, parts: bool = True) -> list[TextWord]:
 
 
 def join_words(text: str) -> str:
-    """The text with `log in` as `login` and the like."""
+    """Join words such as `log in` into `login`."""
     lowered = text.lower()
     for part, pattern, joined in _JOINED:
         if part in lowered:
@@ -471,7 +473,7 @@ def join_words(text: str) -> str:
 
 
 def _find_last_of_path(word: str, start: int) -> tuple[str, int]:
-    """What a path ends in: folders say where something lies, not what is to be done. `and/or` is no path."""
+    """The last name of a path. Folders describe a location, not a task. `and/or` is not a path."""
     pieces = word.split("/")
     if len(pieces) == 2 and "." not in word and "_" not in word:
         return word, start
@@ -562,7 +564,7 @@ def _strip_tense(word: str) -> str:
     for ending in ("ing", "ed"):
         left = word[: -len(ending)]
         if word.endswith(ending) and len(left) >= 3 and _VOWEL.search(left):
-            # `eed` of `feed` and `need` is no ending, and `bring` has no vowel left.
+            # `eed` in `feed` and `need` is not an ending, and the stem of `bring` would have no vowel.
             if ending == "ed" and left[-1] == "e":
                 return word
             if len(left) == 4 and left[-2:] in (

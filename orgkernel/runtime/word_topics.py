@@ -1,8 +1,8 @@
-"""Which words belong together: words that mean nearly the same, and the words of a trade.
+"""Groups of related words: synonyms, and the words of a trade.
 
-A sentence rarely uses the words of a role's description: "my laptop stays black" is for whoever "looks after hardware".
-One list has groups of words of one meaning, the other a line for each trade: what people who do it are called, and words
-of the requests they get. How much that says about a role is decided in `text_index.py`.
+A request rarely uses the words of a role's description: "my laptop stays black" is meant for a role that "looks after
+hardware". One list contains groups of synonyms. The other has a line for each trade: job titles, and words of typical
+requests. `text_index.py` decides their weight.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -16,26 +16,27 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 TABLES: Final = "word_topics.json"
-"""The file beside this module. `python -m tools.regenerate` makes it from the lists in `tools/word_lists`."""
+"""File with the tables, next to this module. `python -m tools.regenerate` builds it from the lists in
+`tools/word_lists`."""
 GAP: Final = "…"
-"""Stands in a phrase for a few words that do not matter: `walk … through`."""
+"""Placeholder in a phrase for a few words that do not matter: `walk … through`."""
 
 
 class Trade(NamedTuple):
     """A kind of work."""
 
     titles: tuple[tuple[str, ...], ...]
-    """What people who do it are called, as stems."""
+    """Stems of the trade's job titles."""
     words: frozenset[str]
-    """Stems of the words that its requests use, titles included, and its phrases."""
+    """Stems of the words in typical requests, including titles, and its phrases."""
     hints: frozenset[str]
-    """Those that requests of other trades use as well: they count half."""
+    """Words that requests of other trades also use. They have half the weight."""
 
 
 @cache
 def read_tables() -> dict[str, Any]:
-    """The tables, from the file beside this module. None where somebody removed or cut the file: then roles' own words
-    decide alone.
+    """The tables, from the file next to this module. Empty if the file is missing or damaged. Then only the roles'
+    own words decide.
     """
     try:
         return dict(json.loads(pkgutil.get_data(__package__, TABLES) or b""))
@@ -44,14 +45,14 @@ def read_tables() -> dict[str, Any]:
 
 
 def map_groups_by_stem() -> Mapping[str, Sequence[str]]:
-    """The groups of words of one meaning that each stem belongs to."""
+    """The synonym groups of each stem."""
     groups: dict[str, list[str]] = read_tables()["groups"]
     return groups
 
 
 @cache
 def list_trades() -> dict[str, Trade]:
-    """Every trade by its key, which lasts as long as its line is not changed."""
+    """The trades, keyed by an id that changes only with the trade's line."""
     return {
         key: Trade(tuple(map(tuple, titles)), frozenset(words).union(hints), frozenset(hints))
         for key, (titles, words, hints) in read_tables()["trades"].items()
@@ -60,7 +61,7 @@ def list_trades() -> dict[str, Trade]:
 
 @cache
 def map_trades_by_stem() -> dict[str, tuple[str, ...]]:
-    """The trades that each stem or phrase is of."""
+    """The trades of each stem or phrase."""
     keys_by_word: dict[str, list[str]] = {}
     for key, trade in list_trades().items():
         for word in trade.words:
@@ -70,13 +71,13 @@ def map_trades_by_stem() -> dict[str, tuple[str, ...]]:
 
 @cache
 def list_known_words() -> frozenset[str]:
-    """Every word of the lists as it is written, for what is misspelled."""
+    """Every word of the lists, unstemmed, for correcting misspelled words."""
     return frozenset(read_tables()["words"])
 
 
 @cache
 def map_phrases_by_first_stem() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Phrases as stems, by the first of these, the longest first."""
+    """Phrases as stems, keyed by their first stem, longest first."""
     phrases_by_stem: dict[str, list[tuple[str, ...]]] = {}
     for phrase in map_trades_by_stem():
         if " " in phrase:
@@ -90,7 +91,7 @@ def map_phrases_by_first_stem() -> dict[str, tuple[tuple[str, ...], ...]]:
 
 @cache
 def map_trades_by_title_word() -> dict[str, tuple[str, ...]]:
-    """The trades with titles of several words, by the first of these."""
+    """Trades with titles of several words, keyed by the first word."""
     keys_by_word: dict[str, dict[str, None]] = {}
     for key, trade in list_trades().items():
         for title in trade.titles:

@@ -1,7 +1,8 @@
-"""Whether a compiled bundle says what `active.json` and `roles/*.json` say now: only then may a host use it.
+"""Checks whether a compiled bundle agrees with the current `active.json` and `roles/*.json`. A host may use it only
+then.
 
-Somebody may edit these files beside a bundle that was compiled before, or copy an organization of their own over one of
-the same name. Then the files count, and not the bundle.
+A user can edit these files next to an older bundle, or copy another organization over one of the same name. Then the
+files take precedence over the bundle.
 
 Standard library only: this module also runs inside hosts.
 """
@@ -14,7 +15,7 @@ from typing import Any, Final
 from .bundle import Bundle
 
 SETTINGS: Final = "x_orgkernel"
-"""The part of `active.json` that is about the host and not about the organization."""
+"""The part of `active.json` that configures the host and not the organization."""
 
 
 _MOST_ROLES: Final = 1_000
@@ -40,7 +41,7 @@ def _list_subordinates(entry: object) -> list[str]:
 
 
 def _is_plain(role_id: str) -> bool:
-    """Whether a role's name can be that of a file, and of no file elsewhere."""
+    """Whether a role's name can be a file name, and cannot lead to another folder."""
     return (
         0 < len(role_id) <= 200
         and role_id.isprintable()
@@ -50,7 +51,7 @@ def _is_plain(role_id: str) -> bool:
 
 
 def find_changed(bundle: Bundle, document: Mapping[str, Any], profiles: Mapping[str, object]) -> list[str]:
-    """The files that say something else than the bundle. A role without a file is as it was compiled."""
+    """The files that differ from the bundle. A role without a file is treated as unchanged."""
     fields = {name: value for name, value in document.items() if name != SETTINGS}
     changed = [] if fields == bundle.document else ["active.json"]
     for role_id, profile in profiles.items():

@@ -1,1 +1,1 @@
-"""Shell commands: which destructive operations they would do. A command is parsed, never run."""
+"""Shell commands: detects the destructive operations in a command. A command is parsed, never run."""

@@ -1,4 +1,4 @@
-"""Recognize destructive operations in a shell command without running it."""
+"""Recognizes destructive operations in a shell command without running it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgkernel.shell.verdict import CommandCheck, CommandOutcome
 
 
 def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
-    """What a command would destroy, as far as that can be seen.
+    """Check a command for destructive operations.
 
     >>> check_command("git -C site push -f").operations[0].id
     'force_push'
@@ -27,12 +27,12 @@ def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
 
 
 class CommandWrites(NamedTuple):
-    """What a command changes here, as far as that can be seen."""
+    """The changes that a command makes on this machine, as far as they can be determined."""
 
     touched: tuple[tuple[str, Ownership], ...]
-    """Paths, and whose they are. Parts of them may not be known."""
+    """Paths with their ownership. Parts of a path can be unknown."""
     programs: tuple[tuple[str, ...], ...]
-    """The words of each program that is run."""
+    """The words of each program that the command runs."""
 
 
 def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:

@@ -1,6 +1,6 @@
-"""Words of a shell that are known in part: characters that stand for what only a run would show.
+"""Partially known words of a shell: special characters stand for parts that only a run would show.
 
-They lie in a private range of Unicode. A command that contains one itself is not read.
+The characters are in a private range of Unicode. A command that itself contains one of them is not analyzed.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ import re
 from typing import Final, NamedTuple
 
 UNKNOWN: Final = "\ue000"
-"""Text that is not known, within one word."""
+"""Unknown text within one word."""
 MANY: Final = "\ue001"
-"""Text that is not known and may be any number of words."""
+"""Unknown text that can be any number of words."""
 GLOB: Final = "\ue002"
-"""What a `*` stands for: any part of one name."""
+"""Part of a name that matches a `*`."""
 ONE: Final = "\ue003"
-"""What a `?` or `[…]` stands for: one character."""
+"""Character that matches a `?` or `[…]`."""
 HOME: Final = "\ue004"
 TEMPORARY: Final = "\ue005"
 """A path that `mktemp` made for this command."""
 PLAIN: Final = "\ue006"
-"""Text that is not known but has no separators: a date, a number, the name of a host."""
+"""Unknown text without separators: a date, a number, a host name."""
 OWN_PROCESS: Final = "\ue007"
 """The id of a process that the command started."""
 FIELD: Final = "\ue008"
-"""White space of an expansion without quotes: a new word begins here."""
+"""White space of an unquoted expansion: a new word begins here."""
 OPEN: Final = "\ue009"
 COMMA: Final = "\ue00a"
 CLOSE: Final = "\ue00b"
@@ -50,7 +50,7 @@ MOST_ALTERNATIVES: Final = 64
 
 
 class ShellWord(NamedTuple):
-    """A word of a command with marks, and where it is: offsets of bytes in the text that was given."""
+    """A word of a command with marks, and its byte offsets in the given text."""
 
     text: str
     start: int
@@ -58,16 +58,16 @@ class ShellWord(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether nothing in it depends on a run."""
+        """Whether no part of the word depends on a run."""
         return PRIVATE.search(self.text) is None
 
     @property
     def is_open(self) -> bool:
-        """Whether it may be an option, or several words."""
+        """Whether the word could be an option, or several words."""
         return self.text[:1] in (UNKNOWN, MANY)
 
     def but(self, text: str) -> ShellWord:
-        """The same place with another text."""
+        """A copy of the word with another text."""
         return ShellWord(text, self.start, self.end)
 
 
@@ -77,17 +77,19 @@ def shown(text: str) -> str:
 
 
 def is_known(text: str) -> bool:
-    """Whether nothing in it depends on a run."""
+    """Whether no part of the text depends on a run."""
     return PRIVATE.search(text) is None
 
 
 def is_unclear(text: str) -> bool:
-    """Whether a part of it is not known at all, as opposed to a glob or a home directory."""
+    """Whether part of the text is completely unknown, as opposed to a glob or a home directory."""
     return UNKNOWN in text or MANY in text
 
 
 def split_fields(text: str) -> list[str]:
-    """The words that one word becomes: `{a,b}` is two, and so is an unquoted variable with a space in it."""
+    """Split one word into the words that it expands to: `{a,b}` becomes two, and an unquoted variable is split at
+    spaces.
+    """
     words = []
     for alternative in _alternatives(text):
         fields = alternative.split(FIELD) if FIELD in alternative else [alternative]

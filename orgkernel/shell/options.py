@@ -1,4 +1,4 @@
-"""Options of a program in all their spellings: `-rf`, `-r -f`, `--recursive`, `--rec`, `--name=value`, `--`."""
+"""Parses the options of a program in all spellings: `-rf`, `-r -f`, `--recursive`, `--rec`, `--name=value`, `--`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from orgkernel.shell.marks import ShellWord
 
 @dataclass(slots=True)
 class Options:
-    """What was given to a program."""
+    """The options of a program."""
 
     flags: set[str] = field(default_factory=set)
-    """Letters and long names without dashes, as they were resolved."""
+    """Resolved letters and long names, without dashes."""
     values: dict[str, list[ShellWord]] = field(default_factory=dict)
     operands: list[ShellWord] = field(default_factory=list)
     is_open: bool = False
-    """Whether a word that is not known may hold options."""
+    """Whether an unknown word could contain options."""
 
     def has(self, *names: str) -> bool:
         return any(name in self.flags or name in self.values for name in names)
@@ -31,7 +31,7 @@ class Options:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The names in a text that lists them."""
+    """The names in a string that lists them."""
     return frozenset(text.split())
 
 
@@ -44,11 +44,11 @@ def read_options(
     first_operand_ends: bool = False,
     single_dash_longs: bool = False,
 ) -> Options:
-    """Options and operands.
+    """Parse options and operands.
 
-    `valued` are the letters that take a value, `long_valued` the long options that do. `longs` are the long options
-    without one that may be abbreviated. With `first_operand_ends`, what follows the first operand is another command.
-    With `single_dash_longs`, `-name` is a long option.
+    `valued` are the letters that take a value, and `long_valued` the long options that do. `longs` are the long
+    options without a value that may be abbreviated. With `first_operand_ends`, the words after the first operand are
+    another command. With `single_dash_longs`, `-name` is a long option.
     """
     options = Options()
     words = list(args)
@@ -69,7 +69,7 @@ def read_options(
                 options.values.setdefault(name, []).append(words[number])
                 number += 1
             else:
-                # An abbreviation of several options may be any of them.
+                # An abbreviation that fits several options can be any of them.
                 if name not in longs:
                     options.flags.update(each for each in longs if name and each.startswith(name))
                 options.flags.add(name)

@@ -1,7 +1,7 @@
-"""Whose a path is: the task's own, or foreign.
+"""Determines the ownership of a path: the task's own, or foreign.
 
-Without a statement, what lies below the directory that a command runs in is own, except the directory itself and `.git`.
-With owned globs, only what lies in one of them is. What cannot be placed is never own.
+By default, everything below the current directory of a command is own, except for the directory itself and `.git`. If
+globs are given, only paths in one of them are own. A path that cannot be located is never own.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from orgkernel.shell.marks import (
 )
 
 Ownership = Literal["own", "foreign", "temporary", "variable", "unclear"]
-"""`temporary`: somewhere in a directory for temporary files, made by nobody knows whom. `variable`: it begins with text that
-is not known. `unclear`: it seems to be own, but a part is not known."""
+"""`temporary`: in a directory for temporary files, with an unknown creator. `variable`: the path begins with unknown
+text. `unclear`: the path seems to be own, but part of it is unknown."""
 _TEMPORARY: Final = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")
 _WILD: Final = {ord(GLOB): "*", ord(ONE): "?", ord(PLAIN): "*"}
 _SINKS: Final = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
@@ -34,12 +34,12 @@ _ANY_NAME: Final = dict.fromkeys(map(ord, (GLOB, ONE, PLAIN, UNKNOWN, MANY)), "0
 
 
 class Ground(msgspec.Struct, frozen=True):
-    """What the task owns."""
+    """The files that belong to the task."""
 
     root: str | None = None
-    """The absolute path of the directory the command runs in, if it is known."""
+    """The absolute path of the directory in which the command runs, if it is known."""
     own: tuple[str, ...] | None = None
-    """Globs of what the task may delete and overwrite. Relative ones start at the root."""
+    """Globs of files that the task may delete and overwrite. Relative globs start at the root."""
 
 
 def is_sink(path: str) -> bool:
@@ -48,14 +48,14 @@ def is_sink(path: str) -> bool:
 
 
 def join(folder: str, path: str) -> str:
-    """A path as seen from the root, where `folder` is the current directory."""
+    """A path relative to the root, where `folder` is the current directory."""
     if path[:1] in ("/", HOME, TEMPORARY, ROOT, UNKNOWN, MANY) or not folder:
         return path
     return f"{folder}/{path}"
 
 
 def owner_of(path: str, ground: Ground, *, is_elsewhere: bool = False) -> Ownership:
-    """Whose a path is. `is_elsewhere`: on another machine or in a container, where nothing is own."""
+    """The ownership of a path. `is_elsewhere` means another machine or a container, where nothing is own."""
     first = path[:1]
     if first == TEMPORARY:
         return "own" if ".." not in path.split("/") else "foreign"
@@ -108,7 +108,9 @@ def _has_unknown(names: list[str]) -> bool:
 
 
 def _walk(path: str) -> tuple[list[str], str]:
-    """The names of a path without `.` and `..`, and where it starts: `/`, a home, or nothing. `..:` first: it leaves the root."""
+    """The names of a path without `.` and `..`, and its start: `/`, a home directory, or nothing. A leading `..`
+    leaves the root.
+    """
     start = "/" if path[:1] == "/" else HOME if path[:1] == HOME else ""
     names: list[str] = []
     for name in path.lstrip(HOME).split("/"):
@@ -133,7 +135,9 @@ def _below_root(start: str, names: list[str], root: str | None) -> list[str] | N
 
 
 def _is_stated(start: str, names: list[str], ground: Ground) -> bool:
-    """Whether a path surely lies in an owned glob, or is a folder that one names. A `*` stands for every name there."""
+    """Whether a path is certainly in an owned glob, or is a folder that a glob names. A `*` in the path stands for
+    every name.
+    """
     if start == HOME or "..:" in names or not names:
         return False
     path = ("/" if start else "") + "/".join(names).translate(_ANY_NAME)

@@ -1,7 +1,8 @@
-"""Walk through what a shell would do with a text, without doing it.
+"""Simulates the effects of a shell command without running it.
 
-Error policy: fails closed. What a construct does is either known here, or is reported as not read. Nothing is run, and no
-file is opened. Work, depth and length have limits, and what lies beyond one is not read.
+Error policy: fails closed. The effect of a construct is either known, or the construct is reported as not read. No
+command is run, and no file is opened. Work, depth and length are limited, and parts beyond a limit are reported as
+not read.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ from orgkernel.shell.verdict import CommandPlace, DestructiveOperation, UnreadPa
 
 MOST_CHARACTERS: Final = 10_000
 MOST_SCRIPTS: Final = 12
-"""How deeply a script may be nested in a script: `sh -c "sh -c …"`."""
+"""Maximum nesting of scripts in scripts: `sh -c "sh -c …"`."""
 MOST_NODES: Final = 60
-"""How deeply constructs may be nested in one script."""
+"""Maximum nesting of constructs in one script."""
 MOST_STEPS: Final = 10_000
 MOST_FINDINGS: Final = 100
 LONGEST_TEXT: Final = 20_000
-"""A longer output or value is not known."""
+"""Maximum length of an output or value. A longer one is unknown."""
 
 MOST_MISTAKES: Final = 3
 MOST_SYMBOLS: Final = 2_500
@@ -95,18 +96,18 @@ _SYSTEM: Final = (
 _DEVICE: Final = lazy_pattern(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-|md|loop)")
 
 Program = Callable[["ProgramCall"], str | None]
-"""What a program does: it notes operations, and returns what it prints as far as that is known."""
+"""Simulates a program: records its operations, and returns its output as far as it is known."""
 
 
 @dataclass(slots=True)
 class Script:
-    """The text that is being read, and where its parts are in the text that was given."""
+    """A script, and the positions of its parts in the given text."""
 
     source: bytes
     start: int
     end: int
     is_exact: bool
-    """Whether each byte of it is at `start` and after; otherwise all of it is at one place."""
+    """Whether each byte is at `start` and after. Otherwise the whole script has a single position."""
 
     def place(self, node: Node) -> tuple[int, int]:
         if self.is_exact:
@@ -124,7 +125,7 @@ class ProgramCall:
     word: ShellWord
     """The word that names the program."""
     stdin: str | None
-    """What it reads: text with marks, or None for nothing."""
+    """Standard input: text with marks, or None for nothing."""
 
     def found(self, operation: str, message: str, at: ShellWord | None = None) -> None:
         self.reader.found(operation, message, (self.word, *self.args), at or self.word)
@@ -138,19 +139,19 @@ class ProgramCall:
             return self.reader.execute(tuple(words), stdin if stdin is not None else self.stdin)
 
     def script(self, text: ShellWord | str, *, through: str = "", args: Sequence[ShellWord] = ()) -> str:
-        """A script that this program reads."""
+        """Read a script that this program runs."""
         word = text if isinstance(text, ShellWord) else self.word.but(text)
         with self.reader.through(through or self.name):
             return self.reader.run_text(word, args, self.stdin)
 
     def owner(self, path: ShellWord | str) -> Ownership:
-        """Whose a path is that the program changes."""
+        """The ownership of a path that the program changes."""
         return self.reader.touch(path if isinstance(path, str) else path.text)
 
 
 @dataclass(slots=True)
 class Reader:
-    """What was found while a text is read, and what is known of the shell's state."""
+    """The findings while a text is read, and the known state of the shell."""
 
     programs: Mapping[str, Program]
     ground: Ground
@@ -159,11 +160,11 @@ class Reader:
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, Node | str] = field(default_factory=dict)
     traps: list[ShellWord] = field(default_factory=list)
-    """What runs when the shell ends."""
+    """Commands that run when the shell ends."""
     written: dict[str, str] = field(default_factory=dict)
     """Files that the command wrote, with their text as far as it is known."""
     touched: list[tuple[str, Ownership]] = field(default_factory=list)
-    """Paths that the command changes here, as far as that can be seen, with whose they are."""
+    """Paths that the command changes on this machine, as far as they are known, with their ownership."""
     programs_run: list[tuple[str, ...]] = field(default_factory=list)
     """The words of each program that the command runs here, as far as they are known."""
     folder: str = ""
@@ -180,7 +181,7 @@ class Reader:
     _is_exhausted: bool = False
     _seen: set[object] = field(default_factory=set)
 
-    # What is reported
+    # Results.
 
     def found(self, operation: str, message: str, words: Sequence[ShellWord], at: ShellWord) -> None:
         if len(self.operations) >= MOST_FINDINGS:
@@ -227,18 +228,18 @@ class Reader:
     # Scripts
 
     def read(self, text: str) -> None:
-        """Read the text that was given."""
+        """Read the given text."""
         self._given = text.encode()
         self._run(Script(self._given, 0, len(self._given), is_exact=True), ())
         for script in self.traps:
             with self.through("trap"):
                 self.run_text(script)
         for name in [name for name in self.functions if name not in self._called]:
-            # A function that nobody called may be called later.
+            # A function that was not called yet can be called later.
             self._call_function(ShellWord(name, 0, len(self._given)), (), None)
 
     def run_text(self, word: ShellWord, args: Sequence[ShellWord] = (), stdin: str | None = None) -> str:
-        """Read a script that is a word of another one, or what a program printed."""
+        """Read a script that is a word of another script, or the output of a program."""
         if self._depth >= MOST_SCRIPTS:
             self.not_read("scripts are nested too deeply", (word,), word)
             return UNKNOWN
@@ -280,7 +281,7 @@ class Reader:
             self._unbind(positional)
 
     def _bind(self, args: Sequence[ShellWord]) -> dict[str, str]:
-        """Positional parameters; the earlier ones."""
+        """Bind positional parameters. Returns the earlier ones."""
         before = {name: value for name, value in self.variables.items() if name in "@*" or name.isdigit()}
         for name in before:
             del self.variables[name]
@@ -296,14 +297,14 @@ class Reader:
         self.variables.update(before)
 
     def touch(self, path: str) -> Ownership:
-        """Whose a path is that is changed."""
+        """Record a changed path. Returns its ownership."""
         ownership = self.owner(path)
         if not self.is_elsewhere:
             self.touched.append((join(self.folder, path), ownership))
         return ownership
 
     def owner(self, path: str) -> Ownership:
-        """Whose a path is."""
+        """The ownership of a path."""
         ownership = owner_of(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
         if (
             ownership == "foreign"
@@ -311,13 +312,13 @@ class Reader:
             and not self.is_elsewhere
             and _PROJECT.match(self.folder)
         ):
-            # `cd ~/shop && rm -rf dist` is what somebody writes who works there.
+            # A worker in that folder writes `cd ~/shop && rm -rf dist`.
             return "unclear" if owner_of(path, self.ground) == "own" else ownership
         return ownership
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """On another machine, or in a container: nothing there is own, and no variable is known."""
+        """Another machine or a container, where nothing is own and no variable is known."""
         before = self.folder, self.is_elsewhere, self.variables, self.functions
         self.folder, self.is_elsewhere, self.functions = "", True, {}
         self.variables = {"PWD": UNKNOWN}
@@ -376,7 +377,7 @@ class Reader:
             return self._sequence(node, stdin)
 
     def _branches(self, node: Node, stdin: str | None) -> str:
-        """Parts of which some are run, perhaps again: what they assign is known only if nothing changed."""
+        """Branches of which some are run, possibly repeatedly. A variable stays known only if no branch changes it."""
         before, folder = dict(self.variables), self.folder
         printed = self._sequence(node, stdin)
         for name in {*before, *self.variables}:
@@ -390,7 +391,7 @@ class Reader:
         return printed
 
     def _loop(self, node: Node, stdin: str | None) -> str:
-        """A loop is read twice, so that what the first round assigns is known in the second."""
+        """Read a loop twice, so assignments of the first round are known in the second."""
         self._branches(node, stdin)
         return self._branches(node, stdin)
 
@@ -423,9 +424,7 @@ class Reader:
         body = self.functions[name.text]
         self._called.add(name.text)
         if name.text in self._running:
-            self.not_read(
-                "a function calls itself, and what it does in the end cannot be seen", (name, *args), name
-            )
+            self.not_read("a function calls itself, so its effect cannot be seen", (name, *args), name)
             return UNKNOWN
         self._running.append(name.text)
         try:
@@ -487,7 +486,9 @@ class Reader:
         extra: list[ShellWord],
         writes: list[tuple[str, ShellWord]],
     ) -> str | None:
-        """What is read after a redirection; what it writes, and commands on the line of a here-document, are collected."""
+        """The text after an input redirection. Output files, and commands on the line of a here-document, are
+        collected.
+        """
         if node.type == "herestring_redirect":
             return "".join(self._text(child) for child in node.named_children) + "\n"
         if node.type == "file_redirect":
@@ -543,13 +544,13 @@ class Reader:
         return self._between(node, lambda text: re.sub(r"\\([$`\\\n])", lambda m: m[1].strip("\n"), text))
 
     def read_file(self, path: str) -> str:
-        """What a program reads from a file: known if the command wrote it."""
+        """The content of a file for a program. It is known if the command wrote the file."""
         if path == "/dev/null":
             return ""
         return self.written.get(join(self.folder, path), UNKNOWN)
 
     def write(self, target: ShellWord, text: str, *, appends: bool, is_empty: bool = False) -> None:
-        """A file that is written: noted if it is not the task's own."""
+        """Write a file. It is reported if it is not the task's own."""
         path = target.text
         if is_sink(path):
             return
@@ -577,7 +578,7 @@ class Reader:
                 return
         if appends:
             return
-        self.not_read("whether this overwrites a file of somebody else cannot be seen", (target,), target)
+        self.not_read("whether this overwrites a file of another owner cannot be seen", (target,), target)
 
     # Commands
 
@@ -613,7 +614,7 @@ class Reader:
     def execute(
         self, words: tuple[ShellWord, ...], stdin: str | None, assigned: Mapping[str, str] | None = None
     ) -> str:
-        """Run a program by name; what it prints."""
+        """Run a program by name. Returns its output."""
         if not words:
             return ""
         self._steps += len(words)
@@ -623,7 +624,7 @@ class Reader:
         first, args = words[0], words[1:]
         if not first.is_known:
             if first.text.strip() and not set(first.text) <= {FIELD, " "}:
-                self.not_read("which program this is, is not known until the command runs", words, first)
+                self.not_read("the program is only known at run time", words, first)
             return UNKNOWN
         if not self.is_elsewhere:
             self.programs_run.append(tuple(word.text for word in words))
@@ -676,7 +677,7 @@ class Reader:
         name, value = self._assignment(node)
         self.variables[name] = _one_word(value)
         if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
-            self._not_understood(node, "whether somebody needs the record of commands cannot be seen")
+            self._not_understood(node, "whether the record of commands is still needed cannot be seen")
         if name in _RUN_VARIABLES and value:
             with self.through(name):
                 self.run_text(ShellWord(value, *self._script.place(node)))
@@ -696,11 +697,11 @@ class Reader:
         for child in node.named_children:
             self.variables[_source(child)] = ""
             if _source(child) == "HISTFILE":
-                self._not_understood(node, "whether somebody needs the record of commands cannot be seen")
+                self._not_understood(node, "whether the record of commands is still needed cannot be seen")
         return ""
 
     def _expressions(self, node: Node, _: str | None) -> str:
-        """A test or arithmetic: only what is substituted in it is run."""
+        """A test or arithmetic: only substitutions in it are run."""
         for child in node.children:
             if child.type in _EXPANSIONS:
                 self._text(child)
@@ -811,7 +812,7 @@ class Reader:
         return "".join(parts)
 
     def _between(self, node: Node, unescape: Callable[[str], str], delimiter: int = 0) -> str:
-        """The text of a node whose children are expansions, with these replaced."""
+        """The text of a node, with the expansions among its children replaced."""
         parts, at = [], node.start_byte + delimiter
         for child in node.children:
             if child.type in _EXPANSIONS:
@@ -866,7 +867,7 @@ class Reader:
 
 
 def _without_affix(value: str | None, operator: str) -> str | None:
-    """`${name%.txt}`, `${name##*/}`: a value without an end or a beginning that is written out."""
+    """`${name%.txt}`, `${name##*/}`: a value without a literal suffix or prefix."""
     if value is None or marks.is_unclear(value):
         return None
     if operator == "##*/":
@@ -878,7 +879,7 @@ def _without_affix(value: str | None, operator: str) -> str | None:
 
 
 def parse_script(source: bytes) -> Tree | None:
-    """The tree of a script; None for text whose mistakes would take the parser long to get over."""
+    """The tree of a script. None for text with mistakes on which the parser would spend too much time."""
     if _RUN_OF_SYMBOLS.search(source) or len(_SYMBOL.findall(source)) > MOST_SYMBOLS:
         return None
     mistakes = 0
@@ -895,7 +896,7 @@ def parse_script(source: bytes) -> Tree | None:
 
 
 def _as_fields(text: str) -> str:
-    """The text of an expansion without quotes: white space separates words, and unknown text may be several."""
+    """The text of an unquoted expansion: white space separates words, and unknown text can be several words."""
     spread = re.sub(r"\s+", FIELD, text)
     return spread.replace(UNKNOWN, MANY).replace("*", GLOB)
 
@@ -910,7 +911,7 @@ def _is_at_start(node: Node) -> bool:
 
 
 def _unquoted(text: str, *, at_start: bool = False) -> str:
-    """A part of a word without quotes: escapes removed, wildcards, braces and the home directory marked."""
+    """An unquoted part of a word: escapes are removed, and wildcards, braces and the home directory are marked."""
     home = ""
     if at_start and text[:1] == "~":
         name, slash, rest = text[1:].partition("/")
@@ -949,7 +950,7 @@ def _ansi_text(text: str) -> str:
 
 
 def _as_script(text: str) -> str:
-    """A text with marks as the source of a script: what is not known becomes a variable that nobody set."""
+    """A text with marks as shell source: an unknown part becomes a variable that is never set."""
     for mark, source in (
         (UNKNOWN, "${__unknown}"), (MANY, "${__unknown}"), (GLOB, "*"), (ONE, "?"), (HOME, "~"), (FIELD, " "), (ROOT, "${PWD}"),
         (OWN_PROCESS, "$!"), (PLAIN, "${RANDOM}"), (marks.TEMPORARY, "${__unknown}"),
@@ -984,7 +985,8 @@ _LOADING_VARIABLES: Final = frozenset(
         "PYTHONSTARTUP",
     }
 )
-"""Variables that make other programs run code. `PATH` is not among them: who changes it still names programs."""
+"""Variables that make other programs run code. `PATH` is not included, because a command with another `PATH` still
+names its programs."""
 _PROJECT: Final = lazy_pattern(
     rf"(?:{HOME}|/home/[^/]+|/Users/[^/]+|/workspaces?|/work|/repos?|/code|/projects?)/[^/]+(?!.*\.\.)|/app$"
 )
@@ -994,7 +996,7 @@ _RUN_VARIABLES: Final = frozenset(
         "GIT_PROXY_COMMAND", "LESSOPEN", "GIT_ASKPASS", "SSH_ASKPASS",
     }
 )  # fmt: skip
-"""Variables whose value a program runs."""
+"""Variables whose value is run as a command."""
 _VALUES: Final = frozenset(
     {
         "word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number", "array", "subscript",

@@ -1,4 +1,4 @@
-"""Statements of SQL that drop or delete. Texts, quoted names and comments are never read as statements."""
+"""SQL statements that drop or delete. Strings, quoted names and comments are never read as statements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HARMLESS: Final = names_in(
 
 
 class SqlFinding(NamedTuple):
-    """What a statement does; without an operation, what cannot be seen of it."""
+    """The effect of a statement. Without an operation, the part of it that cannot be determined."""
 
     operation: str
     message: str
@@ -48,7 +48,7 @@ class _Token(NamedTuple):
 
 
 def read_sql(sql: str, *, depth: int = 0) -> Iterator[SqlFinding]:
-    """What the statements of a text drop or delete."""
+    """The destructive effects of the statements in a text."""
     for statement in _statements(sql):
         yield from _read(statement, depth)
 
@@ -94,7 +94,7 @@ def _read(tokens: Sequence[_Token], depth: int) -> Iterator[SqlFinding]:
     if first == "UPDATE" and "WHERE" not in words and "SET" in words:
         yield SqlFinding("unbounded_delete", "changes every row of a table")
     if any(name in words for name in ("PG_TERMINATE_BACKEND", "XP_CMDSHELL")):
-        yield SqlFinding("force_kill", "ends connections of others or runs a program")
+        yield SqlFinding("force_kill", "ends connections of other users or runs a program")
     if first in ("DO", "EXECUTE", "EXEC", "CALL") and depth < 3:
         bodies = [token.text for token in tokens if token.kind in ("body", "text")]
         for body in bodies:

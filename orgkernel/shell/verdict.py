@@ -1,4 +1,4 @@
-"""What is known about a shell command: the destructive operations found in it, and what could not be read."""
+"""The result of checking a shell command: the destructive operations in it, and the parts that could not be read."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import msgspec
 CommandOutcome = Literal["harmless", "destructive", "cannot_tell"]
 
 CATALOG: Final = {
-    "delete_directory": "deletes a directory with everything in it that is not the task's own",
+    "delete_directory": "recursively deletes a directory that is not the task's own",
     "destroy_data": "erases or overwrites a file or device that is not the task's own",
     "delete_resource": "deletes a remote or managed resource: a volume, bucket, machine, namespace, repository, account",
     "force_push": "overwrites what others may have pushed",
     "discard_changes": "discards work in a repository that is not committed, or commits of a branch",
     "delete_branch": "deletes a branch by force, or deletes a branch or tag of a remote",
-    "rewrite_history": "rewrites or expires the history of a repository, so that old commits cannot be found again",
+    "rewrite_history": "rewrites or expires the history of a repository, so old commits cannot be found again",
     "drop_table": "drops or empties a table, column, schema, database, collection or cache",
     "unbounded_delete": "deletes or changes rows without a limit, or with a predicate whose matches are not fixed",
     "send_email": "sends real email",
@@ -24,11 +24,11 @@ CATALOG: Final = {
     "force_kill": "kills by force a process that the command did not start",
     "disable_safeguard": "stops, disables or deletes backup, retention, versioning or audit",
 }
-"""The destructive operations by id, and what each does."""
+"""The destructive operations and their descriptions, keyed by id."""
 
 
 class CommandPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a part of a command is. Lines and columns count from 1, in characters."""
+    """The position of a part of a command. Lines and columns count from 1, in characters."""
 
     line: int
     column: int
@@ -37,19 +37,19 @@ class CommandPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DestructiveOperation(msgspec.Struct, frozen=True, kw_only=True):
-    """A destructive operation that a command would do."""
+    """A destructive operation in a command."""
 
     id: str
     message: str
     words: tuple[str, ...]
-    """The words of the program that does it, as it would get them. `…` stands for text that is not known."""
+    """The words of the program that does it, after expansion. `…` stands for unknown text."""
     through: tuple[str, ...]
-    """The programs and constructs that lead to it, outermost first: `sudo`, `xargs`, `sh -c`."""
+    """The programs and constructs around it, outermost first: `sudo`, `xargs`, `sh -c`."""
     at: CommandPlace
 
 
 class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a command whose effect cannot be seen."""
+    """A part of a command whose effect cannot be determined."""
 
     message: str
     words: tuple[str, ...]
@@ -58,7 +58,7 @@ class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about a shell command without running it."""
+    """The result of checking a shell command without running it."""
 
     outcome: CommandOutcome
     operations: tuple[DestructiveOperation, ...] = ()

@@ -1,7 +1,8 @@
-"""Can a shell command verify anything? Only if its exit code depends on a program that looks at something.
+"""Checks whether a shell command can verify anything. It can only if its exit code depends on a program that examines
+something.
 
-Every part of a command has the exit codes it may end with, as far as that is known without running it: 0, 1 for any other,
-or both. A program that is not known may end with both. A command that can end with only one of them verifies nothing.
+Every part of a command has a set of possible exit codes, as far as they are known without running it: 0, 1 (any other
+code), or both. An unknown program can end with both. A command that can end with only one of them verifies nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ _PASSES: Final = frozenset(
         "uptime", "seq", "cd", "pushd", "popd", "mkdir", "touch", "shopt", "readonly", "declare", "typeset", "local", "unset", "arch", "set",
     }
 )  # fmt: skip
-"""Programs and builtins whose exit code says nothing about any work."""
+"""Programs and builtins whose exit code does not depend on any work."""
 _FILTERS: Final = frozenset(
     {"cat", "tee", "head", "tail", "wc", "sort", "uniq", "tr", "cut", "nl", "column", "fold", "rev", "tac", "less", "more", "sed", "ts", "xxd"}
 )  # fmt: skip
-"""Programs that pass on what they read: at the end of a pipeline they end with 0 whatever the program before them does."""
+"""Programs that pass on their input. At the end of a pipeline, they exit with 0 regardless of the program before
+them."""
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 _WRAPPERS: Final = frozenset(
     {"command", "builtin", "exec", "time", "nohup", "env", "nice", "timeout", "sudo", "stdbuf", "setsid"}
@@ -52,14 +54,16 @@ EITHER: Final[Codes] = PASS | FAIL
 
 
 class _Ends(NamedTuple):
-    """How a part may end: exit codes with which the next part begins, and with which the whole script ends."""
+    """The ways in which a part can end: exit codes with which the next part begins, and with which the whole script
+    ends.
+    """
 
     on: Codes
     out: Codes = frozenset()
 
 
 def why_trivial(command: str) -> str:
-    """Why a command verifies nothing, as the rest of a sentence; empty if it may verify something.
+    """The reason why a command verifies nothing, as the rest of a sentence. Empty if it could verify something.
 
     >>> why_trivial("pytest -q tests"), why_trivial("npm test || true"), why_trivial("sh -c 'exit 0'")
     ('', 'can only pass', 'can only pass')
@@ -87,7 +91,7 @@ def _number(text: str) -> float:
 
 
 class _Script:
-    """One reading of a script, with what it sets while it runs."""
+    """One reading of a script, with the state that it sets while it runs."""
 
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth
@@ -97,7 +101,7 @@ class _Script:
         self._calling: set[str] = set()
 
     def codes(self, text: str) -> Codes | None:
-        """The exit codes of a script; None if it cannot be read."""
+        """The exit codes of a script. None if it cannot be read."""
         tree = parse_script(text.encode("utf-8", "surrogatepass"))
         if tree is None or tree.root_node.has_error or self._depth > _DEEPEST:
             return None
@@ -237,7 +241,7 @@ class _Script:
         return _Ends(on, out)
 
     def _substituted(self, node: Node) -> Codes:
-        """Of `x=$(program)`: the exit code of the program. Of an assignment without one: 0."""
+        """The exit code of an assignment: for `x=$(program)`, that of the program. Otherwise 0."""
         inner = [each for each in _descend(node) if each.type == "command_substitution"]
         if not inner:
             return PASS
@@ -248,7 +252,7 @@ class _Script:
         return self._run(_words(node), last)
 
     def _run(self, words: Sequence[str | None], last: Codes) -> _Ends:
-        """A program with its words; None for one that is not known."""
+        """The exit codes of a program with its words. None for an unknown program."""
         rest = list(words)
         while rest and rest[0] is not None and _ASSIGNMENT.match(rest[0]):
             rest.pop(0)
@@ -302,7 +306,7 @@ class _Script:
 
 
 def _is_tested(node: Node) -> bool:
-    """Whether `set -e` passes over the failure of a part: of `!`, and of all but the last of `&&` and `||`."""
+    """Whether `set -e` ignores the failure of a part: after `!`, and in all but the last part of `&&` and `||`."""
     return node.type == "negated_command"
 
 
@@ -327,7 +331,7 @@ def _source(node: Node) -> str:
 
 
 def _words(node: Node) -> list[str | None]:
-    """The words of a program; None for one that only a run would show."""
+    """The words of a program. None for words that only a run would show."""
     if node.type != "command":
         return []
     return [
@@ -378,7 +382,7 @@ def _wrapped(name: str, args: Sequence[str | None]) -> list[str | None]:
 
 
 def _test(words: Sequence[str | None]) -> Codes:
-    """The exit codes of `test`: both, unless it only compares what is written there."""
+    """The exit codes of `test`: both, unless it only compares literals."""
     if words[:1] == ["!"]:
         return frozenset(1 - code for code in _test(words[1:]))
     if None in words or any(word in _FILE_TESTS or word in ("-a", "-o", "(", "-v", "-t") for word in words):

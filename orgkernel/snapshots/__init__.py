@@ -1,1 +1,1 @@
-"""Checked snapshots from files: read, link, check and cache (docs/architecture.md)."""
+"""Checked snapshots of documents: read, link, check and cache (docs/architecture.md)."""

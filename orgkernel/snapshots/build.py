@@ -1,4 +1,4 @@
-"""A snapshot from documents: assemble, link, check, and group the findings by file."""
+"""Build a snapshot from documents: assemble, link, check, and group the findings by file."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def build_snapshot(
     severities: Mapping[str, Severity | None] | None = None,
     selection: frozenset[str] | None = None,
     *,
-    located: Sequence[Located] | None = None,
-    known: Mapping[str, FileRead] | None = None,
+    located_files: Sequence[Located] | None = None,
+    known_files: Mapping[str, FileRead] | None = None,
     found_before: FoundBefore = NOTHING_FOUND,
     refused: Sequence[Diagnostic] = (),
 ) -> Snapshot:
     """Read, assemble, link and check.
 
-    `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
-    organization among them includes; by default everything is reported that is not read as context only. `located` are
-    the files below the roots, where somebody has looked already; those `known` by their paths are not read again, and
-    what was `found_before` in a document that is the same is not looked for again. What was `refused` before anything
-    was read is reported as well.
+    `selection` limits the reported findings to these files and folders, by their shown names, and to the profiles that an
+    organization among them includes; by default, all findings are reported except those in documents that are only read
+    as context. `located_files` are the files below the roots, if they are known already. Files in `known_files`
+    are not read again, and the findings in `found_before` are reused for unchanged documents. Sources that were `refused`
+    before reading are reported as well.
     """
     with _pause_garbage_collection():
-        tree = read_tree(roots, located=located, known=known)
+        tree = read_tree(roots, located=located_files, known=known_files)
         if refused:
             tree = replace(tree, diagnostics=(*tree.diagnostics, *refused))
         return _build_snapshot(tree, severities or {}, selection, found_before)
@@ -65,7 +65,9 @@ def build_snapshot(
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """A load creates millions of objects and hardly any garbage, so garbage collection would cost a third of its time."""
+    """Pause garbage collection: a load creates millions of objects and hardly any garbage, so it would cost a third of
+    the time.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -93,7 +95,7 @@ def _build_snapshot(
         *chain.from_iterable(in_documents.values()),
         *check_tree(tree, assembly, _build_loose_view(assembly), in_profiles),
     ]
-    # Organizations that share a profile each find the same in it: once is enough, and kept by file.
+    # Findings about a shared profile are equal for all its organizations, so they are kept once, by file.
     kept = list(dict.fromkeys(apply_severities(suppress(everything, tree), severities)))
     kept_set = set(kept)
     by_file: dict[str, list[Diagnostic]] = {}
@@ -132,7 +134,7 @@ def _build_loose_view(assembly: Assembly) -> OrgView | None:
 
 
 def _digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
-    """Of everything that was read."""
+    """The digest of all documents."""
     parts = [organization.digest for organization in organizations]
     parts += sorted(f"{document.name}\0{document.digest}" for document in tree.documents)
     parts += sorted(f"{each}" for each, is_there in tree.looked_up.items() if not is_there)

@@ -1,4 +1,4 @@
-"""The key of a cached snapshot: a digest of the program, of the request, and of file names and contents."""
+"""The key of a cached snapshot: a digest of the program, the request, and file names and contents."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from operator import attrgetter
 import msgspec
 
 from orgkernel.diagnostics import Severity
-from orgkernel.loading.cache import Cache, Signature, signature_of
+from orgkernel.loading.cache import Cache, Signature, compute_signature
 from orgkernel.loading.files import Located
 from orgkernel.snapshots.roots import Request
 from orgkernel.version import __version__
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What turns documents into a snapshot; surfaces only show it.
+# The packages that turn documents into a snapshot. Surfaces only display it.
 _PARTS = (
     "decisions", "diagnostics", "documents", "graph", "loading", "rules", "runtime", "shell", "snapshots",
 )  # fmt: skip
@@ -33,9 +33,10 @@ _LIBRARIES = (
 
 
 def compute_program_fingerprint(store: Cache) -> bytes:
-    """What a cached result depends on besides the documents: this program, its libraries and this kind of machine.
+    """A digest of the other inputs of a cached result: this program, its libraries and this kind of machine.
 
-    `store` remembers it as long as no source file changes: looking at two hundred files is faster than reading them.
+    `store` caches it while no source file changes, because checking the state of two hundred files is faster than reading
+    them.
     """
     signed = [each for part in _PARTS for each in _sign_sources(part)]
     libraries = "\n".join((__version__, sys.version, sys.byteorder, *_list_libraries())).encode()
@@ -55,7 +56,7 @@ def compute_program_fingerprint(store: Cache) -> bytes:
 def digest_request(
     program: bytes, request: Request, severities: Mapping[str, Severity | None], *more: str
 ) -> str:
-    """Of the program and of what was asked, wherever the tree lies."""
+    """A digest of the program and the request, independent of the location of the tree."""
     own = [root.path for root in request.roots if not root.shared]
     top = os.path.dirname(os.path.commonpath(own)) if own else ""
     shape = [
@@ -75,17 +76,19 @@ def digest_request(
     return _digest(program, msgspec.msgpack.encode(key_parts))
 
 
-def compute_contents_key(request_key: str, located: Sequence[Located], digests: Sequence[str | None]) -> str:
-    """Of a request, and of names and contents: the same wherever the files lie."""
+def compute_contents_key(
+    request_key: str, located_files: Sequence[Located], digests: Sequence[str | None]
+) -> str:
+    """A digest of a request, and of names and contents, independent of the location of the files."""
     files = [
         (each.number, each.name, _get_tail(each), each.root.shared, digest)
-        for each, digest in zip(located, digests, strict=True)
+        for each, digest in zip(located_files, digests, strict=True)
     ]
     return f"snapshot-{_digest(request_key.encode(), msgspec.msgpack.encode(files))}"
 
 
 def _digest(*parts: bytes) -> str:
-    """One digest of several texts. The boundaries between texts count."""
+    """A digest of several texts, including their boundaries."""
     whole = sha256()
     for part in parts:
         whole.update(len(part).to_bytes(8, "big"))
@@ -93,19 +96,19 @@ def _digest(*parts: bytes) -> str:
     return whole.hexdigest()
 
 
-def _get_tail(located: Located) -> str | bytes:
-    """Where a file lies below its root; as bytes where that may be no text."""
-    tail = located.path.removeprefix(located.root.path)
+def _get_tail(located_file: Located) -> str | bytes:
+    """The path of a file below its root, as bytes, because it might not be valid text."""
+    tail = located_file.path.removeprefix(located_file.root.path)
     return tail if tail.isascii() else os.fsencode(tail)
 
 
 def _sign_sources(folder: str) -> Iterator[tuple[str, Signature]]:
-    """The source files in a folder of this package, each with its state; a command waits for all of them."""
+    """The source files in a folder of this package, each with its state. Every command waits for this."""
     with os.scandir(f"{_PACKAGE}/{folder}") as entries:
         for entry in sorted(entries, key=_name_of):
             name = entry.name
             if name.endswith(".py"):
-                yield f"{folder}/{name}", signature_of(entry.stat())
+                yield f"{folder}/{name}", compute_signature(entry.stat())
             elif "." not in name and name != "__pycache__" and entry.is_dir():
                 yield from _sign_sources(f"{folder}/{name}")
 
@@ -114,7 +117,9 @@ _name_of = attrgetter("name")
 
 
 def _list_libraries() -> list[str]:
-    """Names with versions, as the folders beside a library say; asking the libraries would import them."""
+    """The names and versions of libraries, read from the names of installed folders, because asking the libraries would
+    import them.
+    """
     beside = os.path.dirname(os.path.dirname(os.path.abspath(msgspec.__file__)))
     return sorted(
         name.lower()

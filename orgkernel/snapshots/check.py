@@ -13,30 +13,30 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
-from orgkernel.rules.catalog import rules_of
+from orgkernel.rules.catalog import select_rules
 from orgkernel.rules.rule import RuleTarget
 from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
-def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
+def check_documents(tree: Tree, known_findings: FoundInDocuments) -> FoundInDocuments:
     """Findings about single documents, before suppressions. Those of unchanged documents are reused."""
-    rules = rules_of(RuleTarget.DOCUMENT)
+    rules = select_rules(RuleTarget.DOCUMENT)
     return {
-        document: known[document]
-        if document in known
+        document: known_findings[document]
+        if document in known_findings
         else tuple(diagnostic for rule in rules for diagnostic in rule.run(document))
         for document in tree.documents
     }
 
 
-def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocuments:
+def check_profiles(assembly: Assembly, known_findings: FoundInDocuments) -> FoundInDocuments:
     """Findings about single profiles without overrides, before suppressions. Those of unchanged profiles are reused."""
     posts = chain(
         *(organization.posts.values() for organization in assembly.organizations),
         map(build_stray_post, assembly.stray_profiles),
     )
     return {
-        post.document: known[post.document] if post.document in known else check_post(post)
+        post.document: known_findings[post.document] if post.document in known_findings else check_post(post)
         for post in posts
         if post.is_as_written
     }
@@ -44,7 +44,7 @@ def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocume
 
 def check_post(post: RolePost) -> tuple[Diagnostic, ...]:
     """Findings about one profile in its organization."""
-    return tuple(diagnostic for rule in rules_of(RuleTarget.PROFILE) for diagnostic in rule.run((post,)))
+    return tuple(diagnostic for rule in select_rules(RuleTarget.PROFILE) for diagnostic in rule.run((post,)))
 
 
 def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Diagnostic]:
@@ -52,7 +52,7 @@ def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Dia
     diagnostics: list[Diagnostic] = []
     for post in view.posts:
         diagnostics += in_profiles[post.document] if post.is_as_written else check_post(post)
-    for rule in rules_of(RuleTarget.CATALOG) + rules_of(RuleTarget.ORGANIZATION):
+    for rule in select_rules(RuleTarget.CATALOG) + select_rules(RuleTarget.ORGANIZATION):
         diagnostics += rule.run(view)
     return diagnostics
 
@@ -65,9 +65,9 @@ def check_tree(
     for document in assembly.stray_profiles:
         diagnostics += in_profiles[document]
     if loose is not None:
-        for rule in rules_of(RuleTarget.CATALOG):
+        for rule in select_rules(RuleTarget.CATALOG):
             diagnostics += rule.run(loose)
-    for rule in rules_of(RuleTarget.TREE):
+    for rule in select_rules(RuleTarget.TREE):
         diagnostics += rule.run(assembly)
     return diagnostics
 
@@ -79,9 +79,9 @@ def build_stray_post(document: SourceDocument) -> RolePost:
 
 
 def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
-    """Without the findings their documents suppress, and with what is to be said about the suppressions.
+    """The findings without suppressed ones, plus findings about the suppressions.
 
-    While a file cannot be read, nothing is said about them: what they silence may not have been looked for.
+    While a file cannot be read, findings about suppressions are left out, because the suppressed findings could be missing.
     """
     by_file: dict[str, list[SourceDocument]] = defaultdict(list)
     for document in tree.documents:
@@ -98,7 +98,7 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
             for document in by_file.get(diagnostic.place.file, ())
             for number in _find_suppressions(document, diagnostic)
         ]
-        # What an overlay accepts about its role is accepted in the file of the role, too.
+        # Suppressions in an overlay also apply to the file of its role.
         matches += (
             (part, number)
             for part in laid_over.get(diagnostic.place.file, ())
@@ -112,7 +112,7 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
     for each in by_file.values():
         for document in each:
             if document.record.suppressions and not tree.broken:
-                for rule in rules_of(RuleTarget.SUPPRESSION):
+                for rule in select_rules(RuleTarget.SUPPRESSION):
                     kept += rule.run(document, frozenset(used[id(document)]))
     return kept
 
@@ -134,7 +134,7 @@ def is_suppressed(diagnostic: Diagnostic, tree: Tree) -> bool:
 
 
 def _find_suppressions(document: SourceDocument, diagnostic: Diagnostic) -> Iterator[int]:
-    """The suppressions of a document that speak of a finding."""
+    """The suppressions of a document that match a finding."""
     for number, suppression in enumerate(document.record.suppressions):
         if suppression.rule == diagnostic.code and suppression.subject in (None, diagnostic.subject):
             yield number
@@ -143,7 +143,7 @@ def _find_suppressions(document: SourceDocument, diagnostic: Diagnostic) -> Iter
 def apply_severities(
     diagnostics: Iterable[Diagnostic], severities: Mapping[str, Severity | None]
 ) -> list[Diagnostic]:
-    """Findings with the severities of the project. None switches a rule off."""
+    """The findings with the severities of the project. None switches a rule off."""
     changed = []
     for diagnostic in diagnostics:
         severity = severities.get(diagnostic.code, diagnostic.severity)

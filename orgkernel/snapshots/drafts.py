@@ -1,4 +1,4 @@
-"""What documents would be with other texts: a snapshot of a change that nobody has written yet."""
+"""Build a draft: a snapshot of documents with changed texts that are not written to disk."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def build_draft(
     selection: frozenset[str],
     refused: Sequence[Diagnostic],
 ) -> Snapshot:
-    """The snapshot with other texts at some paths. A path that was not read yet is a new file in the folder of one that was.
+    """The snapshot with other texts at some paths. An unknown path is a new file in the folder of a known one.
 
-    The other documents are those of the latest snapshot. Only documents of our own format have drafts.
+    The other documents are those of the latest snapshot. Only documents in orgkernel's own format can have drafts.
     """
     from orgkernel.snapshots.build import build_snapshot
 
@@ -42,25 +42,25 @@ def build_draft(
         roots,
         severities,
         selection,
-        located=located,
-        known=known,
+        located_files=located,
+        known_files=known,
         found_before=latest.found_before,
         refused=refused,
     )
 
 
-def _read(located: Located, text: str, *, among_ours: bool) -> FileRead:
+def _read(located_file: Located, text: str, *, among_ours: bool) -> FileRead:
     digest = hashlib.sha256(text.encode()).hexdigest()
-    source, root = SourceText(located.path, located.name, text, digest), located.root
-    named = located.path == root.path
+    source, root = SourceText(located_file.path, located_file.name, text, digest), located_file.root
+    named = located_file.path == root.path
     read = read_documents(
         source, named=named, among_ours=among_ours, shared=root.shared, context=root.context
     )
-    return FileRead(located, digest, is_orgkernel_document(source), among_ours, read)
+    return FileRead(located_file, digest, is_orgkernel_document(source), among_ours, read)
 
 
 def _locate_beside(path: str, latest: Snapshot) -> Located:
-    """Where a new file belongs: to the root of the files in its folder."""
+    """The location of a new file: below the root of the other files in its folder."""
     folder, file = os.path.split(path)
     for each in latest.tree.files:
         if os.path.dirname(each.located.path) == folder:

@@ -1,4 +1,4 @@
-"""The folders below a folder that hold agents in the format of others."""
+"""Find the folders that contain agents in the format of another host."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from orgkernel.loading.formats import FORMATS, Layout, find_layout, find_other_f
 
 
 class ForeignTree(NamedTuple):
-    """A folder in the format of others."""
+    """A folder in the format of another host."""
 
     format: str
     folder: str
 
 
-def find_foreign_trees(folder: str, known: Iterable[str] = ()) -> Iterator[ForeignTree]:
+def find_foreign_trees(folder: str, known_paths: Iterable[str] = ()) -> Iterator[ForeignTree]:
     """The trees in and below a folder, sorted. Hidden folders and links are not searched.
 
-    A tree has at least one file that is neither one of the `known` real paths nor a file of a tree before it.
+    A tree has at least one file that is neither one of the `known_paths` real paths nor a file of a tree before it.
     """
-    seen = set(known)
+    seen = set(known_paths)
     for path, folders, _ in os.walk(folder):
         folders[:] = sorted(each for each in folders if each[0] != "." and each not in SKIPPED_FOLDERS)
         if (recognized := find_layout(path)) is None:
@@ -30,11 +30,11 @@ def find_foreign_trees(folder: str, known: Iterable[str] = ()) -> Iterator[Forei
         first, layout = recognized
         for name in (first.name, *find_other_formats(path, first, layout)):
             tree_layout = layout if name == first.name else FORMATS[name].find(path, is_certain=False)
-            files = _files_of(tree_layout) if tree_layout is not None else set()
+            files = _list_files(tree_layout) if tree_layout is not None else set()
             if not files <= seen:
                 seen |= files
                 yield ForeignTree(name, path)
 
 
-def _files_of(layout: Layout) -> set[str]:
+def _list_files(layout: Layout) -> set[str]:
     return {os.path.realpath(path) for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}

@@ -1,7 +1,7 @@
 """Incremental loading: files that did not change since the last load are not read again, even in another process.
 
 The state of every file (size, times, inode) is compared with that of the last load. Contents are compared if the states
-differ, or if a file is as new as that load, because it may have been written again within one tick of the clock. If
+differ, or if a file is as new as that load, because it could have been written again within one tick of the clock. If
 nothing changed, the last snapshot is reused. Otherwise changed files are read, every other document is taken from the
 last snapshot, and everything is assembled, linked and checked again.
 """
@@ -36,7 +36,7 @@ from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
 from orgkernel.snapshots.sources import NO_SOURCES, DeclaredSource, find_declared_sources, find_sources
 
-# Times of files may be this coarse (FAT: two seconds), in ns.
+# The coarsest resolution of file times (FAT: two seconds), in ns.
 _TICK = 2 * 10**9
 
 
@@ -48,20 +48,20 @@ class SignedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     shared: bool
     signature: Signature | None
     digest: str
-    """Of its content; empty where it could not be read."""
+    """The digest of the content; empty if the file could not be read."""
     sources: tuple[DeclaredSource, ...] = ()
-    """Those that organizations in it name."""
+    """The sources that organizations in the file declare."""
 
 
 class SignedTree(msgspec.Struct, frozen=True, array_like=True):
-    """The files of a load, and the key of its snapshot in the cache."""
+    """The files of a load, and the cache key of its snapshot."""
 
     key: str
     begun: int
     """The time before the first file was examined, in ns since 1970."""
     files: tuple[SignedFile, ...]
     refused: str = ""
-    """Digest of what was said about sources that could not be read."""
+    """The digest of the messages about sources that could not be read."""
 
 
 class _Last(NamedTuple):
@@ -87,9 +87,9 @@ class Loader:
         self._last: _Last | None = None
         self._is_unsaved = False
         self.sources = NO_SOURCES
-        """What was read last for the sources of organizations."""
+        """The files that were last read for the sources of organizations."""
         self._is_outdated = False
-        """Whether the cache has a snapshot of these files that refers to what has changed since."""
+        """Whether the cached snapshot of these files refers to something that has changed since."""
 
     def load(self) -> Snapshot:
         """The current snapshot."""
@@ -100,7 +100,9 @@ class Loader:
         digests = _find_unchanged(signed, located, signatures)
         declared = {
             each.path: declared_sources
-            for each, declared_sources in zip(located, _declared(signed, located, digests), strict=True)
+            for each, declared_sources in zip(
+                located, _list_declared_sources(signed, located, digests), strict=True
+            )
             if declared_sources
         }
         sources = self.sources = NO_SOURCES
@@ -124,7 +126,7 @@ class Loader:
             ]
         snapshot = self._find_same(located, digests)
         if snapshot is None:
-            # Reading needs pydantic and yaml, checking every rule: a snapshot that is restored needs neither.
+            # Imported here, because a restored snapshot needs neither pydantic, yaml nor the rules.
             from orgkernel.snapshots.build import build_snapshot
 
             snapshot = build_snapshot(
@@ -132,11 +134,11 @@ class Loader:
                 self._severities,
                 self.request.asked,
                 refused=sources.refused,
-                located=located,
-                known=self._get_known_files(located, digests),
+                located_files=located,
+                known_files=self._get_known_files(located, digests),
                 found_before=self._last.snapshot.found_before if self._last else NOTHING_FOUND,
             )
-            # Of what was read, which may have changed since the contents were compared.
+            # The key is of the content that was read, which could have changed since the comparison.
             digests = [file.digest for file in snapshot.tree.files]
         files = tuple(
             SignedFile(
@@ -145,12 +147,12 @@ class Loader:
             for each, signature, digest in zip(located, signatures, digests, strict=True)
         )
         self._last = _Last(SignedTree("", begun, files, sources.key), located, snapshot)
-        # What could not be read may be readable the next time, and nothing would show it.
+        # Do not cache an unreadable file: it could become readable without a visible change.
         self._is_unsaved = self.cache is not None and all(digests)
         return snapshot
 
     def save(self) -> None:
-        """Write the snapshot to the cache, after the answer, because no caller waits for it."""
+        """Write the snapshot to the cache, after the answer, so no caller waits for it."""
         is_unsaved, self._is_unsaved = self._is_unsaved, False
         if not is_unsaved or self.cache is None or self._last is None:
             return
@@ -166,23 +168,29 @@ class Loader:
         if self._compute_last_key() != key:
             self.cache.put(self._compute_request_key("last"), key.encode())
 
-    # -- what is the same as before -----------------------------------------------------------------------------------
+    # -- unchanged files ----------------------------------------------------------------------------------------------
 
-    def _find_same(self, located: tuple[Located, ...], digests: list[str | None]) -> Snapshot | None:
-        """The snapshot of the same contents, whoever made it: this process, an earlier one, another machine."""
+    def _find_same(self, located_files: tuple[Located, ...], digests: list[str | None]) -> Snapshot | None:
+        """The snapshot with the same contents from this process, an earlier one, or another machine."""
         if None in digests:
             return None
         last = self._last
         if not last or last.signed.refused != self.sources.key:
             return (
-                self._restore(self._compute_contents_key(located, digests), located) if self.cache else None
+                self._restore(self._compute_contents_key(located_files, digests), located_files)
+                if self.cache
+                else None
             )
-        if last.located == located and [each.digest for each in last.signed.files] == digests:
+        if last.located == located_files and [each.digest for each in last.signed.files] == digests:
             return self._get_last_snapshot()
-        return self._restore(self._compute_contents_key(located, digests), located) if self.cache else None
+        return (
+            self._restore(self._compute_contents_key(located_files, digests), located_files)
+            if self.cache
+            else None
+        )
 
     def _get_last_snapshot(self) -> Snapshot | None:
-        """The snapshot of the last load of this process, if what it refers to is as it was."""
+        """The snapshot of the last load in this process, if its references are unchanged."""
         if self._last is None:
             return None
         if not are_answers_current(
@@ -192,12 +200,12 @@ class Loader:
             return None
         return self._last.snapshot
 
-    def _restore(self, key: str, located: Sequence[Located]) -> Snapshot | None:
+    def _restore(self, key: str, located_files: Sequence[Located]) -> Snapshot | None:
         packed = self.cache.find(key) if self.cache else None
         if packed is None or self.cache is None:
             return None
         try:
-            return restore_snapshot(decode_snapshot(packed), located)
+            return restore_snapshot(decode_snapshot(packed), located_files)
         except DamagedEntry:
             self.cache.discard(key)
             return None
@@ -206,12 +214,12 @@ class Loader:
             return None
 
     def _get_known_files(
-        self, located: Sequence[Located], digests: Sequence[str | None]
+        self, located_files: Sequence[Located], digests: Sequence[str | None]
     ) -> dict[str, FileRead]:
-        """What files yielded before, by path, of those that have the same content now."""
+        """The earlier results for files whose content is unchanged, by path."""
         wanted = {
             (each.number, each.name): (each, digest)
-            for each, digest in zip(located, digests, strict=True)
+            for each, digest in zip(located_files, digests, strict=True)
             if digest
         }
         if self._last is None:
@@ -224,12 +232,12 @@ class Loader:
         return known
 
     def _get_known_from_cache(
-        self, wanted: Mapping[tuple[int, str], tuple[Located, str]]
+        self, wanted_files: Mapping[tuple[int, str], tuple[Located, str]]
     ) -> dict[str, FileRead]:
-        key = self._compute_last_key() if wanted else ""
+        key = self._compute_last_key() if wanted_files else ""
         packed = self.cache.find(key) if self.cache and key else None
         try:
-            return pick_files(decode_snapshot(packed), wanted) if packed else {}
+            return pick_files(decode_snapshot(packed), wanted_files) if packed else {}
         except DamagedEntry:
             return {}
 
@@ -243,23 +251,25 @@ class Loader:
             return None
 
     def _compute_last_key(self) -> str:
-        """Under which key the last snapshot of this request is, wherever it was made."""
+        """The cache key of the last snapshot for this request, from any location."""
         packed = self.cache.find(self._compute_request_key("last")) if self.cache else None
         return bytes(packed).decode("ascii", "replace") if packed else ""
 
     def _compute_tree_key(self) -> str:
         return self._compute_request_key("tree", *(root.path for root in self.request.roots))
 
-    def _compute_contents_key(self, located: Sequence[Located], digests: Sequence[str | None]) -> str:
+    def _compute_contents_key(self, located_files: Sequence[Located], digests: Sequence[str | None]) -> str:
         roots = (*self.request.roots, *self.sources.roots)
         request = replace(self.request, roots=roots)
-        return compute_contents_key(self._key("snapshot", request, self.sources.key), located, digests)
+        return compute_contents_key(
+            self._compute_key("snapshot", request, self.sources.key), located_files, digests
+        )
 
     def _compute_request_key(self, kind: str, *more: str) -> str:
-        """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
-        return self._key(kind, self.request, *more)
+        """The key of the program and the request; without `more`, it is the same for every copy of the tree."""
+        return self._compute_key(kind, self.request, *more)
 
-    def _key(self, kind: str, request: Request, *more: str) -> str:
+    def _compute_key(self, kind: str, request: Request, *more: str) -> str:
         return f"{kind}-{digest_request(self._program, request, self._severities, *more)}"
 
     @cached_property
@@ -267,27 +277,27 @@ class Loader:
         return compute_program_fingerprint(self.cache) if self.cache else b""
 
 
-def _declared(
-    signed: SignedTree | None, located: Sequence[Located], digests: Sequence[str | None]
+def _list_declared_sources(
+    signed: SignedTree | None, located_files: Sequence[Located], digests: Sequence[str | None]
 ) -> list[tuple[DeclaredSource, ...]]:
-    """The sources that organizations in each file name."""
+    """The sources that organizations in each file declare."""
     before = {} if signed is None else {(file.root, file.name): file for file in signed.files}
     return [
         find_declared_sources(each) if digest is None else before[each.number, each.name].sources
-        for each, digest in zip(located, digests, strict=True)
+        for each, digest in zip(located_files, digests, strict=True)
     ]
 
 
 def _find_unchanged(
-    signed: SignedTree | None, located: Sequence[Located], signatures: Sequence[Signature | None]
+    signed: SignedTree | None, located_files: Sequence[Located], signatures: Sequence[Signature | None]
 ) -> list[str | None]:
-    """The digest of every file that is certainly as it was; None for any other."""
+    """The digest of every file that is certainly unchanged; None for any other."""
     if signed is None:
-        return [None] * len(located)
+        return [None] * len(located_files)
     limit = signed.begun - _TICK
     before = {(file.root, file.name): file for file in signed.files}
     digests: list[str | None] = []
-    for each, signature in zip(located, signatures, strict=True):
+    for each, signature in zip(located_files, signatures, strict=True):
         file = before.get((each.number, each.name))
         is_same = (
             file is not None

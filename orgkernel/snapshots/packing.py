@@ -1,4 +1,4 @@
-"""Snapshots as bytes and back, without the locations of files on this machine.
+"""Pack snapshots into bytes and restore them, without the locations of files on this machine.
 
 Documents stay packed and are unpacked one by one on request.
 
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.documents.records import PREFIX, RECORDS, Organization
-from orgkernel.graph.assemble import Elsewhere, Including, parts_of
+from orgkernel.graph.assemble import Elsewhere, Including, list_parts
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
 from orgkernel.graph.governance import apply_governance, map_roles_to_layers
 from orgkernel.graph.org_index import OrgIndex
@@ -43,15 +43,15 @@ T = TypeVar("T")
 
 
 class DamagedEntry(ValueError):
-    """Bytes that are something else than they are used as; whoever gets it takes what they stand for from the files."""
+    """Raised for bytes that are not the expected value. The caller reads the files instead."""
 
 
 class OutdatedEntry(Exception):
-    """What a snapshot refers to is not as it was, although its files are."""
+    """Raised if something that a snapshot refers to has changed, although its files have not."""
 
 
 class PackedDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A document; its parts stay packed until somebody asks."""
+    """A document whose parts stay packed until they are used."""
 
     kind: str
     record: bytes
@@ -60,7 +60,7 @@ class PackedDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class PackedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What one file yielded, without where it lies."""
+    """The results of one file, without its location."""
 
     root: int
     name: str
@@ -74,16 +74,16 @@ class PackedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
-    """An organization; its documents by number, its findings by number."""
+    """An organization, with its documents and findings as numbers."""
 
     document: int
     posts: tuple[str, ...]
-    """Role ids, in the order of the hierarchy."""
+    """The role ids, in the order of the hierarchy."""
     profiles: bytes
-    """For each post the number of the document, 32 bits each."""
+    """For each post the number of its document, 32 bits each."""
     shared_profiles: bytes
     superiors: dict[str, str]
-    """Of posts whose profile is shared."""
+    """The superiors of posts with a shared profile."""
     without_profile: dict[str, Place]
     catalogs: tuple[int, ...]
     catalog_counts: tuple[int, ...]
@@ -96,7 +96,7 @@ class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
-    """A whole load."""
+    """A complete load."""
 
     files: tuple[PackedFile, ...]
     organizations: tuple[PackedOrganization, ...]
@@ -107,12 +107,12 @@ class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
 
 
 _SNAPSHOT = msgspec.msgpack.Decoder(prepared(PackedSnapshot))
-# Sets have no order of their own: the same content makes the same bytes.
+# Sorted, because sets have no fixed order and equal content must give equal bytes.
 _ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 
 
 def pack_snapshot(snapshot: Snapshot) -> bytes:
-    """The bytes of a snapshot. The same content has the same bytes, at any location."""
+    """The bytes of a snapshot. Equal content gives equal bytes, at any location."""
     numbers = {id(document): number for number, document in enumerate(snapshot.tree.documents)}
     findings: dict[Diagnostic, int] = {}
 
@@ -166,46 +166,46 @@ def _pack_file(file: FileRead) -> PackedFile:
 
 
 def decode_snapshot(packed: bytes | memoryview) -> PackedSnapshot:
-    """The parts of a snapshot, to restore it or to take what some of its files yielded. Raises `DamagedEntry`."""
+    """The parts of a snapshot, to restore it or to reuse the results of some files. Raises `DamagedEntry`."""
     return decode(_SNAPSHOT, packed)
 
 
 def decode(decoder: msgspec.msgpack.Decoder[T], packed: bytes | memoryview) -> T:
-    """What some bytes hold. Raises `DamagedEntry`, also for what is nested deeper than Python can follow."""
+    """The value in some bytes. Raises `DamagedEntry`, also for values that are nested too deeply for Python."""
     try:
         return decoder.decode(packed)
     except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError, MemoryError) as error:
-        raise DamagedEntry(f"it holds something else: {type(error).__name__}") from None
+        raise DamagedEntry(f"its content cannot be decoded: {type(error).__name__}") from None
 
 
 def pick_files(
-    packed: PackedSnapshot, wanted: Mapping[tuple[int, str], tuple[Located, str]]
+    packed: PackedSnapshot, wanted_files: Mapping[tuple[int, str], tuple[Located, str]]
 ) -> dict[str, FileRead]:
-    """What the files yielded whose content is the wanted one, by path; wanted are, by root and name, place and digest.
+    """The results of the files with the wanted content, by path. `wanted_files` maps root and name to location and digest.
 
     Raises `DamagedEntry`.
     """
     picked = {}
     for file in packed.files:
-        located, digest = wanted.get((file.root, file.name), (None, ""))
+        located, digest = wanted_files.get((file.root, file.name), (None, ""))
         if located is not None and digest == file.digest:
             picked[located.path] = _restore_file(file, located)
     return picked
 
 
-def restore_snapshot(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
-    """The unpacked snapshot, with the current locations of its files.
+def restore_snapshot(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapshot:
+    """The restored snapshot, with the current locations of its files.
 
-    Raises `DamagedEntry` for parts that do not fit, and `OutdatedEntry`.
+    Raises `DamagedEntry` for parts that do not match, and `OutdatedEntry`.
     """
     try:
-        return _restore(packed, located)
+        return _restore(packed, located_files)
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as error:
-        raise DamagedEntry(f"its parts do not fit: {type(error).__name__}") from None
+        raise DamagedEntry(f"its parts do not match: {type(error).__name__}") from None
 
 
 def verify_snapshot(snapshot: Snapshot) -> None:
-    """Unpack everything once, for whoever answers for long. Raises `DamagedEntry` for parts that are something else."""
+    """Unpack every part once, for a long-running process. Raises `DamagedEntry` for a part that cannot be decoded."""
     try:
         for document in snapshot.tree.documents:
             if document.record.kind != f"{PREFIX}{document.kind}":  # type: ignore[attr-defined]
@@ -217,7 +217,7 @@ def verify_snapshot(snapshot: Snapshot) -> None:
             for _ in organization.columns:
                 pass
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise DamagedEntry(f"its parts are something else: {type(error).__name__}") from None
+        raise DamagedEntry(f"its parts cannot be decoded: {type(error).__name__}") from None
 
 
 def _verify_marks(marks: Any) -> None:
@@ -225,20 +225,22 @@ def _verify_marks(marks: Any) -> None:
         return
     mark, below = marks
     if not isinstance(mark, int) or not isinstance(below, dict | list):
-        raise DamagedEntry("places of another shape")
+        raise DamagedEntry("places of an unexpected form")
     for each in below.values() if isinstance(below, dict) else below:
         if isinstance(below, list):
             _verify_marks(each)
         elif isinstance(each[0], int):
             _verify_marks(each[1])
         else:
-            raise DamagedEntry("places of another shape")
+            raise DamagedEntry("places of an unexpected form")
 
 
-def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
-    if [(each.root, each.name) for each in packed.files] != [(each.number, each.name) for each in located]:
-        raise DamagedEntry("it is about other files")
-    files = list(map(_restore_file, packed.files, located))
+def _restore(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapshot:
+    if [(each.root, each.name) for each in packed.files] != [
+        (each.number, each.name) for each in located_files
+    ]:
+        raise DamagedEntry("it is for other files")
+    files = list(map(_restore_file, packed.files, located_files))
     tree = build_tree(files, complete(files))
     if tree.looked_up != dict(packed.looked_up):
         raise OutdatedEntry
@@ -262,8 +264,8 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
     return Snapshot(organizations, reported, tree, packed.digest)
 
 
-def _restore_file(file: PackedFile, located: Located) -> FileRead:
-    name, path, root = located.name, located.path, located.root
+def _restore_file(file: PackedFile, located_file: Located) -> FileRead:
+    name, path, root = located_file.name, located_file.path, located_file.root
     documents = []
     for each in file.documents:
         if each.kind not in RECORDS:
@@ -274,7 +276,7 @@ def _restore_file(file: PackedFile, located: Located) -> FileRead:
         )
     broken = tuple(replace(each, name=name, path=path, shared=root.shared) for each in file.broken)
     read = ReadFile(tuple(documents), broken, file.diagnostics, file.skipped)
-    return FileRead(located, file.digest, file.says_ours, file.among_ours, read)
+    return FileRead(located_file, file.digest, file.says_ours, file.among_ours, read)
 
 
 def _get_document(tree: Tree, number: int) -> SourceDocument:
@@ -307,7 +309,7 @@ def _unpack_records(
         )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
-    made_of = parts_of([document, *(tree.documents[number] for number in profiles), *visible.catalogs])
+    made_of = list_parts([document, *(tree.documents[number] for number in profiles), *visible.catalogs])
     return OrgRecords(
         organization.org_id,
         document,

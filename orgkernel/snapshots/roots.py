@@ -1,4 +1,4 @@
-"""The files to read for the paths of a user, including the folder of an organization and the shared ontology."""
+"""Resolve the paths of a user to the files to read, including the folder of an organization and the shared ontology."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.snapshots.shipped import get_shipped_folder
 
 _LEVELS_UP = 4
-# Folders that belong to the organization, or to the organizations, in whose folder they lie.
+# Folders that belong to the organizations of their parent folder.
 _LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
 _WORD = lazy_pattern(rb"[\w.-]+")
 _ROLE_ID = lazy_pattern(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
@@ -41,15 +41,15 @@ class Request(msgspec.Struct, frozen=True):
     asked: frozenset[str]
     """Files and folders, by their shown names, whose findings are reported."""
     detected: bool = False
-    """Whether a folder is read in the format of others because it looks like it, and nobody said so."""
+    """Whether the format of a folder was detected, because the user did not state it."""
     others: tuple[str, ...] = ()
-    """Further formats in which a folder could be read that was recognized as one of them."""
+    """Other formats that would also match a folder whose format was detected."""
     left: tuple[str, ...] = ()
-    """Documents of orgkernel beside an organization that were not read, because they lie outside the project."""
+    """Documents of orgkernel next to an organization that were not read, because they are outside the project."""
     sources_in: tuple[str, ...] = ()
-    """Further folders in which the sources of organizations may lie."""
+    """Further folders that can contain the sources of organizations."""
     shown_from: str = ""
-    """The folder relative to which names of files are shown."""
+    """The folder relative to which file names are shown."""
 
 
 def resolve_paths(
@@ -62,21 +62,21 @@ def resolve_paths(
     read_as: str | None = None,
     sources_in: str | None = None,
 ) -> Request:
-    """What reading these paths means; relative ones start at `folder`. Raises `NothingToRead` for one that is absent.
+    """The request for some paths, which are relative to `folder`. Raises `NothingToRead` for a missing one.
 
-    Links may lead out of what is read to one of `links` only, which are paths relative to `folder` as well.
+    Links can lead out of the folders that are read only to one of `links`, which are also relative to `folder`.
     Paths below `shown_from`, by default `folder`, are shown relative to it, others in full.
 
-    A folder is read whole. An organization's folder also sees the `roles/` and the catalogs beside it; a file, or a
-    folder of documents without an organization, sees the organization that it lies in (`_home`). What is read only for
-    that reason is not reported on. A folder without documents sees nothing.
+    A folder is read completely. An organization's folder also sees the `roles/` and the catalogs next to it. A file, or a
+    folder of documents without an organization, sees the organization that contains it (`_find_home`). Findings in
+    documents that are read only for that reason are not reported. A folder without documents sees nothing.
 
-    With `top`, the folder of a project, nothing beside an organization is read that lies above it, and no organization
-    above it that does not name what is asked for.
+    With `top`, the folder of a project, documents next to an organization are not read if they are above it, and neither is
+    an organization above it that does not name one of the given paths.
 
-    A folder in the format of others is read as an organization if it holds no document of ours. With `read_as`, every
-    path is read in this format, or as our documents. The sources of organizations may lie in what is read, where links
-    may lead to, and in `sources_in`, by default `folder`.
+    A folder in another format is read as an organization if it contains no orgkernel document. With `read_as`, every path
+    is read in this format, or as orgkernel documents. The sources of organizations can be in the folders that are read, in
+    those that links can lead to, and in `sources_in`, by default `folder`.
     """
     reader = shown_from or folder
     left: list[str] = []
@@ -100,8 +100,8 @@ def resolve_paths(
             formats.add(foreign.format)
             selection.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
             continue
-        home = _home(full, real, top if top is not None and _is_in(full, top) else None)
-        # A file is shown below the folder it was found in, and that folder is shown in full if it lies above the reader.
+        home = _find_home(full, real, top if top is not None and _is_in(full, top) else None)
+        # File names are shown below their root folder, which is shown in full if it is above the reader's folder.
         selection.add(
             name
             if home is None
@@ -111,7 +111,7 @@ def resolve_paths(
         )
         alone = not full.endswith(MARKDOWN) and does_mention(full, ORGANIZATION)
         if home in (None, full) or alone:
-            # An organization named by its file is read alone: its neighbors in a flat folder are not asked about.
+            # An organization that is named by its file is read alone, without its neighbors in a flat folder.
             roots.append(Root(full, name, links=real))
         if home is not None and home != full:
             only = () if alone else _list_seen_folders(full, home, real)
@@ -119,7 +119,7 @@ def resolve_paths(
                 Root(home, format_relative_path(home, reader), context=alone, links=real, only=only)
             )
         if home is not None:
-            beside = _beside(home, format_relative_path(home, reader), real)
+            beside = _list_roots_beside(home, format_relative_path(home, reader), real)
             if top is not None and _is_in(full, top) and not _is_in(os.path.dirname(home), top):
                 left += (
                     os.path.relpath(root.path, reader)
@@ -147,7 +147,7 @@ def resolve_paths(
 def _expand_plugins(
     paths: Sequence[str], folder: str, read_as: str | None
 ) -> Iterator[tuple[str, str | None, str]]:
-    """The paths, with the format of each; instead of a marketplace of plugins, its plugins and what they are called."""
+    """The paths, each with its format and name. A plugin marketplace is replaced by its plugins."""
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
         plugins = list_plugins(full) if read_as in (None, ClaudeCode.name) else []
@@ -160,9 +160,9 @@ def _expand_plugins(
 def _find_foreign_root(
     full: str, reader: str, links: tuple[str, ...], read_as: str | None
 ) -> tuple[Root, tuple[str, ...]] | None:
-    """What a path means in the format of others, and the further formats that are there; None if it is in none.
+    """The root for a path in another format, and further formats that match; None if it matches none.
 
-    A folder with documents of ours is ours.
+    A folder with orgkernel documents is not in another format.
     """
     if read_as == OURS:
         return None
@@ -185,7 +185,7 @@ def _find_foreign_root(
 
 
 def get_host_catalog(name: str) -> Root:
-    """What everybody has in a format of others."""
+    """The built-in catalog of a format."""
     return Root(FORMATS[name].catalog, f"{name}/tools.yaml", context=True, format=name)
 
 
@@ -201,12 +201,12 @@ def build_shipped_request() -> Request:
 
 
 def get_shared_ontology() -> Root:
-    """The catalogs every organization falls back to."""
+    """The catalogs that every organization falls back to."""
     return Root(get_shipped_folder("ontology"), "ontology", shared=True, context=True)
 
 
 def format_relative_path(full: str, folder: str) -> str:
-    """The path as a reader standing in `folder` would write it."""
+    """The path as seen from `folder`."""
     inside = os.path.relpath(full, folder)
     return full if inside.startswith("..") else inside
 
@@ -225,12 +225,12 @@ def _does_hold_documents(path: str, links: Iterable[str]) -> bool:
     return any(does_mention(file, PREFIX) for file in files)
 
 
-def _home(path: str, links: tuple[str, ...], top: str | None = None) -> str | None:
-    """The folder of the organization that a path needs to be understood; None where it is read by itself.
+def _find_home(path: str, links: tuple[str, ...], top: str | None = None) -> str | None:
+    """The folder of the organization that a path needs for its context; None if it is read by itself.
 
-    A folder with an organization is its own home. Another path lies in the nearest organization above that has it in its
-    folder or its `roles/`, or that includes a role declared there. Catalogs lie in the nearest organization above, but
-    in none above `top`.
+    A folder with an organization is its own home. Any other path belongs to the nearest organization above that contains
+    it in its folder or its `roles/`, or that includes a role declared there. Catalogs belong to the nearest organization
+    above, but not above `top`.
     """
     is_folder = os.path.isdir(path)
     if is_folder and does_hold_organization(path, links):
@@ -244,6 +244,7 @@ def _home(path: str, links: tuple[str, ...], top: str | None = None) -> str | No
         return None
     roles = {role for file in files for role in find_words(file, _ROLE_ID)}
     is_ours = any(does_mention(file, PREFIX) for file in files)
+    # Nearest organization first. A path belongs to it by its place in the layout, or because it includes a role declared there.
     for home in above:
         place = os.path.relpath(path, home).split(os.sep)
         is_laid_out = bool(files) and (place[0] in _LAID_OUT or (not is_folder and folder == home))
@@ -272,7 +273,7 @@ def _iterate_organizations_above(folder: str, links: tuple[str, ...]) -> Iterato
 
 
 def _does_name_role(folder: str, roles: Set[bytes], links: tuple[str, ...]) -> bool:
-    """Whether an organization that lies directly in a folder names one of some roles."""
+    """Whether an organization directly in a folder names one of some roles."""
     return any(
         does_mention(path, ORGANIZATION) and not roles.isdisjoint(find_words(path, _WORD))
         for path in list_documents_in(folder, links)
@@ -280,10 +281,10 @@ def _does_name_role(folder: str, roles: Set[bytes], links: tuple[str, ...]) -> b
 
 
 def _list_seen_folders(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
-    """The folders of an organization that are read to understand a path in it: never all that lies below it.
+    """The folders of an organization that are read as context of a path in it, never all folders below it.
 
-    These are the path itself, `roles/`, `skills/`, `standing_orders/`, and the folders beside those on the way that directly hold documents, but no other
-    organization.
+    These are the path itself, `roles/`, `skills/`, `standing_orders/`, and the folders next to those
+    on the way that directly contain documents but no other organization.
     """
     seen = [path, *(os.path.join(home, each) for each in _LAID_OUT)]
     folder = os.path.dirname(path)
@@ -305,8 +306,8 @@ def _list_seen_folders(path: str, home: str, links: tuple[str, ...]) -> tuple[st
         folder = os.path.dirname(folder)
 
 
-def _beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
-    """The `roles/`, `skills/`, `standing_orders/` and the catalogs of the folder an organization lies in."""
+def _list_roots_beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
+    """The `roles/`, `skills/`, `standing_orders/` and the catalogs of an organization's parent folder."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
     roots = []
     for each in _LAID_OUT:

@@ -1,4 +1,4 @@
-"""The location of shipped documents: in the wheel, or beside the sources."""
+"""The location of shipped documents: in the wheel, or next to the sources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @cache
 def get_shipped_folder(name: str) -> str:
-    """Path of `ontology`, `templates` or `extension`."""
+    """The path of `ontology`, `templates` or `extension`."""
     packed = os.path.join(_PACKAGE, "_data", name)
     if os.path.isdir(packed):
         return packed
@@ -18,6 +18,6 @@ def get_shipped_folder(name: str) -> str:
 
 
 def list_templates() -> tuple[str, ...]:
-    """The templates `orgkernel new` can copy."""
+    """The templates that `orgkernel new` can copy."""
     with os.scandir(get_shipped_folder("templates")) as entries:
         return tuple(sorted(entry.name for entry in entries if entry.is_dir()))

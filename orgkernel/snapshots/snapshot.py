@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 FoundInDocuments = Mapping[SourceDocument, tuple[Diagnostic, ...]]
-"""The findings of rules about single documents, for each document."""
+"""The findings of rules about single documents, by document."""
 
 
 class FoundBefore(NamedTuple):
-    """The findings that the next load can reuse, because each depends on one document only."""
+    """The findings that the next load can reuse, because each depends on only one document."""
 
     in_documents: FoundInDocuments
     in_profiles: FoundInDocuments
-    """Only profiles without overrides and with one organization at most."""
+    """Findings about profiles without overrides that belong to at most one organization."""
 
 
 NOTHING_FOUND = FoundBefore({}, {})
@@ -64,12 +64,12 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
 
     @property
     def org_id(self) -> str:
-        """Id of the organization."""
+        """The id of the organization."""
         return self.records.org_id
 
     @property
     def digest(self) -> str:
-        """Digest of the names and contents of all documents of the organization."""
+        """The digest of the names and contents of all documents of the organization."""
         return self.records.digest
 
     def require_role(self, role_id: str) -> None:
@@ -86,7 +86,7 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
 
     @property
     def may_answer(self) -> bool:
-        """Whether none of its errors is about more than what one role has."""
+        """Whether none of its errors concerns more than a single role."""
         return all(
             diagnostic.severity is not Severity.ERROR or is_of_one_role(diagnostic)
             for diagnostic in self.diagnostics
@@ -110,10 +110,10 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     tree: Tree
     digest: str
     found_before: FoundBefore = NOTHING_FOUND
-    """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
+    """Findings for the next load, which reads only changed documents. Empty if the snapshot comes from the cache."""
 
-    def reported(self, selection: frozenset[str]) -> frozenset[str]:
-        """Names of the files that were asked about: those at the paths, and the profiles that their organizations include."""
+    def list_reported(self, selection: frozenset[str]) -> frozenset[str]:
+        """Names of the requested files: those at the paths, and the profiles that their organizations include."""
         return list_files_to_report(
             self.tree, (each.records for each in self.organizations.values()), selection
         )
@@ -130,19 +130,19 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
 
     @property
     def read_anything(self) -> bool:
-        """Whether there was a document, readable or not, at the paths."""
+        """Whether there was a document at the paths, readable or not."""
         return any(not document.context for document in self.tree.documents) or bool(self.diagnostics)
 
 
-# An unknown domain, plan, tool or skill gives a role nothing. In a policy, a catalog or an organization it may mean that
+# An unknown domain, plan, tool or skill has no effect in a role. In a policy, a catalog or an organization it could mean that
 # something is not denied.
 _UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304", "ORG626", "ORG628"})
-# A skill with one of these is shut for everybody, and a procedure without its fallback goes on to the next tier.
+# A skill with one of these errors is withheld from every subject; a procedure without its fallback falls to the next tier.
 _SHUT = frozenset({"ORG621", "ORG622", "ORG623", "ORG627", "ORG628"})
 
 
 def is_of_one_role(diagnostic: Diagnostic) -> bool:
-    """Whether a finding is about what one role, skill or procedure has, so that the organization answers without it
+    """Whether a finding concerns a single role, skill or procedure, so the organization can answer without it
     (docs/adr/0031).
     """
     if diagnostic.subject.startswith(("cognitive_skill:", "procedure:")):
@@ -151,7 +151,7 @@ def is_of_one_role(diagnostic: Diagnostic) -> bool:
 
 
 def does_cover_file(name: str, file: str) -> bool:
-    """Whether a shown name is that of this file, or of a folder the file lies in."""
+    """Whether a shown name is that of this file, or of a folder above it."""
     if name in ("", "."):
         return not os.path.isabs(file)  # names of files outside the current folder are full paths
     return name == file or file.startswith(f"{name}/")
@@ -176,7 +176,7 @@ def list_files_to_report(
         if records.document.name in reported:
             reported |= {post.document.name for post in records.posts.values()}
             homes.add(os.path.dirname(records.document.path))
-    # Whoever asks for an organization asks for its sources.
+    # A request for an organization includes its sources.
     for file in tree.files:
         if not homes.isdisjoint(file.located.root.homes):
             reported.add(file.located.name)

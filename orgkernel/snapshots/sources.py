@@ -1,7 +1,7 @@
-"""The sources that organizations name: which documents name them, and what is to be read for them.
+"""Find the sources that organizations declare, and the files to read for them.
 
-They are found before anything is read, because they decide which files are read. A document that did not change is not
-looked at again.
+Sources are found before documents are read, because they determine which files are read. Unchanged documents are not
+examined again.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ class DeclaredSource(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Sources(NamedTuple):
-    """What is to be read for the sources of all organizations, and what is said about those that cannot be read."""
+    """The files to read for the sources of all organizations, and messages about those that cannot be read."""
 
     roots: tuple[Root, ...] = ()
     refused: tuple[Diagnostic, ...] = ()
     awaited: tuple[str, ...] = ()
-    """Paths of sources that are not there."""
+    """The paths of sources that do not exist."""
 
     @property
     def key(self) -> str:
-        """Of what is said; what is read is in the names and contents of the files."""
+        """A key of the messages. The files to read are part of the names and contents already."""
         text = "\n".join(f"{each.place} {each.code} {each.message}" for each in self.refused)
         return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
@@ -60,19 +60,19 @@ class Sources(NamedTuple):
 NO_SOURCES = Sources()
 
 
-def find_declared_sources(located: Located) -> tuple[DeclaredSource, ...]:
-    """The sources that the organizations in a file name."""
-    root, path = located.root, located.path
-    if root.areas or root.shared or root.context or located.leaves or not path.endswith(SUFFIXES):
+def find_declared_sources(located_file: Located) -> tuple[DeclaredSource, ...]:
+    """The sources that the organizations in a file declare."""
+    root, path = located_file.root, located_file.path
+    if root.areas or root.shared or root.context or located_file.leaves or not path.endswith(SUFFIXES):
         return ()
     if not does_mention(path, ORGANIZATION) or not does_mention(path, _FIELD):
         return ()
     from orgkernel.loading.documents import (
         parse_source,
-    )  # which only organizations with sources need so early
+    )  # needed this early only by organizations with sources
 
     sources = []
-    for document in parse_source(read_text(path, located.name)).documents:
+    for document in parse_source(read_text(path, located_file.name)).documents:
         value = document.value
         listed = value.get(_FIELD) if isinstance(value, dict) and value.get("_schema") == ORGANIZATION else ()
         for number, entry in enumerate(listed if isinstance(listed, tuple) else ()):
@@ -85,15 +85,17 @@ def find_declared_sources(located: Located) -> tuple[DeclaredSource, ...]:
     return tuple(sources)
 
 
-def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[DeclaredSource]]]) -> Sources:
-    """What to read for the sources that are named in some files."""
+def find_sources(
+    request: Request, declared_sources: Iterable[tuple[Located, Sequence[DeclaredSource]]]
+) -> Sources:
+    """The files to read for the declared sources."""
     allowed = [os.path.realpath(root.path) for root in request.roots if not root.shared and not root.context]
     allowed += (link for root in request.roots for link in root.links)
     allowed += (os.path.realpath(folder) for folder in request.sources_in)
     roots: dict[tuple[str, str, object], Root] = {}
     refused: list[Diagnostic] = []
     awaited: list[str] = []
-    for located, sources in declared:
+    for located, sources in declared_sources:
         for source in sources:
             full = os.path.normpath(os.path.join(os.path.dirname(located.path), source.path))
             made = _resolve_source_root(source, full, allowed, request)
@@ -116,14 +118,14 @@ def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[De
 
 
 def _resolve_source_root(
-    source: DeclaredSource, full: str, allowed: Sequence[str], request: Request
+    source: DeclaredSource, full: str, allowed_folders: Sequence[str], request: Request
 ) -> Root | tuple[str, str]:
-    """What to read for a source, or why nothing is, with what helps."""
+    """The root to read for a source, or the reason why it is not read, with a help text."""
     name = quote(source.path)
     if source.format not in FORMATS:
         return f"the source {name} has a format that this version does not read: {quote(source.format)}", ""
-    # Whether something is there is not said about places that may not be looked at.
-    if not _is_allowed(full, allowed):
+    # Do not reveal whether a path outside of the allowed folders exists.
+    if not _is_allowed(full, allowed_folders):
         return _refuse_outside(name)
     if not os.path.exists(full):
         return f"the source {name} does not exist", "correct the path; it starts at the folder of this file"
@@ -134,7 +136,7 @@ def _resolve_source_root(
             "correct the path, or remove the source",
         )
     layout = detection[1]
-    if not _is_allowed(layout.top, allowed):
+    if not _is_allowed(layout.top, allowed_folders):
         return _refuse_outside(name)
     links = next((root.links for root in request.roots), ())
     return Root(
@@ -143,13 +145,13 @@ def _resolve_source_root(
     )  # fmt: skip
 
 
-def _is_allowed(path: str, allowed: Sequence[str]) -> bool:
+def _is_allowed(path: str, allowed_folders: Sequence[str]) -> bool:
     real = os.path.realpath(path)
-    return any(is_within(real, each) for each in allowed)
+    return any(is_within(real, each) for each in allowed_folders)
 
 
 def _refuse_outside(name: str) -> tuple[str, str]:
     return (
-        f"the source {name} lies outside of what is read",
+        f"the source {name} is outside of the folders that are read",
         "name its folder on the command line, or allow it by `links` in the settings of the project",
     )

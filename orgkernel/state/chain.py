@@ -22,7 +22,7 @@ from orgkernel.decisions.evidence.state_records import (
     AuditKind,
     Stream,
     audit_id,
-    stream_of,
+    get_stream,
 )
 from orgkernel.engines import is_on
 from orgkernel.prepared_types import prepared
@@ -208,7 +208,7 @@ class Chains:
 
     def append(self, entry: AuditEntry, body: str, links: dict[Stream, Link], rows: list[AuditValues]) -> str:
         assert self._file is not None
-        writer, stream = self._file.writer, stream_of(entry.kind)
+        writer, stream = self._file.writer, get_stream(entry.kind)
         last = links[stream]
         sequence = last.sequence + 1
         digest = link(last.digest, writer, stream, sequence, body)

@@ -248,7 +248,7 @@ def _commission(
     snapshot: str,
     reason: str,
 ) -> tuple[CommissionedAgent, ...]:
-    """Few statements for many agents: rows are looked up and inserted together."""
+    """Commission agents within a transaction. Rows are read and inserted in bulk, so many agents need few statements."""
     names = list(dict.fromkeys(draft.agent_id for draft in drafts))
     now, actor, note = transaction.now, clean_text(actor), clean_text(reason)
     stored = {
@@ -282,10 +282,11 @@ def _commission(
         new = tuple(skill for skill in dict.fromkeys(draft.skills) if skill not in held[agent_id])
         if added:
             stored[agent_id] = draft.lifecycle
-            # Rank and trust stay those of the roster until somebody records others.
+            # Rank and trust are those of the roster until others are recorded.
             state = AgentState(agent_id, lifecycle=draft.lifecycle, org_id=org_id)
             rows[agents].append(encode_row(state))
         if born:
+            # A key identifies one agent, within these drafts as well.
             owner = owners.setdefault(draft.identity.did, agent_id)
             if owner != agent_id:
                 raise Conflict(
@@ -475,7 +476,7 @@ def _count_service(transaction: Transaction, episode: Episode) -> None:
     where = (table.c.org_id == episode.org_id, table.c.agent_id == episode.agent_id)
     row = transaction.connection.execute(select(table).where(*where)).first()
     old = build_empty_service(episode) if row is None else decode_record(ServiceCounts, row)
-    values = {**encode_row(old.counting(episode)), "version": transaction.touch()}
+    values = {**encode_row(old.add_episode(episode)), "version": transaction.touch()}
     transaction.connection.execute(
         insert(table).values(values) if row is None else update(table).where(*where).values(values)
     )

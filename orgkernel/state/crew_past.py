@@ -77,7 +77,7 @@ def _count_service(done: list[Episode]) -> Mapping[str, ServiceCounts]:
     for each in done:
         counts_by_agent[each.agent_id] = (
             counts_by_agent.get(each.agent_id) or build_empty_service(each)
-        ).counting(each)
+        ).add_episode(each)
     return _sorted(counts_by_agent)
 
 

@@ -55,7 +55,10 @@ def patch_claims(old: Indexes, rows: Iterable[Any]) -> Indexes:
             held.append(build_claim(row))
         else:
             ended.append((row.org_id, row.token))
-    return {**old, **{org_id: old.get(org_id, NO_CLAIMS).changed(*each) for org_id, each in changed.items()}}
+    return {
+        **old,
+        **{org_id: old.get(org_id, NO_CLAIMS).copy_with(*each) for org_id, each in changed.items()},
+    }
 
 
 def build_claim(row: Any) -> FileClaim:

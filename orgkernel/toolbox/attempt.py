@@ -22,7 +22,7 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.documents.records import Tool
 from orgkernel.errors import Conflict, OrgkernelError, StoreBusy, StoreError
 from orgkernel.operations.permits import Ruling, note_found_expired, record_use
-from orgkernel.operations.waiting import in_store_thread, in_time, resolved
+from orgkernel.operations.waiting import await_in_time, await_ticket, run_in_store_thread
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
 from orgkernel.toolbox.masking import TooDeep, mask_values
@@ -158,7 +158,9 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     good = True
     try:
         if lock is not None and parts.is_state_held and parts.store is not None:
-            await in_time(in_store_thread(parts.store.refresh))  # what is in memory is from before the lock
+            await await_in_time(
+                run_in_store_thread(parts.store.refresh)
+            )  # what is in memory is from before the lock
         ruling = await _decide(parts, planned, permit=planned.adapter is not None)
         if ruling.decision.outcome != "allow":
             return await asyncio.to_thread(_refusal, parts, planned, ruling), None
@@ -196,7 +198,7 @@ async def _call(
         )  # fmt: skip
     if ruling.row is not None:
         # INVARIANT: nothing is answered before the row of its decision is on the disk.
-        step = msgspec.structs.replace(step, audit_id=await resolved(ruling.row))
+        step = msgspec.structs.replace(step, audit_id=await await_ticket(ruling.row))
     if parts.store is not None:
         ended = partial(
             record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
@@ -208,7 +210,7 @@ async def _call(
             asyncio.get_running_loop().call_soon(_record_after, parts, ended)
             return step, reply
         try:
-            await resolved(ended())
+            await await_ticket(ended())
         except OrgkernelError as error:  # the tool has run all the same
             step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": error.message})
     return step, reply
@@ -292,10 +294,10 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
         return None
     if planned.adapter is None:
         return None
-    decision = await in_time(in_store_thread(parts.kernel.can, planned.org, planned.request))
+    decision = await await_in_time(run_in_store_thread(parts.kernel.can, planned.org, planned.request))
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):
         return None
-    return await in_time(
+    return await await_in_time(
         parts.exclusive.enter_soon(
             parts.view(planned.org).org_id,
             planned.tool_id,
@@ -312,7 +314,7 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
     still = [each for each in running if not each.done()]
     if not still:
         try:
-            return await in_time(in_store_thread(leave, lock))
+            return await await_in_time(run_in_store_thread(leave, lock))
         except StoreBusy:
             return False  # nobody can say; the thread goes on and gives it back
     still[0].add_done_callback(lambda _: threading.Thread(target=leave, args=(lock,), daemon=True).start())

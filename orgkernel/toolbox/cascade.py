@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.reasons import Why, why_edge
+from orgkernel.decisions.reasons import Why, cite_edge
 from orgkernel.documents.records import USER
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
@@ -158,7 +158,7 @@ def _find_alternatives(view: OrgView, tool_id: str) -> Iterator[tuple[str, Why]]
                 if edge.target not in seen:
                     seen.add(edge.target)
                     next_level.append(edge.target)
-                    yield edge.target, why_edge(edge)
+                    yield edge.target, cite_edge(edge)
         level = next_level
 
 
@@ -216,7 +216,7 @@ async def go_up(parts: Parts, tool_request: ToolRequest, gap: Gap) -> tuple[Any,
 async def _ask(
     parts: Parts, tool_request: ToolRequest, gap: Gap, superior: str, edge: Edge
 ) -> tuple[Any, Step]:
-    why = (why_edge(edge),)
+    why = (cite_edge(edge),)
     request = msgspec.structs.replace(tool_request.request, action="escalate", resource=superior)
     try:
         ruling = await asyncio.to_thread(parts.permits.decide, tool_request.org, request, b"{}", permit=False)

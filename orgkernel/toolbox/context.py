@@ -73,7 +73,7 @@ class ToolContext:
         self._shown = list_available_tools(parts, org, request)
 
     @property
-    def subject(self) -> str:
+    def find_subject(self) -> str:
         """The subject that has these tools."""
         return self._request.subject
 

@@ -16,7 +16,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.locks import is_held, lock_for_call, unlock_after_call
 from orgkernel.operations.permits import Permits
-from orgkernel.operations.waiting import in_store_thread
+from orgkernel.operations.waiting import run_in_store_thread
 from orgkernel.runtime.paths import read_path
 from orgkernel.toolbox.adapters.adapter import Adapter
 from orgkernel.toolbox.providers import Provider, PythonFunction
@@ -96,7 +96,7 @@ class Exclusive:
             return lock
 
         try:
-            return await in_store_thread(take)
+            return await run_in_store_thread(take)
         except asyncio.CancelledError:
             with gate:
                 is_canceled = True

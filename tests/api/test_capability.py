@@ -150,7 +150,7 @@ def test_what_cannot_have_failed_is_refused(folder: Path) -> None:
         body = {"subject": "role:writer", "intent": "create_post", "failed": [failed]}
         response = client.post(f"{TOP}/handle", json=body)
         assert (response.status_code, response.headers["content-type"]) == (400, "application/problem+json")
-        assert "nothing that can have failed" in response.json()["detail"]
+        assert "cannot be reported as failed" in response.json()["detail"]
     assert client.get(f"{TOP}/skills").status_code == 422
     assert client.post(f"{TOP}/handle", json={"subject": "role:writer"}).status_code == 422
     with pytest.raises(UsageError):

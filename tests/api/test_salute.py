@@ -151,7 +151,7 @@ def test_a_report_is_handed_in_to_the_organization_that_it_names(server: Server)
     said = problem(
         server.client.post(path, json=other, headers=bearer(server.key)), 409, "OTHER_ORGANIZATION"
     )
-    assert said["detail"] == f"the report is of organization `household`, and is handed in to `{ORG}`"
+    assert said["detail"] == f"the report is of organization `household`, but is submitted to `{ORG}`"
     unnamed = salute("analysis_specialist", org="", at=time.time())
     assert server.client.post(path, json=unnamed, headers=bearer(server.key)).status_code == 200
     (line,) = board(server, "role=analysis_specialist", ORG)
@@ -243,7 +243,7 @@ def test_a_reported_tier_counts_in_manifests_and_decisions(server: Server) -> No
     assert during["latest_report"]["activity"]["current_task"] == "all is lost"
     refused = decide()
     assert refused["decision"] is False
-    assert "by its SALUTE report of 20" in str(refused["context"])
+    assert "according to its SALUTE report of 20" in str(refused["context"])
     report_now(server, "all is well", role=role)
     assert decide()["decision"] is True
     with opened(location_of(server.folder / "state.db")) as store:

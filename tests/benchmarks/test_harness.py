@@ -45,7 +45,7 @@ def test_generated_organization_is_what_it_says(folder: Path) -> None:
     kernel = Kernel.open(folder)
     index = kernel.organization("measured").snapshot.index
     assert len(index.roles) == 230
-    assert {len(index.tools_of(role)) for role in index.roles} == {20}
+    assert {len(index.list_tools(role)) for role in index.roles} == {20}
     codes = [found.code for found in kernel.check()]
     assert codes.count("ORG507") == 2
     assert set(codes) == {"ORG306", "ORG507"}

@@ -173,7 +173,7 @@ def test_a_project_gives_rules_another_severity_or_switches_them_off(shop: Path)
     ("settings", "message"),
     [
         ('path = ["a"]', "the setting `path` is not known\nhelp: did you mean `paths`?"),
-        ("paths = [1]", "`paths` is not a list of texts"),
+        ("paths = [1]", "`paths` is not a list of strings"),
         ('fail_on = "never"', "`fail_on` is `never`"),
         ('severities = "off"', "`severities` is not a table"),
         ('[severities]\nORG301 = "loud"', "`ORG301` is `loud`"),

@@ -714,7 +714,7 @@ def test_a_refusal_about_a_file_names_that_file(tmp_path: Path) -> None:
     project = rules_project(tmp_path / "shop", deny=["Read(./.env)"], ask=["Edit(/docs/**)"])
     text = project.asks("Read", {"file_path": "web/.env"}, "a")[1]
     assert text.startswith("deny: role:a use tool:Read:web/.env (`Read` in Claude Code)\n")
-    assert "policy `settings_deny_1` denies tool `Read` in `**/.env`, and `web/.env` is there" in text
+    assert "policy `settings_deny_1` denies tool `Read` in `**/.env`, and `web/.env` matches" in text
     assert "\n      .claude/settings.json:1\n" in text
     text = project.asks("Edit", {"file_path": "docs/a; rm -rf x.md"}, "a")[1]
     assert "orgkernel grant issue role:a 'tool:Edit:docs/a; rm -rf x.md' --level write" in text

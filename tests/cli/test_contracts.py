@@ -66,7 +66,7 @@ def test_a_contract_that_is_not_sound_is_not_recorded(folder: Path) -> None:
     """Nor one that is none."""
     code, said = record(folder, "result", regressions=["The search finds nothing."])
     assert code == 2
-    assert said.startswith("error: the contract is not sound: ORG656 ")
+    assert said.startswith("error: the contract is not valid: ORG656 ")
     assert record(folder, "result", _schema="orgkernel:bill")[0] == 2
 
 

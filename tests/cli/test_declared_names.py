@@ -91,7 +91,7 @@ def test_a_role_and_its_agent_give_what_the_role_may_give(ask: Ask, by: str) -> 
 def test_a_gift_does_not_come_back_to_the_giver(ask: Ask, by: str, subject: str) -> None:
     """What is given to a role is given to whoever fills it."""
     refused = ask("grant", "issue", subject, "tool:github", "--level", "read", "--by", by, code=2).stderr
-    assert refused == f"error: `{by}` cannot give itself a permission\nhelp: somebody else has to do it\n"
+    assert refused == f"error: `{by}` cannot give itself a permission\nhelp: another subject has to do it\n"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_who_has_no_right_over_somebody_is_told_who_has(ask: Ask, by: str) -> No
             "a superior of `agent:butler`, the owner or an operator may\n"
         )
     else:
-        assert refused.startswith(f"{what}not below it\nhelp: a superior of it (role steward reports to ")
+        assert refused.startswith(f"{what}not below it\nhelp: one of its superiors (role steward reports to ")
     ask("agent", "move", "butler", "suspended", "--by", "person:owner")
     row = json.loads(ask("audit", "query", "--kind", "agent", "--format", "json").stdout)[0]
     assert row["actor"] == "person:owner"

@@ -191,7 +191,7 @@ FAULTS: list[tuple[str, Callable[[Path], object], tuple[str, ...], tuple[str, st
     ("settings_unreadable", settings("= ="), (), ("settings", "problem", "cannot be read", "")),
     ("setting_unknown", settings('stor = "x"'), (), ("settings", "problem", "`stor` is not known", "did you mean")),
     ("settings_of_others", foreign_settings, (), ("settings", "warning", "not obeyed", "chmod go-w")),
-    ("store_of_others", foreign_settings, (), ("store", "problem", "`store` is not obeyed", "chmod go-w")),
+    ("store_of_others", foreign_settings, (), ("store", "problem", "`store` is ignored, because", "chmod go-w")),
     ("settings_ignored", both_settings, (), ("settings", "warning", "pyproject.toml", "keep one")),
     ("organization_broken", misspelled, (), ("documents", "problem", "1 error", "orgkernel check")),
     ("path_missing", lambda _: None, ("--path", "none"), ("documents", "problem", "does not exist", "path")),

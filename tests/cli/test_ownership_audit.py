@@ -371,7 +371,7 @@ def test_what_cannot_be_told(project: Project, tmp_path: Path) -> None:
     for base in ("nowhere", "--all", "", "HEAD:README.md", "^HEAD"):
         assert project.audit("--brief", brief, base=base or " ")["outcome"] == "cannot_tell"
     assert "no brief or claim given" in project.audit()["error"]
-    assert "one brief" in project.audit("--brief", brief, "--brief", brief)["error"]
+    assert "share a name or a brief" in project.audit("--brief", brief, "--brief", brief)["error"]
     elsewhere = run_here("ownership", "audit", "--base", "x", "--brief", brief, cwd=tmp_path)
     assert elsewhere.returncode == 2
     assert "is not in a git repository" in elsewhere.stderr

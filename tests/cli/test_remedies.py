@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from orgkernel.rules.catalog import all_rules
+from orgkernel.rules.catalog import list_rules
 from tests.reference.access_worlds import WorldMaker, documents_of
 from tests.support.in_process import run_here as run
 from tests.support.trees import write_tree
@@ -80,7 +80,7 @@ role_id: guard
 capabilities: {tools_primary: [vault, scan]}
 """,
 }
-SETTINGS = "[severities]\n" + "".join(f'{rule.code} = "off"\n' for rule in all_rules())
+SETTINGS = "[severities]\n" + "".join(f'{rule.code} = "off"\n' for rule in list_rules())
 QUESTIONS: list[tuple[str, list[tuple[str, ...]], tuple[str, ...]]] = [
     ("a tool that nobody gave", [], ("agent:one", "use", "tool:scan")),
     ("a rank and a department", [("grant", "issue", "agent:two", "tool:scan", "--level", "read")], ("agent:two", "use", "tool:scan")),

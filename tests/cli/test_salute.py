@@ -245,7 +245,7 @@ def test_a_reported_tier_changes_an_answer(here: Path, ask: Run) -> None:
     put(here, salute("codegen_specialist", "emergency", time.time()))
     ask("salute", "collect", "reports")
     ask("can", *question, code=1)
-    assert "`emergency` by its SALUTE report of 20" in ask("why", *question, code=1).stdout
+    assert "`emergency`, according to its SALUTE report of 20" in ask("why", *question, code=1).stdout
     manifest = ask("manifest", "codegen_specialist", "--org", "software_dev").stdout
     assert re.search(r"emergency \(now\) ", manifest)
     ask("can", *question, "--context", '{"pace": "primary"}')

@@ -283,7 +283,7 @@ def test_where_the_store_is(ask: Run, quick_folder: Path) -> None:
         "settings.db",
     ]
     (quick_folder / "orgkernel.toml").write_text("store = 5\n")
-    assert "`store` is not a text" in ask("agent", "list", code=2).stderr
+    assert "`store` is not a string" in ask("agent", "list", code=2).stderr
 
 
 def test_a_store_is_described_copied_and_upgraded(ask: Run, quick_folder: Path) -> None:

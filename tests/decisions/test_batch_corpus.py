@@ -119,7 +119,7 @@ def test_a_plan_as_text_has_the_places_of_its_lines(
 def test_what_is_not_sound_is_never_planned() -> None:
     """The function refuses plans with findings and unknown ids; its callers ask beforehand."""
     plan = SubtaskPlan(subtasks=(Subtask(id="a"),))
-    with pytest.raises(ValueError, match="the plan is not sound"):
+    with pytest.raises(ValueError, match="the plan is not valid"):
         plan_batches(plan)
     with pytest.raises(ValueError, match="b is not a subtask of the plan"):
         plan_batches(plan, ["b"])

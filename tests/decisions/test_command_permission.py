@@ -116,7 +116,7 @@ def test_a_brief_that_is_not_sound_authorizes_nothing(client: TestClient, tmp_pa
         (tmp_path / name).write_text(text, encoding="utf-8")
         ran = run_here("command", "check", "--brief", name, "--", DROP, cwd=tmp_path)
         assert (ran.returncode, ran.stdout) == (2, "")
-        assert f"`orgkernel task check {name}` shows everything" in ran.stderr
+        assert f"`orgkernel task check {name}` lists all problems" in ran.stderr
         answer = client.post("/v1/commands/check", json={"command": DROP, "brief": text})
         assert answer.status_code in (400, 404, 422), answer.text
     assert run_here("command", "check", "--brief", "missing.yaml", "--", DROP, cwd=tmp_path).returncode == 2

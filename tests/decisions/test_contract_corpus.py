@@ -193,5 +193,5 @@ def test_a_brief_is_a_plain_record_with_its_scope() -> None:
     assert check_contract(brief) == ()
     result = msgspec.convert(SOUND["result"], Result)
     assert check_contract(result, brief) == ()
-    with pytest.raises(ValueError, match="beside `brief`, not beside `result`"):
+    with pytest.raises(ValueError, match="against `brief`, not against `result`"):
         check_contract(brief, result)

@@ -208,7 +208,7 @@ def test_c5_whoever_is_commissioned_has_the_tools_of_the_role(ship: Ship) -> Non
 
     items, missing = tools()
     assert ("rudder (full)" in items, "warp (full)" in items) == (True, False)
-    assert missing == ("tool `warp` cannot be used now; `orgkernel why agent:ann use tool:warp` says why",)
+    assert missing == ("tool `warp` cannot be used now; `orgkernel why agent:ann use tool:warp` shows why",)
     assert (ship.may("rudder"), ship.may("warp")) == ("allow", "deny")
     assert ship.level("helm") == 1
     ship.passed("theory", 0.9)

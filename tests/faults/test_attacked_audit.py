@@ -355,7 +355,7 @@ def test_the_key_that_signs_is_replaced_while_a_server_writes(attacked: Attacked
     attacked.execute(f"DELETE FROM audit WHERE writer = '{SECOND}' AND sequence = 5")
     done = run_here("audit", "rotate-key", *store, cwd=attacked.folder)
     assert done.returncode == 2
-    assert "the audit is not whole" in done.stderr
+    assert "the audit is not intact" in done.stderr
 
 
 def test_checkpoints_go_where_the_setting_says(quick_folder: Path) -> None:

@@ -233,7 +233,7 @@ def test_no_cache_in_the_tree_is_used_in_ci(shop: Path, monkeypatch: pytest.Monk
         before = {path: path.read_bytes() for path in cached(shop)}
         done = run_here("check", cwd=folder)
         assert done.returncode == 0
-        assert "it lies in the checked tree, and `CI` is set" in done.stderr
+        assert "it is in the checked tree, and `CI` is set" in done.stderr
         assert {path: path.read_bytes() for path in cached(shop)} == before
     (shop / "orgkernel.toml").unlink()
     assert "note" not in run_here("check", cwd=shop).stderr

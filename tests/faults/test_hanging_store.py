@@ -232,8 +232,8 @@ def test_a_stopped_postgresql_is_an_error_and_then_goes_on(impatient: Store, pos
 
 def let_threads_end() -> None:
     """Wait for those that still ask the store, before it is closed."""
-    waiting._threads().shutdown()
-    waiting._threads.cache_clear()
+    waiting._get_threads().shutdown()
+    waiting._get_threads.cache_clear()
 
 
 def test_a_call_does_not_wait_for_a_stopped_postgresql(
@@ -251,7 +251,7 @@ def test_a_call_does_not_wait_for_a_stopped_postgresql(
 
     async def refused() -> list[Any]:
         asked = [ask() for _ in range(40)]
-        lock = waiting.in_time(exclusive.enter_soon("household", "printer", "agent:clerk", None))
+        lock = waiting.await_in_time(exclusive.enter_soon("household", "printer", "agent:clerk", None))
         return await asyncio.gather(*asked, lock, return_exceptions=True)
 
     assert asyncio.run(ask()) == "deny"

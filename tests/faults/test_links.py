@@ -141,7 +141,7 @@ def test_links_that_are_allowed_by_name_are_followed(shop: Path) -> None:
 def test_links_that_are_no_list_of_texts(settings: str, shop: Path) -> None:
     """The setting is refused with a remedy."""
     (shop / "orgkernel.toml").write_text(settings)
-    with pytest.raises(BadProject, match="`links` is not a list of texts"):
+    with pytest.raises(BadProject, match="`links` is not a list of strings"):
         find_project(str(shop))
 
 

@@ -1,4 +1,4 @@
-"""Settings that another user owns or may write to: what they grant is not obeyed."""
+"""Settings that another user owns or may write to: settings that grant something are ignored."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_what_others_grant_is_refused(expose: Callable[[Path], None], shop: Path
     expose(shop / "orgkernel.toml")
     project = find_project(str(shop))
     for setting in ("store", "oidc", "checkpoints", "a2a"):
-        with pytest.raises(BadProject, match=f"`{setting}` is not obeyed"):
+        with pytest.raises(BadProject, match=f"`{setting}` is ignored, because"):
             project.require_own(setting)
     with pytest.raises(BadProject):
         locate_store(project, str(shop), environment={})
@@ -73,7 +73,7 @@ def test_what_others_grant_is_refused(expose: Callable[[Path], None], shop: Path
     ):
         done = run_here(*command, cwd=shop)
         assert done.returncode == 2, done
-        assert "is not obeyed, because another user owns the file or may write to it" in done.stderr
+        assert "is ignored, because another user owns the file or can write to it" in done.stderr
     assert run_here("check", cwd=shop).returncode == 0
     assert not (shop / "theirs.db").exists()
 

@@ -73,7 +73,7 @@ def test_what_a_card_must_have(tmp_path: Path, make: Any, field: str) -> None:
     version = "1.0" if make is new_card else "0.3"
     found = Kernel.open(put(tmp_path, card)).check()
     assert [each.code for each in found] == ["ORG101"]
-    assert found[0].message.endswith(f"has no `{field}`, which A2A {version} demands")
+    assert found[0].message.endswith(f"has no `{field}`, which A2A {version} requires")
 
 
 @pytest.mark.parametrize(

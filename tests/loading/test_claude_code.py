@@ -20,7 +20,7 @@ from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import Area, Located, Root, decode
 from orgkernel.loading.formats import complete
 from orgkernel.loading.formats.claude_code.agents import read_agent
-from orgkernel.loading.formats.names import id_of, name_of
+from orgkernel.loading.formats.names import convert_to_id, name_of
 from orgkernel.loading.sources import FileRead
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
@@ -151,7 +151,7 @@ def test_names_become_ids_and_back(tmp_path: Path) -> None:
         "__",
         "a_5f_b",
     ]
-    ids = [id_of(name) for name in names]
+    ids = [convert_to_id(name) for name in names]
     assert len(set(ids)) == len(names)
     assert [name_of(each) for each in ids] == names
     write_tree(

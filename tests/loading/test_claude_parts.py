@@ -72,7 +72,7 @@ def test_a_denial_names_the_rule_and_the_path_that_would_do(tmp_path: Path) -> N
     assert "would be allowed by: state a path outside of `**/.env`" in done.stdout
     done = run_here("can", "role:a", "use", "tool:Edit:docs/a.md", "--path", "shop", cwd=tmp_path)
     assert done.stdout.startswith("ask: role:a use tool:Edit:docs/a.md")
-    assert "in `docs/**`, `.claude/docs/**`, and `docs/a.md` is there" in done.stdout
+    assert "in `docs/**`, `.claude/docs/**`, and `docs/a.md` matches" in done.stdout
     listed = run_here("what-can", "role:a", "--path", "shop", cwd=tmp_path).stdout
     assert "PART_NOT_STATED, depends on path:**/.env" in listed
 

@@ -373,7 +373,7 @@ def test_fields_of_the_published_variant(tmp_path: Path) -> None:
         snapshot = lay_out(tmp_path, files)
         assert [found for found in snapshot.diagnostics if found.code < "ORG200"] == []
         assert not any(found.severity is Severity.ERROR for found in snapshot.diagnostics)
-        assert snapshot.organizations["software_dev"].index.roots() == ("co",)
+        assert snapshot.organizations["software_dev"].index.list_roots() == ("co",)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orgkernel.diagnostics.catalog import ROWS
-from orgkernel.rules.catalog import all_rules
+from orgkernel.rules.catalog import list_rules
 from orgkernel.runtime.trigger_parser import parse_trigger
 from tests.support.spelling import find_british
 from tests.support.trees import REPOSITORY
@@ -99,7 +99,7 @@ def test_what_a_diagnostic_says_follows_the_style_guide(code: str) -> None:
 
 def test_every_code_is_among_them() -> None:
     """No rule and no reading or shape error is left out."""
-    assert set(EXPECTED) == {*ROWS, *(rule.code for rule in all_rules())}
+    assert set(EXPECTED) == {*ROWS, *(rule.code for rule in list_rules())}
 
 
 @pytest.mark.parametrize("text", BAD_TRIGGERS, ids=range(len(BAD_TRIGGERS)))

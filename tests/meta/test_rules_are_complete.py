@@ -11,7 +11,7 @@ import pytest
 
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
-from orgkernel.rules.catalog import all_rules, page_of
+from orgkernel.rules.catalog import get_page, list_rules
 from orgkernel.rules.pages import build_all_pages
 from orgkernel.rules.rule import Rule
 from tests.loading.test_cases import FILES as READING
@@ -24,7 +24,7 @@ CASES = {
         read_yaml_file(path) for path in sorted((REPOSITORY / "tests" / "rules" / "cases").glob("*.yaml"))
     )
 }
-RULES = [pytest.param(rule, id=rule.code) for rule in all_rules()]
+RULES = [pytest.param(rule, id=rule.code) for rule in list_rules()]
 SECTIONS = ["What it checks", "Why it matters", "Example", "Instead", "Known limits", "Since"]
 
 # One cause, one diagnostic: these name every offender of an organization in a single finding.
@@ -42,8 +42,8 @@ def test_a_rule_is_called_like_its_module(rule: Rule) -> None:
 def test_codes_and_names_are_used_once() -> None:
     """By rows and rules together."""
     rows = {**ROWS, **CONTRACT_ROWS}
-    codes = [*rows, *(rule.code for rule in all_rules())]
-    names = [*(row.name for row in rows.values()), *(rule.name for rule in all_rules())]
+    codes = [*rows, *(rule.code for rule in list_rules())]
+    names = [*(row.name for row in rows.values()), *(rule.name for rule in list_rules())]
     assert len(set(codes)) == len(codes) == len(build_all_pages())
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"ORG[01]\d\d", code) for code in ROWS)
@@ -51,7 +51,7 @@ def test_codes_and_names_are_used_once() -> None:
 
 def test_every_rule_has_a_case_file_and_every_case_file_a_rule() -> None:
     """Nothing is untested, and no tests speak of a rule that is gone."""
-    assert set(CASES) == {rule.code for rule in all_rules()}
+    assert set(CASES) == {rule.code for rule in list_rules()}
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -73,7 +73,7 @@ def test_a_rule_has_the_cases_every_rule_needs(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_page_has_its_sections_in_order(rule: Rule) -> None:
     """And begins with one sentence that the list of rules shows."""
-    page = page_of(rule)
+    page = get_page(rule)
     assert re.findall(r"^## (.+)$", page, re.MULTILINE) == SECTIONS
     summary = page.split("\n")[0]
     assert re.fullmatch(r"[A-Z`].{10,110}\.", summary)
@@ -84,7 +84,7 @@ def test_a_page_has_its_sections_in_order(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_what_a_page_shows_is_what_is_tested(rule: Rule, section: str) -> None:
     """The lines of its code stand one after the other, up to their indentation, in a file of the case of that name."""
-    body = page_of(rule).split(f"## {section}\n")[1].split("\n## ")[0]
+    body = get_page(rule).split(f"## {section}\n")[1].split("\n## ")[0]
     blocks = re.findall(r"```\w+\n(.*?)```", body, re.DOTALL)
     assert blocks
     for block in blocks:

@@ -304,7 +304,7 @@ def test_what_is_held_for_one_version_is_passed_on_for_that_version_only(shop: S
         )
     assert refusal.value.code == "MAY_NOT_GRANT"
     assert (
-        f"the grant `{held.grant_id}`, which is for one version of the documents alone"
+        f"the grant `{held.grant_id}`, which is only for one version of the documents"
         in refusal.value.message
     )
     given = issue_grant(

@@ -795,7 +795,7 @@ def test_a_role_is_allowed_every_tool_it_lists(template: str) -> None:
     snapshot = read(TEMPLATES / template).organizations[template]
     for view in (snapshot.index, snapshot.graph):
         for role in view.roles:
-            for tool in (edge.target for edge in view.tools_of(role)):
+            for tool in (edge.target for edge in view.list_tools(role)):
                 if view.records.tools[tool].record.concurrency == "exclusive":
                     continue
                 for action in view.records.tools[tool].record.required_levels:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.ownership.claims import ClaimIndex
-from orgkernel.decisions.ownership.overlap import owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 from orgkernel.errors import Conflict
 from tests.state.contract_of_claims import no_two_live_claims_overlap
 from tests.state.opening import Clock, opened, sqlite_at
@@ -70,7 +70,7 @@ def test_no_two_live_claims_overlap(steps: list[tuple[str, str, object]]) -> Non
                 assert no_two_live_claims_overlap(after)
                 if what == "claim":
                     taken = [text for claim in before for text in claim.paths]
-                    overlaps = any(owned_paths_overlap(path, text) for path in which for text in taken)
+                    overlaps = any(do_owned_paths_overlap(path, text) for path in which for text in taken)
                     assert refusal == ("CLAIM_CONFLICT" if overlaps else "")
                 else:
                     assert refusal == ("" if which in held else "STALE_TOKEN")

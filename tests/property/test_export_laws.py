@@ -28,7 +28,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.formats.copilot.words import holds
-from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.formats.roles import build_tool_id_from_name
 from tests.exchange.organizations import (
     ALL_TEMPLATES,
@@ -105,7 +105,7 @@ READINGS: Mapping[str, Reading] = {
     "claude-code": Reading(_claude_name, _claude_servers),
     "copilot": Reading(_copilot_name, _copilot_servers),
     "agent-spec": Reading(
-        lambda held: None if held.delegates else id_of(held.name_in("agent_spec") or held.id)
+        lambda held: None if held.delegates else convert_to_id(held.name_in("agent_spec") or held.id)
     ),
     "crewai": Reading(_crew_name, _crew_tools),
 }
@@ -195,7 +195,7 @@ def asked_in(export: Export, target: str) -> set[str]:
             for text in export.files.values()
         )
         known = [each for found in components for each in found.values()]
-        return {id_of(each["name"]) for each in known if each["requires_confirmation"]}
+        return {convert_to_id(each["name"]) for each in known if each["requires_confirmation"]}
     if target != "claude-code" or claude_code.SETTINGS not in export.files:
         return set()
     return set(json.loads(export.files[claude_code.SETTINGS])["permissions"].get("ask", ()))

@@ -74,7 +74,7 @@ def questions(records: OrgRecords) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Every question of the protocol with everything it can be asked with."""
     own = declared(records)
     for name, member in inspect.getmembers(OrgView):
-        if name.startswith("_") or name == "place_of":  # no questions, or places only
+        if name.startswith("_") or name == "get_place":  # no questions, or places only
             continue
         if isinstance(member, property | cached_property):
             yield name, ()
@@ -127,7 +127,7 @@ def test_forward_and_reverse_agree(documents: Mapping[str, Any]) -> None:
         pairs = (
             (index.list_domains, index.list_handlers, [*DOMAINS, "ghost"]),
             (index.list_plans, index.list_followers, [*PLANS, "ghost"]),
-            (index.tools_of, index.list_holders, [*TOOLS, "ghost"]),
+            (index.list_tools, index.list_holders, [*TOOLS, "ghost"]),
         )
         for forward, reverse, ids in pairs:
             had = [(edge.source, edge.target) for role in index.roles for edge in forward(role)]
@@ -193,7 +193,7 @@ def test_command_agrees_with_the_reference(documents: Mapping[str, Any]) -> None
         organization, profiles, _, _ = plain(documents, records.document.path)
         index, _ = build_views(records)
         for role in oracle.included_roles(organization):
-            command = index.superior_edge_of(role)
+            command = index.get_superior_edge(role)
             assert (command.target if command else None) == oracle.superior(organization, profiles, role)
             chain = [edge.target for edge in index.list_chain_above(role)]
             assert chain == oracle.chain_of_command(organization, profiles, role)

@@ -18,7 +18,7 @@ from orgkernel.decisions.handoff.briefs import NO_BRIEFS, HandoffBriefs
 from orgkernel.decisions.handoff.decide import decide_handoff, decide_handoff_permission
 from orgkernel.decisions.handoff.permission import STEPS, HandoffQuestion
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
-from orgkernel.decisions.ownership.overlap import owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
@@ -236,7 +236,7 @@ def test_the_quick_answer_is_the_explained_one(
             assert getattr(quick, name) == getattr(told, name)
         decide_handoff(view, asked, state)
     taken = [text for claim in claims.claims if claim.expires_at > 5 for text in claim.paths]
-    overlaps = any(owned_paths_overlap(mine, theirs) for mine in files for theirs in taken)
+    overlaps = any(do_owned_paths_overlap(mine, theirs) for mine in files for theirs in taken)
     assert (
         overlaps == ("live claims" in {step for step, _ in quick.failures})
         or told.findings[0].step == "names"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
-from orgkernel.decisions.ownership.overlap import owned_paths_overlap, read_owned_path
+from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap, read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath, do_keys_overlap, read_file_path
 from orgkernel.runtime.paths import is_inside
 
@@ -45,8 +45,8 @@ def test_scopes_that_hold_one_file_overlap(one: str, other: str, mine: str, thei
     """No conflict is missed, in either order, however the scopes are spelled."""
     first, second = mine.format(one), theirs.format(other)
     meet = not held_by(first).isdisjoint(held_by(second))
-    assert owned_paths_overlap(first, second) == owned_paths_overlap(second, first)
-    assert owned_paths_overlap(first, second) or not meet
+    assert do_owned_paths_overlap(first, second) == do_owned_paths_overlap(second, first)
+    assert do_owned_paths_overlap(first, second) or not meet
 
 
 @settings(max_examples=200, deadline=None)
@@ -54,7 +54,7 @@ def test_scopes_that_hold_one_file_overlap(one: str, other: str, mine: str, thei
 def test_exact_paths_overlap_exactly_if_one_contains_the_other(one: str, other: str) -> None:
     """Among exact paths there is no false conflict either."""
     contains = f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
-    assert owned_paths_overlap(one, other) is contains
+    assert do_owned_paths_overlap(one, other) is contains
     first, second = read_file_path(one), read_file_path(other)
     assert not isinstance(first, BadPath)
     assert not isinstance(second, BadPath)
@@ -67,11 +67,11 @@ def test_what_cannot_be_read_overlaps_with_everything(text: str, other: str) -> 
     """Any text has an answer, and none leaves the project."""
     read = read_owned_path(text)
     if isinstance(read, BadPath):
-        assert owned_paths_overlap(text, other)
+        assert do_owned_paths_overlap(text, other)
         assert read.problem
     else:
         assert ".." not in read.text.split("/")
-        assert owned_paths_overlap(text, read.text)
+        assert do_owned_paths_overlap(text, read.text)
 
 
 CLAIMED = st.lists(
@@ -103,5 +103,5 @@ def test_an_index_of_claims_finds_what_a_look_at_all_of_them_finds(
         for path in asked
         for claim in claims
         for text in claim.paths
-        if owned_paths_overlap(path, text)
+        if do_owned_paths_overlap(path, text)
     ]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from orgkernel.decisions.evidence.qualifications import decide_drift
 from orgkernel.decisions.evidence.skill_levels import DAY, compute_current_level
 from orgkernel.decisions.evidence.state_view import QualificationResult, SkillRecord
-from orgkernel.decisions.evidence.trust import credible_interval, trust_from
+from orgkernel.decisions.evidence.trust import compute_credible_interval, compute_trust
 
 TIMES = st.floats(-1_000, 10_000).map(lambda days: days * DAY)
 RATES = st.integers(1, 400)
@@ -54,9 +54,9 @@ def test_drift_always_has_an_answer(scores: list[float], size: int | None) -> No
 def test_trust_follows_outcomes(mean: float | None, weight: float, good: int, bad: int) -> None:
     """A success never lowers it, a failure never raises it, and the interval lies between 0 and 1, in order."""
     trust, better, worse = (
-        trust_from(mean, weight, good + more, bad + less) for more, less in ((0, 0), (1, 0), (0, 1))
+        compute_trust(mean, weight, good + more, bad + less) for more, less in ((0, 0), (1, 0), (0, 1))
     )
-    low, high = credible_interval(trust)
+    low, high = compute_credible_interval(trust)
     assert 0 <= low <= high <= 1
     if trust.mean is not None:
         assert worse.mean - 1e-12 <= trust.mean <= better.mean + 1e-12

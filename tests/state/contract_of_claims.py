@@ -12,7 +12,7 @@ import pytest
 
 from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.decisions.ownership.claims import FileClaim
-from orgkernel.decisions.ownership.overlap import owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation
@@ -34,7 +34,7 @@ def refused_claim(store: Store, *paths: str, **said: Any) -> Conflict:
 def no_two_live_claims_overlap(claims: tuple[FileClaim, ...]) -> bool:
     """The law: whatever was claimed in whatever order."""
     return not any(
-        one.org_id == other.org_id and owned_paths_overlap(mine, theirs)
+        one.org_id == other.org_id and do_owned_paths_overlap(mine, theirs)
         for one, other in combinations(claims, 2)
         for mine in one.paths
         for theirs in other.paths

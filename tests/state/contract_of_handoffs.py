@@ -99,7 +99,7 @@ class HandoffsOnce:
         assert found(sender="agent:data") == (second,)
         assert found(receiver="role:worker") == found(receiver="agent:worf") == (first, second, third)
         assert found(brief="brief-1") == (first, second)
-        assert store.read_view("shop").claims.of_mission("brief-1")[0].token == 2
+        assert store.read_view("shop").claims.find_by_mission("brief-1")[0].token == 2
 
     def test_work_runs_until_its_result_or_its_claim_ends(self, store: Store, clock: Clock) -> None:
         """A claim that is extended or handed over keeps it running."""

@@ -12,7 +12,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import Root
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.loading.tree import read_tree
-from orgkernel.rules.catalog import all_rules
+from orgkernel.rules.catalog import list_rules
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.trees import write_tree
 from tests.support.yaml_text import read_yaml_file
@@ -28,7 +28,7 @@ class Organization:
 
     def __init__(self, folder: Path, file: dict[str, Any]) -> None:
         # Caps that contradict a role are findings, and what these organizations are made of.
-        caps = {code: None for code in (rule.code for rule in all_rules()) if code.startswith("ORG4")}
+        caps = {code: None for code in (rule.code for rule in list_rules()) if code.startswith("ORG4")}
         self.folder = write_tree(folder / "org", file["files"])
         settings = "[severities]\n" + "".join(f'{code} = "off"\n' for code in caps)
         (self.folder / "orgkernel.toml").write_text(settings, encoding="utf-8")

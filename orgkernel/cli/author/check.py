@@ -155,7 +155,7 @@ def _summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Req
         counted(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
 
-    reported_names = snapshot.reported(request.asked)
+    reported_names = snapshot.list_reported(request.asked)
     organizations = [
         each.records
         for each in snapshot.organizations.values()
@@ -236,7 +236,7 @@ def _append_step_summary(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, 
 def _checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
     """Names of the files that were asked about and have documents."""
     files = {file.located.name for file in snapshot.tree.files}  # an organization may be written in no file
-    return snapshot.reported(request.asked) & snapshot.names_of_documents & files
+    return snapshot.list_reported(request.asked) & snapshot.names_of_documents & files
 
 
 def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLines) -> None:

@@ -56,9 +56,9 @@ def command() -> None:
 @format_option("text", "json")
 def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show one line for the latest report of each agent in each role."""
-    from orgkernel.operations.reports.board import board_of
+    from orgkernel.operations.reports.board import build_board
 
-    lines = board_of(_latest(org, role, **where), _intervals(paths), time.time())
+    lines = build_board(_latest(org, role, **where), _intervals(paths), time.time())
     _echo_board(form, lines)
 
 
@@ -71,7 +71,7 @@ def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, 
 @format_option("text", "json")
 def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show the latest report of a ROLE in full."""
-    from orgkernel.operations.reports.board import detail_of
+    from orgkernel.operations.reports.board import build_detail
 
     reports = _latest(org, None, **where)
     role_reports = [report for report in reports if report.role_id == role]
@@ -85,7 +85,7 @@ def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where:
     if len(organizations) > 1:
         raise UsageError(f"role {quote(role)} reports in {listing(organizations)}", "choose one with `--org`")
     newest = max(role_reports, key=lambda report: (report.at, report.number))
-    detail = detail_of(newest, _intervals(paths)(newest.org_id, role), time.time())
+    detail = build_detail(newest, _intervals(paths)(newest.org_id, role), time.time())
     echo_record(form, detail, "") if form == "json" else click.echo(_render_report(detail), nl=False)
 
 
@@ -109,12 +109,12 @@ def watch(
     form: str,
 ) -> None:
     """Print each new report, until interrupted. As JSON, each report is an object on a line of its own."""
-    from orgkernel.operations.reports.board import detail_of
+    from orgkernel.operations.reports.board import build_detail
 
     begin, intervals = parse_since(since), _intervals(paths)
     with opened(store) as state:
         for report in islice(_follow(state, org, role, begin), count):
-            detail = detail_of(report, intervals(report.org_id, report.role_id), time.time())
+            detail = build_detail(report, intervals(report.org_id, report.role_id), time.time())
             if form == "json":
                 echo_json(msgspec.json.encode(detail).decode())
             else:
@@ -156,11 +156,11 @@ def collect(
 ) -> None:
     """Store the report files that a host writes to DIR, each exactly once. Other files are set aside."""
     from orgkernel.operations.reports.collecting import SETTLE_SECONDS
-    from orgkernel.operations.reports.submission import collector_of
+    from orgkernel.operations.reports.submission import build_collector
 
     counts: Counter[str] = Counter()
     with opened(store, create=True) as state:
-        collector = collector_of(state, folder, time.monotonic, agent_id=agent_id, org_id=org_id)
+        collector = build_collector(state, folder, time.monotonic, agent_id=agent_id, org_id=org_id)
         failing = ""
         while True:
             try:
@@ -224,14 +224,14 @@ def _latest(
 
 def _intervals(paths: tuple[str, ...]) -> Intervals:
     """The documents, if there are any. The doctrine of a role says how often it reports."""
-    from orgkernel.operations.reports.board import intervals_of
+    from orgkernel.operations.reports.board import get_intervals
 
     try:
-        return intervals_of(open_kernel(paths).state)
+        return get_intervals(open_kernel(paths).state)
     except NothingToRead:
         if paths:
             raise
-        return intervals_of(None)
+        return get_intervals(None)
 
 
 def _echo_collected(form: str, each: Collected, *, follow: bool) -> None:

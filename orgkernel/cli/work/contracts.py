@@ -20,7 +20,7 @@ from orgkernel.cli.stores import (
     show_time,
 )
 from orgkernel.cli.work.contract_files import read_contract_file, read_source
-from orgkernel.decisions.work.contracts.handover import as_document, render_brief
+from orgkernel.decisions.work.contracts.handover import convert_to_document, render_brief
 from orgkernel.decisions.work.contracts.reading import (
     CONTRACT_KINDS,
     CheckedContract,
@@ -138,9 +138,11 @@ def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
     with looking_here(**where) as context:
         brief = draft_next_brief(context, brief_id, org)
     if form == "json":
-        echo_indented(as_document(brief))
+        echo_indented(convert_to_document(brief))
     else:
-        click.echo(render_brief(brief) if form == "markdown" else as_yaml(as_document(brief)), nl=False)
+        click.echo(
+            render_brief(brief) if form == "markdown" else as_yaml(convert_to_document(brief)), nl=False
+        )
 
 
 @click.command("show", short_help="Print a brief as its receiver reads it.")

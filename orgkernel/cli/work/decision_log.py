@@ -21,7 +21,7 @@ from orgkernel.cli.stores import (
 )
 from orgkernel.decisions.work.contracts.markdown import render_decision_log
 from orgkernel.documents.records import DecisionEntry
-from orgkernel.operations.contracts import add_decision, organization_of, read_decision_log
+from orgkernel.operations.contracts import add_decision, choose_contract_organization, read_decision_log
 
 
 def _part(name: str, help: str) -> Callable[[Any], Any]:
@@ -86,7 +86,7 @@ def add(
 def list_(org: str | None, form: str, **where: Any) -> None:
     """List the entries, oldest first."""
     with looking_here(**where) as context:
-        records = context.store.contracts.list(organization_of(context, org), "decision_entry")
+        records = context.store.contracts.list(choose_contract_organization(context, org), "decision_entry")
     echo_records(
         form,
         records,

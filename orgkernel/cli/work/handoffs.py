@@ -23,7 +23,7 @@ from orgkernel.cli.stores import (
 from orgkernel.cli.work.contract_files import read_contract_file
 from orgkernel.cli.work.handoff_check import circumstance_options
 from orgkernel.decisions.handoff.permission import HandoffQuestion
-from orgkernel.operations.contracts import organization_of
+from orgkernel.operations.contracts import choose_contract_organization
 from orgkernel.operations.handoffs import HandoffOrder, list_handoffs, record_handoff
 
 
@@ -109,7 +109,7 @@ def list_(
     """List the hand-offs, oldest first. A log that was changed in the store is refused."""
     with looking_here(**where) as context:
         handoffs = list_handoffs(
-            context.store, organization_of(context, org), session=session, sender=sender, receiver=receiver,
+            context.store, choose_contract_organization(context, org), session=session, sender=sender, receiver=receiver,
             brief=brief, is_running=running,
         )  # fmt: skip
     echo_records(

@@ -96,7 +96,7 @@ def _note_for_next_time(
     worker: AuditedWorker, others: list[AuditedWorker], sacred: SacredFiles, kernel: Kernel | None, root: str
 ) -> None:
     """Write down what the script of the hook may pass without asking. Without it, it asks."""
-    if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.unreadable()):
+    if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.find_unreadable()):
         return
     store = located(None)
     if not store.path:

@@ -11,7 +11,7 @@ from orgkernel.cli.output import as_text, echo_json, painted
 from orgkernel.cli.work.contract_files import read_source
 from orgkernel.decisions.work.batches.answer import PlannedText, plan_text
 from orgkernel.decisions.work.batches.plan import BatchPlan
-from orgkernel.diagnostics.render import as_data, render_full
+from orgkernel.diagnostics.render import convert_to_data, render_full
 from orgkernel.errors import UsageError
 from orgkernel.loading.marks import LINE_BREAK
 
@@ -66,7 +66,7 @@ def _echo_json(answer: PlannedText) -> None:
     value = {
         "outcome": answer.outcome,
         "plan": answer.plan,
-        "findings": [as_data(each) for each in answer.diagnostics],
+        "findings": [convert_to_data(each) for each in answer.diagnostics],
     }
     echo_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 

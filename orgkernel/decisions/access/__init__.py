@@ -1,1 +1,1 @@
-"""Access: may this subject do this to that, why or why not, and who can."""
+"""Access decisions: whether a subject may perform an action on a resource, why, and who else can."""

@@ -1,4 +1,4 @@
-"""Which subjects and resources a list has to look at: all that anything could give something to."""
+"""The subjects and resources that a list has to examine: all that could be granted anything."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.layers.chain_of_command import (
     find_chain_of_command,
-    names_in_chain_of_command,
+    list_names_in_chain_of_command,
 )
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored_index import list_root_resources
@@ -18,7 +18,7 @@ from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
-# Roles of a subject's own that are passed over among those that could help it.
+# The number of a subject's own roles that are skipped among the roles that could help it.
 _MOST_OWN = 50
 
 
@@ -59,20 +59,26 @@ def find_candidate_subjects(
 
 @PerView
 def _map_agent_positions(view: OrgView) -> Mapping[str, int]:
-    """The place of each agent in the rosters."""
+    """The position of each agent in the rosters, keyed by agent id."""
     return {agent_id: number for number, agent_id in enumerate(view.records.agents)}
 
 
-def _may_be_given(tables: AccessTables, subject: str, granted: Collection[str], resource: Resource) -> bool:
-    """Whether a policy or a grant speaks of somebody outside the crew, or the chain of command may."""
-    outsider = tables.subject(subject)
+def _may_be_given(
+    tables: AccessTables, subject: str, granted_subjects: Collection[str], resource: Resource
+) -> bool:
+    """Whether a policy, a grant or the chain of command could give the resource to a subject outside the crew."""
+    outsider = tables.find_subject(subject)
     if outsider is None:
         return False
-    return bool(outsider.policies) or resource.kind == "role" or any(key in granted for key in outsider.keys)
+    return (
+        bool(outsider.policies)
+        or resource.kind == "role"
+        or any(key in granted_subjects for key in outsider.keys)
+    )
 
 
 def find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...]:
-    """Roles that get the resource by themselves, in the order of the hierarchy."""
+    """Roles that have the resource through their own profile, in the order of the hierarchy."""
     role_ids = tables.holding.get(resource.resource)
     if role_ids is None:
         role_ids = tables.holding[resource.resource] = _find_roles_with(tables, resource)
@@ -91,7 +97,7 @@ def _find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...
             *(edge.source for edge in view.list_edges_to(EdgeKind.MAY_HAND_WORK_TO, resource.id)),
             *(edge.target for edge in view.list_chain_above(resource.id)),
             *(edge.source for edge in view.list_edges_to(EdgeKind.ESCALATES_TO, resource.id)),
-            *view.below((resource.id,)),
+            *view.find_below((resource.id,)),
         }
     else:
         role_ids = [role for role in view.roles if resource.resource in _find_bound_resources(tables, role)]
@@ -99,7 +105,7 @@ def _find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...
 
 
 def _find_bound_resources(tables: AccessTables, role_id: str) -> Iterable[str]:
-    subject = tables.subject(f"role:{role_id}")
+    subject = tables.find_subject(f"role:{role_id}")
     return () if subject is None else subject.bound
 
 
@@ -133,12 +139,12 @@ def _find_reachable_roles(tables: AccessTables, subject: Subject) -> Iterator[st
     """Roles a subject could hand work to or escalate to."""
     view = tables.view
     if not subject.is_crew:
-        superiors = names_in_chain_of_command(subject.identity)
+        superiors = list_names_in_chain_of_command(subject.identity)
         yield from (role for role in view.roles if superiors and find_chain_of_command(view, superiors, role))
         return
     reached: set[str] = set()
     for role_id in subject.identity.roles:
-        reached |= view.below((role_id,)) - {role_id}
+        reached |= view.find_below((role_id,)) - {role_id}
         reached.update(edge.target for edge in view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, role_id))
         reached.update(edge.target for edge in view.list_chain_above(role_id))
         reached.update(edge.target for edge in view.list_escalations(role_id))
@@ -146,10 +152,10 @@ def _find_reachable_roles(tables: AccessTables, subject: Subject) -> Iterator[st
 
 
 def find_helpful_roles(tables: AccessTables, resource: Resource, most: int) -> tuple[str, ...]:
-    """Roles that are given a resource, that see it, or that it is restricted to, in the order of the hierarchy."""
+    """Roles that have a resource, can see it, or are listed in its `restricted_to`, in the order of the hierarchy."""
     view = tables.view
     if len(view.roles) <= most:
-        # A role can help in ways of its own, as when a tool is essential for it: where they are few, try all.
+        # A role can help in other ways too, for example if a tool is essential for it. If there are few roles, try all.
         return view.roles
     known = tables.helpful.get(resource.resource)
     if known is None:

@@ -1,4 +1,4 @@
-"""When something holds: times of day, and conditions of policies."""
+"""Circumstances of a request: times of day, and the conditions of policies."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WEEKENDS = "weekends"
 
 
 def is_within(window: str, now: float, utc_offset: int) -> bool:
-    """Whether a moment lies in `HH:MM-HH:MM` of local time, which may go past midnight, or on a weekend.
+    """Whether a moment is in the window `HH:MM-HH:MM` of local time, which can extend past midnight, or on a weekend.
 
-    The beginning belongs to the window, its end does not; `08:00-08:00` is the whole day.
+    The window includes its start and excludes its end. `08:00-08:00` is the whole day.
 
     >>> is_within("23:00-08:00", now=7 * 3600, utc_offset=0), is_within("23:00-08:00", now=7 * 3600, utc_offset=3600)
     (True, False)
@@ -41,16 +41,16 @@ def _parse_minutes(text: str) -> int:
 
 
 class Circumstance(Condition, frozen=True, kw_only=True):
-    """A condition together with an alert and a watch of the organization, as a policy matches them."""
+    """A condition of a policy, together with an alert and a watch of the organization."""
 
     alert: str | None = None
     watch: str | None = None
 
 
 def read_circumstances(match: Match) -> tuple[Circumstance, ...]:
-    """When a policy applies, apart from the subject: one of these must hold; none means always.
+    """The circumstances in which a policy applies, one of which must be satisfied. An empty result means always.
 
-    >>> [(each.alert, each.watch) for each in circumstances_of(Match(alert=("RED",), watch=("beta", "gamma")))]
+    >>> [(each.alert, each.watch) for each in read_circumstances(Match(alert=("RED",), watch=("beta", "gamma")))]
     [('RED', 'beta'), ('RED', 'gamma')]
     """
     if not (match.conditions or match.alert or match.watch):
@@ -63,15 +63,17 @@ def read_circumstances(match: Match) -> tuple[Circumstance, ...]:
 
 
 def with_status(
-    context: AccessContext, state: StateView, declared: Mapping[str, Collection[str]]
+    context: AccessContext, state: StateView, declared_status: Mapping[str, Collection[str]]
 ) -> AccessContext:
-    """The context with the alert and the watch that are recorded and declared, whatever the caller states of them."""
-    recorded = {kind: status.value for kind, status in state.status.items() if status.value in declared[kind]}
+    """The context with the recorded alert and watch in place of those that the caller states."""
+    recorded = {
+        kind: status.value for kind, status in state.status.items() if status.value in declared_status[kind]
+    }
     return replace(context, **recorded) if recorded else context
 
 
-def holds(condition: Circumstance, context: AccessContext) -> bool:
-    """Whether everything a condition writes holds; what the context does not say does not hold."""
+def is_satisfied(condition: Circumstance, context: AccessContext) -> bool:
+    """Whether every part of a condition is satisfied. A value that the context does not state satisfies nothing."""
     return (
         (condition.channel is None or condition.channel == context.channel)
         and (condition.peer_kind is None or condition.peer_kind == context.peer_kind)
@@ -86,11 +88,13 @@ def holds(condition: Circumstance, context: AccessContext) -> bool:
 
 
 CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type", "alert", "watch")
-"""What conditions compare and only the caller or the store knows; the time is always known."""
+"""The fields of conditions that only the caller or the store knows. The time is always known."""
 
 
 def find_unstated(condition: Circumstance, context: AccessContext) -> dict[str, str]:
-    """What has to be stated for a condition to hold, by name; empty where it holds or cannot hold.
+    """The context fields that must be stated to satisfy a condition, with the value that each needs.
+
+    Empty if the condition is satisfied already or cannot be satisfied.
 
     >>> find_unstated(Circumstance(channel="slack", peer_kind="group"), AccessContext(channel="slack"))
     {'peer_kind': 'group'}
@@ -109,7 +113,7 @@ def find_unstated(condition: Circumstance, context: AccessContext) -> dict[str, 
     return values_by_name
 
 
-def words_of(condition: Circumstance) -> tuple[str, ...]:
+def list_condition_words(condition: Circumstance) -> tuple[str, ...]:
     """A condition as `KEY:VALUE` words."""
     return tuple(
         f"{key}:{value}" for key in ("time", *CIRCUMSTANCES) if (value := getattr(condition, key)) is not None

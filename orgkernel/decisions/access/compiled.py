@@ -1,4 +1,4 @@
-"""What decisions about one organization are made from: its subjects and resources, compiled as they are asked about."""
+"""The tables that access decisions about one organization read: subjects and resources, compiled on first use."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from orgkernel.graph.questions import OrgView
 
 
 class AccessTables:
-    """Subjects and resources of one organization, compiled as they are asked about, and what else access keeps of it."""
+    """The subjects and resources of one organization, compiled on first use, with the values cached for them."""
 
     def __init__(self, view: OrgView, policies: PolicyTable, order: LayerOrder) -> None:
-        # INVARIANT: nothing here keeps the view alive, which keeps these tables: a version that is replaced is freed at once.
+        # INVARIANT: these tables do not keep the view alive. The view owns them, so a replaced version is freed at once.
         self._view = ref(view)
         self.org_id = view.org_id
         self.snapshot = view.digest
@@ -40,49 +40,49 @@ class AccessTables:
         self.policies = policies
         self.order = order
         self.subjects: dict[str, Subject] = {}
-        """Declared subjects, as far as they were asked about."""
+        """Declared subjects that were used so far, by name."""
         self.resources: dict[str, Resource] = {}
-        """Declared resources, as far as they were asked about."""
+        """Declared resources that were used so far, by name."""
         self.undeclared = build_undeclared_subject(view)
         self.reasons: dict[tuple[str, ...], tuple[Reason, ...]] = {}
-        """Reasons that rest on documents alone, by action, subject, resource and codes."""
+        """Reasons that depend only on documents, by action, subject, resource and codes."""
         self.holding: dict[str, tuple[str, ...]] = {}
-        """Resource to the roles that have it by themselves, as far as it was asked."""
+        """The roles that have a resource through their own profile, by resource."""
         self.helpful: dict[str, tuple[str, ...]] = {}
-        """Resource to the roles that could help somebody to it, as far as it was asked."""
+        """The roles that could give access to a resource, by resource."""
         self.rows: dict[tuple[str, str], tuple[AccessRow, ...]] = {}
-        """Action and resource to the rows of the roles that can, where documents alone decide."""
+        """The rows of roles that can perform an action on a resource, where only documents decide."""
         self._stored_roles: tuple[StateView, frozenset[str]] | None = None
 
     @property
     def view(self) -> OrgView:
-        """The organization; whoever asks holds it."""
+        """The organization. The caller must keep it alive, because these tables refer to it weakly."""
         view = self._view()
         assert view is not None
         return view
 
     @cached_property
     def tool_resources(self) -> dict[str, str]:
-        """Every declared tool as a resource, each one text: what a hundred thousand roles hold is kept once."""
+        """Every declared tool as a resource name, each one shared string. Thousands of roles refer to them."""
         return {tool: f"tool:{tool}" for tool in self.view.records.tools}
 
     @cached_property
     def has_file_scopes(self) -> bool:
-        """Whether any role may write only to a part of the files."""
+        """Whether any role has a `file_scope`."""
         return any(post.profile.file_scope for post in self.view.records.posts.values())
 
-    def paths_of(
-        self, resource: Resource, named: str | None, given: Mapping[str, Any] | None
+    def read_paths(
+        self, resource: Resource, named_path: str | None, tool_input: Mapping[str, Any] | None
     ) -> StatedPaths | None:
-        """The paths that a request states; None where it states none."""
-        if named is None and (given is None or not resource.path_arguments):
+        """The paths that a request states; None if it states none."""
+        if named_path is None and (tool_input is None or not resource.path_arguments):
             return None
-        return read_stated_paths(named, resource.path_arguments, given, self.root)
+        return read_stated_paths(named_path, resource.path_arguments, tool_input, self.root)
 
     def with_status(self, request: AccessRequest, state: StateView) -> AccessRequest:
-        """A request with the recorded alert and watch, if a policy matches them: a caller cannot state another one.
+        """A request with the recorded alert and watch, if a policy depends on them, so a caller cannot choose them.
 
-        What is recorded and no longer declared is as if nobody had recorded anything.
+        A recorded value that is no longer declared is ignored.
         """
         if not state.status or not self.policies.match_status:
             return request
@@ -90,7 +90,7 @@ class AccessTables:
 
     @cached_property
     def declared_status(self) -> Mapping[str, tuple[str, ...]]:
-        """The alerts and the watches that the organization declares."""
+        """The declared alerts and watches of the organization."""
         organization = self.view.records.organization
         return {"alert": organization.alerts, "watch": organization.watches}
 
@@ -101,7 +101,7 @@ class AccessTables:
 
     @cached_property
     def outside(self) -> dict[str, tuple[str, ...]]:
-        """Everybody outside the crew by kind, in the order of declaration."""
+        """All declared subjects outside the crew, by kind, in the order of declaration."""
         records = self.view.records
         names = {
             "person": (*records.people, USER, UNKNOWN_SENDER),
@@ -110,31 +110,31 @@ class AccessTables:
         }
         return {kind: tuple(f"{kind}:{name}" for name in dict.fromkeys(names[kind])) for kind in names}
 
-    def subject(self, written: str) -> Subject | None:
-        """A subject; None for a name that nothing declares."""
-        subject = self.subjects.get(written)
+    def find_subject(self, subject_name: str) -> Subject | None:
+        """The subject with this name; None if no document declares it."""
+        subject = self.subjects.get(subject_name)
         if subject is None:
-            identity = identify(self.view, written)
+            identity = identify(self.view, subject_name)
             if identity is None:
                 return None
             subject = Subject(self.view, self.policies, identity, self.tool_resources)
-            if written == subject.subject:
-                self.subjects[written] = subject
+            if subject_name == subject.subject:
+                self.subjects[subject_name] = subject
         return subject
 
     def add_role_to_subject(self, subject: Subject, role: str, resource: Resource) -> Subject:
-        """A subject that fills a role besides its own, for one resource: what a remedy assumes."""
-        other = self.subject(f"role:{role}")
+        """A subject that also fills another role, for one resource. Remedies assume this."""
+        other = self.find_subject(f"role:{role}")
         assert other is not None
         wider = add_role(self.view, subject.identity, role)
-        return subject.joined(self.view, self.policies, wider, other, resource.resource)
+        return subject.add_roles(self.view, self.policies, wider, other, resource.resource)
 
-    def find(self, written: str) -> tuple[Resource, str | None]:
-        """A resource, and the path within it that is asked for, if one is."""
-        cached_resource = self.resources.get(written)
+    def find(self, resource_name: str) -> tuple[Resource, str | None]:
+        """The resource with this name, and the requested path within it, if any."""
+        cached_resource = self.resources.get(resource_name)
         if cached_resource is not None:
             return cached_resource, None
-        resource, path = build_resource(self.view, written, lambda: self.credentials)
+        resource, path = build_resource(self.view, resource_name, lambda: self.credentials)
         if resource.unknown:
             return resource, path
         if resource.kind == "tool":
@@ -145,15 +145,15 @@ class AccessTables:
         return self.resources.setdefault(resource.resource, resource), path
 
     def find_roles_with_stored_rows(self, state: StateView) -> frozenset[str]:
-        """The roles for which a state holds grants, restrictions or a raised tier; looked up once for a state."""
+        """The roles that have stored grants, restrictions or a raised tier in this state. Cached for one state."""
         known = self._stored_roles
         if known is None or known[0] is not state:
             keys = (*state.grants, *state.restrictions, *state.raised)
             known = self._stored_roles = state, frozenset(key for key in keys if key.startswith("role:"))
         return known[1]
 
-    def lacking(self, policies: frozenset[str]) -> AccessTables:
-        """The same without some policies: what a remedy assumes."""
-        tables = AccessTables(self.view, self.policies.without(policies), self.order)
+    def copy_without_policies(self, policies: frozenset[str]) -> AccessTables:
+        """The same tables without some policies. Remedies assume this."""
+        tables = AccessTables(self.view, self.policies.copy_without(policies), self.order)
         tables.resources = self.resources
         return tables

@@ -1,6 +1,6 @@
 """Access: may this subject do this to that? The hot answer, alone or with its reasons.
 
-Error policy: fails closed. Unknown names deny, and an error of ours denies with `EVALUATION_ERROR`.
+Error policy: fails closed. Unknown names deny, and an internal error denies with `EVALUATION_ERROR`.
 """
 
 from __future__ import annotations
@@ -25,55 +25,60 @@ from orgkernel.graph.questions import OrgView
 EVALUATION_ERROR = "EVALUATION_ERROR"
 FAULT = Reason(EVALUATION_ERROR, "an error of orgkernel itself; it is denied, because access fails closed")
 _MOST_KEPT = 4_096
-"""Questions whose reasons are kept."""
+"""The number of questions whose reasons are cached."""
 
 
 def decide_access(view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE) -> AccessDecision:
-    """Whether a request is allowed, with the codes of everything that decided. Never raises."""
+    """Decide whether a request is allowed, with the codes of everything that decided. Never raises."""
     try:
         return decide(evaluate(ask(get_access_tables(view), request, state)))
     except Exception:
-        # INVARIANT: fails closed. Whatever goes wrong on the way, nothing is allowed by it.
+        # INVARIANT: fails closed. No error can allow a request.
         return deny_by_fault(view, state)
 
 
 def decide_with_reasons(
     view: OrgView, request: AccessRequest, state: StateView = EMPTY_STATE
 ) -> tuple[AccessDecision, tuple[Reason, ...]]:
-    """The decision, a reason for each of its codes, and what ran out and is missed. Never raises: an error of ours denies and says so."""
+    """The decision, a reason for each of its codes, and expired grants that would have helped.
+
+    Never raises: an internal error denies and is reported.
+    """
     try:
         evaluation = evaluate(ask(get_access_tables(view), request, state))
         decision = decide(evaluation)
         reasons = _get_reasons(evaluation, decision)
         return decision, reasons + tell_beside(evaluation)
     except Exception:
-        # INVARIANT: fails closed, also where only the reasons could not be put together.
+        # INVARIANT: fails closed, even if only the reasons could not be built.
         decision = decide_access(view, request, state)
         return decision if decision.outcome == "deny" else deny_by_fault(view, state), (FAULT,)
 
 
 def deny_by_fault(view: OrgView, state: StateView) -> AccessDecision:
-    """The decision where an error of ours kept us from making one."""
+    """The decision that is returned after an internal error."""
     return AccessDecision(
         "deny", EVALUATION_ERROR, (EVALUATION_ERROR,), "", "", (), view.digest, state.version
     )
 
 
 def ask(tables: AccessTables, request: AccessRequest, state: StateView) -> Evaluation:
-    """A request as a question to the layers."""
+    """A request as an evaluation that the layers can fill in."""
     if state.status:
         request = tables.with_status(request, state)
-    subject = tables.subjects.get(request.subject) or tables.subject(request.subject) or tables.undeclared
+    subject = (
+        tables.subjects.get(request.subject) or tables.find_subject(request.subject) or tables.undeclared
+    )
     resource, path = tables.resources.get(request.resource), None
     if resource is None:
         resource, path = tables.find(request.resource)
     tool_input = request.context.input
-    paths = None if path is None and tool_input is None else tables.paths_of(resource, path, tool_input)
+    paths = None if path is None and tool_input is None else tables.read_paths(resource, path, tool_input)
     return Evaluation(tables, state, request, request.action, subject, resource, paths)
 
 
 def decide(evaluation: Evaluation) -> AccessDecision:
-    """The decision that an evaluation came to."""
+    """The decision of a finished evaluation."""
     tables, state, request, resource = (
         evaluation.tables,
         evaluation.state,
@@ -88,13 +93,13 @@ def decide(evaluation: Evaluation) -> AccessDecision:
     needed = NOTHING_NEEDED
     outcome: Outcome = "allow"
     if not failing:
-        names = order.names.get(evaluation.sources) or order.names_of(evaluation.sources)
+        names = order.names.get(evaluation.sources) or order.get_code_names(evaluation.sources)
         if state.grants and evaluation.rests_on_grants:
             needed = _find_needed_grants(evaluation)
         if needed.are_limited or resource.obliges or evaluation.path is not None:
             obligations = tuple(_find_obligations(evaluation, needed.grants))
     else:
-        names = order.names.get(failing) or order.names_of(failing)
+        names = order.names.get(failing) or order.get_code_names(failing)
         if failing & order.stopping:
             level = 0
         outcome = "deny"
@@ -112,12 +117,12 @@ def decide(evaluation: Evaluation) -> AccessDecision:
 
 
 def find_missing_context_names(evaluation: Evaluation) -> tuple[str, ...]:
-    """The circumstances that have to be stated before the request can be allowed."""
+    """The context fields that must be stated before the request can be allowed."""
     return tuple(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
 
 
 def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
-    """What is told beside the reasons of a denial."""
+    """The additional reasons of a denial, such as a grant that has expired."""
     if not evaluation.failing:
         return ()
     sentences = ((code, say(evaluation)) for code, say in evaluation.tables.order.besides.items())
@@ -125,7 +130,7 @@ def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
 
 
 def _get_reasons(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reason, ...]:
-    """A reason for each code of a decision; those that rest on documents alone are put together once."""
+    """The reasons of a decision, one for each code. Reasons that depend only on documents are cached."""
     request, kept, known = evaluation.request, evaluation.tables.reasons, evaluation.tables.order.codes
     if not all(known[code].static for code in decision.codes):
         return tuple(give_reason(evaluation, code) for code in decision.codes)
@@ -139,11 +144,11 @@ def _get_reasons(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reas
     return reasons
 
 
-# -- what an allowance rests on and obliges to -----------------------------------
+# -- grants and obligations of an allowance --------------------------------------
 
 
 def _find_needed_grants(evaluation: Evaluation) -> NeededGrants:
-    """The stored grants without which the request would not be allowed; those with few uses are spared first."""
+    """The stored grants without which the request would be denied. Grants with a limited number of uses are avoided."""
     if evaluation.parents or evaluation.supposed:
         return _choose(list(_find_grant_alternatives(evaluation)))
     known, key = evaluation.given.needed, (evaluation.spared, evaluation.required)
@@ -154,8 +159,9 @@ def _find_needed_grants(evaluation: Evaluation) -> NeededGrants:
 
 
 def _choose(needs: list[dict[str, Grant]]) -> NeededGrants:
-    """The grants that are left when each is given up that can be, so that one is left for every need."""
+    """Choose a small set of grants that satisfies every need, dropping grants with few uses first."""
     grants_by_id = {name: grant for grants in needs for name, grant in grants.items()}
+    # Grants with a limited number of uses come first, so they are dropped whenever another grant is enough.
     for grant in sorted(grants_by_id.values(), key=_get_sparing_order):
         if all(len(grants) > (grant.grant_id in grants) for grants in needs):
             for grants in needs:
@@ -171,7 +177,7 @@ def _get_sparing_order(grant: Grant) -> tuple[bool, str]:
 
 
 def _find_grant_alternatives(evaluation: Evaluation) -> Iterator[dict[str, Grant]]:
-    """For each thing that would fail without grants, those of which any one is enough, by id."""
+    """The alternatives for each need: sets of grant ids, of which any one is enough."""
     if evaluation.spared:
         given, order = evaluation.given, evaluation.tables.order
         enough = [
@@ -186,7 +192,7 @@ def _find_grant_alternatives(evaluation: Evaluation) -> Iterator[dict[str, Grant
 
 
 def _is_compared(evaluation: Evaluation) -> bool:
-    """Whether a scope, a policy, a grant or a restriction was compared with the paths of a request."""
+    """Whether the decision depends on the paths of the request, through a scope, policy, grant or restriction."""
     return any(
         is_bounded(each) or list_named_paths(each) or _has_rows_about_parts(each)
         for each in (evaluation, *evaluation.parents)
@@ -194,23 +200,23 @@ def _is_compared(evaluation: Evaluation) -> bool:
 
 
 def _has_rows_about_parts(evaluation: Evaluation) -> bool:
-    """Whether something that holds is stored for the subject about parts of the resource."""
+    """Whether a stored row in effect limits the subject to parts of the resource."""
     state, now = evaluation.state, evaluation.request.context.now
     return any(
         group.parts
         for stored in (state.grants, state.restrictions)
         for about in find_about(stored, evaluation.subject.keys, evaluation.resource)
         for group in about.groups
-        if group.holds_in(evaluation.tables.org_id, evaluation.tables.snapshot) and group.at(now).active
+        if group.is_for(evaluation.tables.org_id, evaluation.tables.snapshot) and group.select_at(now).active
     )
 
 
 def _find_obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[str]:
-    """What the caller has to do.
+    """The obligations of the caller.
 
-    `consume_grant:ID` for a grant with few uses, `hold_lock:TOKEN` while an exclusive tool runs, and for each
-    credential the tool works with `credential:ID` to supply it or `without_credential:ID` where the subject has none.
-    `resolve_links:PATH` where the answer depends on a path: if the path leads elsewhere, the caller has to ask again.
+    They are `consume_grant:ID` for a grant with a limited number of uses, `hold_lock:TOKEN` while an exclusive tool runs, and for each
+    credential the tool works with `credential:ID` to supply it or `without_credential:ID` if the subject has none, and
+    `resolve_links:PATH` if the answer depends on a path. If the path is a link to another place, the caller must ask again.
     """
     tables, resource, request = evaluation.tables, evaluation.resource, evaluation.request
     for grant in grants:

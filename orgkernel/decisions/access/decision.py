@@ -1,4 +1,4 @@
-"""What an access decision says: the hot answer, and the explanation of it."""
+"""The result of an access decision: a short answer, and its explanation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from orgkernel.decisions.reasons import Reason, Why
 
 Outcome = Literal["allow", "deny", "ask", "conditional"]
-"""`conditional`: it would be allowed, unless a circumstance that the caller did not state holds."""
+"""The outcome of a decision. `conditional` means allowed, unless a circumstance that the caller did not state applies."""
 ChangeKind = Literal[
     "state",
     "path",
@@ -27,13 +27,13 @@ ChangeKind = Literal[
     "declare",
     "policy_removed",
 ]
-"""What remedies are made of; what opens least comes first."""
+"""The kinds of changes in remedies, sorted by how much they grant, least first."""
 MOST_CHANGES = 3
-"""The most changes of a remedy."""
+"""The highest number of changes in one remedy."""
 
 
 class AccessDecision(msgspec.Struct, frozen=True, gc=False):
-    """Whether something is allowed, with the codes of what decided.
+    """An access decision, with the codes that decided it.
 
     >>> from orgkernel import AccessRequest, Kernel
     >>> kernel = Kernel.open()
@@ -43,46 +43,46 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
 
     outcome: Outcome
     code: str
-    """What decided first: the source of an allowance, or the first failing reason in the order of the layers."""
+    """The deciding code: the source of an allowance, or the first failing reason in the order of the layers."""
     codes: tuple[str, ...]
-    """Every failing reason; for an allowance its sources."""
+    """Every failing reason of a denial, or every source of an allowance."""
     level_required: str
-    """What the action of the tool requires; empty where the action or the resource is not declared."""
+    """The level that the action of the tool requires; empty if the action or the resource is not declared."""
     level_effective: str
-    """What the subject has of it, here and now."""
+    """The level that the subject has in these circumstances."""
     obligations: tuple[str, ...]
-    """What the caller has to do, `WORD:ID` each: `approval`, `state`, `consume_grant`, `hold_lock`, `credential`."""
+    """The obligations of the caller, each as `WORD:ID`: `approval`, `state`, `consume_grant`, `hold_lock`, `credential`."""
     snapshot: str
-    """Digest of the organization the answer came from."""
+    """The digest of the organization that was used."""
     state_version: int
     grants: tuple[str, ...] = ()
-    """Stored grants without which it would not be allowed, for the audit."""
+    """The stored grants that the allowance depends on, for the audit."""
 
 
 class TraceLine(msgspec.Struct, frozen=True):
-    """What one access layer did to one of the three values."""
+    """The effect of one access layer on one of the three values."""
 
     access_layer: str
     statement: str
     value: Literal["granted", "ceiling", "stopped", ""]
-    """The value it speaks of; empty where the access layer has nothing to say."""
+    """The value that changed; empty if the access layer had no effect."""
     before: str
     after: str
     why: tuple[Why, ...] = ()
 
 
 class RemedyChange(msgspec.Struct, frozen=True, order=True):
-    """Something that could be changed: one of the kinds remedies are made of."""
+    """One change of a remedy."""
 
     kind: ChangeKind
     value: str
-    """The circumstances, tool, agent, restriction, qualification, resource, rank, role, subject or policy."""
+    """The subject of the change: circumstances, a tool, agent, restriction, qualification, resource, rank, role or policy."""
     waives: tuple[str, ...] = ()
-    """What the grant has to lift."""
+    """The ceilings that the grant has to waive."""
     level: str = ""
-    """Level of the grant, or of the entry in the profile."""
+    """The level of the grant, or of the entry in the profile."""
     subject: str = ""
-    """Whom it is about; empty where it is about nobody in particular."""
+    """The subject that the change concerns; empty if it concerns none in particular."""
 
 
 class RemedyEdit(msgspec.Struct, frozen=True):
@@ -90,35 +90,35 @@ class RemedyEdit(msgspec.Struct, frozen=True):
 
     file: str
     line: int
-    """The nearest line that is there."""
+    """The nearest existing line."""
     write: str
-    """What to write."""
+    """The text to write."""
     under: str = ""
-    """The field, role, agent or policy to write it under; empty where it stands for itself."""
+    """The field, role, agent or policy under which the text belongs; empty if it stands alone."""
 
 
 class Remedy(msgspec.Struct, frozen=True):
-    """Changes that together, and no fewer of them, would allow the request."""
+    """A minimal set of changes that would allow the request."""
 
     changes: tuple[RemedyChange, ...]
     text: str
     commands: tuple[str, ...] = ()
-    """Commands to run, in this order."""
+    """The commands to run, in this order."""
     edits: tuple[RemedyEdit, ...] = ()
-    """Changes of documents, which no command makes."""
+    """Changes of documents that no command can make."""
     opens: str = ""
-    """What else it would open; empty where that is nothing, or was not counted."""
+    """What else the changes would allow, in words; empty if nothing, or if it was not counted."""
 
 
 class Who(msgspec.Struct, frozen=True):
-    """Who already can; the first few and a count."""
+    """The subjects that already can: the first few, and a count."""
 
     subjects: tuple[str, ...]
     count: int
 
 
 class AccessExplanation(msgspec.Struct, frozen=True):
-    """A decision with everything it rests on.
+    """A decision with its reasons, trace and remedies.
 
     >>> from orgkernel import AccessRequest, Kernel
     >>> explanation = Kernel.open().why("software_dev", AccessRequest("role:co", "handoff", "role:bugfix_specialist"))
@@ -128,15 +128,14 @@ class AccessExplanation(msgspec.Struct, frozen=True):
 
     decision: AccessDecision
     reasons: tuple[Reason, ...]
-    """One for each code of the decision, and after them the grants that are missed: one that ran out (`GRANT_EXPIRED`),
-    and one that is for another version of the documents (`GRANT_OUTDATED`)."""
+    """One reason for each code of the decision, followed by grants that no longer apply: expired (`GRANT_EXPIRED`),"""
     trace: tuple[TraceLine, ...]
     remedies: tuple[Remedy, ...]
     who_can: Who
 
 
 class AccessRow(msgspec.Struct, frozen=True, gc=False):
-    """One answer of a list: what a subject may do with a resource.
+    """One row of a list: what a subject may do with a resource.
 
     >>> from orgkernel import Kernel
     >>> row = Kernel.open().who_can("software_dev", "use", "tool:scheduler")[0]
@@ -148,11 +147,13 @@ class AccessRow(msgspec.Struct, frozen=True, gc=False):
     resource: str
     outcome: Outcome
     actions: tuple[str, ...]
-    """The actions this holds for."""
+    """The actions that the row is for."""
     level: str
     code: str
     conditions: tuple[str, ...]
-    """What could change the answer: `time`, `channel`, `path`, `lock`, each with its value; the row is conditional."""
+    """The circumstances that could change the answer: `time`, `channel`, `path`, `lock`, each with its value. If there
+    are any, the row is conditional.
+    """
 
     @property
     def conditional(self) -> bool:

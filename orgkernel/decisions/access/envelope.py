@@ -1,6 +1,6 @@
-"""Everything a sender gets in some circumstances, before anything particular is asked.
+"""The envelope of a sender: everything that it may use in some circumstances.
 
-Nothing is stored by it: it is also the dry run of policies.
+Computing an envelope stores nothing, so it can also be used to try out policies.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from orgkernel.documents.records import DATA_TIERS
 from orgkernel.graph.questions import OrgView
 
 _VARIABLE = re.compile(r"\{([a-z_.]+)\}")
-# What stands in a session key for what nobody told.
+# The value of a session key variable that the caller did not state.
 _UNTOLD = "unknown"
 
 
 class Routing(msgspec.Struct, frozen=True):
-    """Where a message goes, and when."""
+    """The session that a message goes to, and when it is handled."""
 
     session_key: str | None = None
     persona: str | None = None
@@ -35,7 +35,7 @@ class Routing(msgspec.Struct, frozen=True):
 
 
 class AccessEnvelope(msgspec.Struct, frozen=True):
-    """What a subject gets here and now.
+    """The permissions of a subject in the given circumstances.
 
     >>> from orgkernel import Kernel
     >>> Kernel.open().envelope("household", "person:owner").routing.session_key
@@ -43,16 +43,16 @@ class AccessEnvelope(msgspec.Struct, frozen=True):
     """
 
     subject: str
-    """In its plain form: a sender that the directory knows is a person."""
+    """The canonical name of the subject. A sender that the directory knows becomes a person."""
     routing: Routing
     tools: tuple[AccessRow, ...]
-    """What is allowed, or has to be asked for."""
+    """The tools that are allowed or need an approval."""
     credentials: tuple[str, ...]
     data: str
     """The highest data tier."""
     policies_matched: tuple[str, ...]
     policies_denied: tuple[str, ...]
-    """Those of them that deny something."""
+    """The matching policies that deny something."""
     snapshot: str
     state_version: int
 
@@ -60,9 +60,9 @@ class AccessEnvelope(msgspec.Struct, frozen=True):
 def decide_envelope(
     view: OrgView, subject: str, context: AccessContext, state: StateView = EMPTY_STATE
 ) -> AccessEnvelope:
-    """The envelope of a subject; an empty one for a name that nothing declares."""
+    """The envelope of a subject; empty for a name that no document declares."""
     tables = get_access_tables(view)
-    known = tables.subject(subject)
+    known = tables.find_subject(subject)
     if known is None:
         return AccessEnvelope(subject, Routing(), (), (), DATA_TIERS[0], (), (), view.digest, state.version)
     request = tables.with_status(AccessRequest(known.subject, "", "", context), state)
@@ -70,8 +70,8 @@ def decide_envelope(
     rows = what_can(view, known.subject, request=request, state=state, kinds=("tool", "credential", "data"))
     able = [row.resource for row in rows if row.outcome == "allow"]
     tiers = [tier for tier in DATA_TIERS[1:] if f"data:{tier}" in able]
-    matching = known.matching(context)
-    deciding = known.policy_set(context).policies
+    matching = known.find_matching(context)
+    deciding = known.get_policy_set(context).policies
     return AccessEnvelope(
         known.subject,
         route(known, context, [policy for policy in matching if policy in deciding or not policy.decisive]),
@@ -86,7 +86,7 @@ def decide_envelope(
 
 
 def route(subject: Subject, context: AccessContext, policies: Iterable[AccessPolicy]) -> Routing:
-    """What policies that match say about the session, by priority: a pinned key wins over those that are not."""
+    """The session settings of the matching policies, by priority. A pinned key overrides all others."""
     speaking = [policy.definition.record for policy in policies if policy.effect in ("allow", "annotate")]
     keys = [each.session for each in speaking if each.session.key is not None]
     chosen = next((session for session in keys if session.pin), keys[0] if keys else None)
@@ -102,7 +102,7 @@ def route(subject: Subject, context: AccessContext, policies: Iterable[AccessPol
 
 
 def fill(key: str, subject: Subject, context: AccessContext) -> str:
-    """A session key with its variables filled in; a variable nobody knows stays as it is written."""
+    """A session key with its variables filled in. Unknown variables are left unchanged."""
     identity = subject.identity
     values = {
         "principal.name": identity.name, "principal.id": identity.id, "principal.relationship": identity.relationship,

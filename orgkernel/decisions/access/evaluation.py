@@ -1,13 +1,13 @@
-"""How an access decision is made: one value carries the question through the layers.
+"""The evaluation of one request: the value that carries it through the layers.
 
-Three values accumulate for a resource. What is *granted* only grows: role bindings and stored grants give to roles and
-agents, allow policies and stored grants to people, system origins and webhooks. The *ceiling* only falls: visibility,
-rank, qualification, `ceiling` policies, restrictions, position, delegation, PACE and the lock. What is *stopped* stays
-so: a deny or ask policy, and unknown names. Since joins and meets can be taken in any order, the layers are only the
-order in which an explanation tells them. A layer nothing is declared for leaves all three as they are.
+Three values accumulate for a resource. *Granted* only grows: role bindings and stored grants raise it for roles and
+agents; allow policies and stored grants raise it for people, system origins and webhooks. The *ceiling* only falls:
+visibility, rank, qualification, `ceiling` policies, restrictions, position, delegation, PACE and the lock lower it.
+*Stopped* is final: a deny or ask policy and unknown names set it. Maximum and minimum do not depend on the order, so
+the order of the layers matters only for explanations. A layer that has no declaration for the request changes nothing.
 
-Error policy: fails closed. A name that is given and that nothing declares denies, and so does any error on the way,
-with `EVALUATION_ERROR`.
+Error policy: fails closed. An undeclared name denies, and so does any internal error, with
+`EVALUATION_ERROR`.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ from orgkernel.decisions.reasons import Reason
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 
-# -- the question ------------------------------------------------------------------------------------------------------
+# -- the evaluation ----------------------------------------------------------------------------------------------------
 
 
 class Assumed(NamedTuple):
-    """What is assumed about a subject while something is tried."""
+    """Assumptions about a subject while a remedy or a condition is tried."""
 
     rank: int | None = None
     qualifications: frozenset[str] = frozenset()
     grants: tuple[Grant, ...] = ()
     policies: PolicySet | None = None
-    """What policies say, whatever the circumstances."""
+    """The policies that are assumed to match, whatever the circumstances."""
     in_file_scope: bool = False
-    """Whether the request states paths in every scope."""
+    """Whether the request is assumed to state only paths inside every file scope."""
     off_paths: bool = False
-    """Whether it states paths outside of every part that a policy is about."""
+    """Whether the request is assumed to state only paths that no policy covers."""
     off_commands: bool = False
-    """Whether it states commands outside of every such part."""
+    """Whether the request is assumed to state only commands that no policy covers."""
     no_commands: bool = False
-    """Whether it states no commands."""
+    """Whether the request is assumed to state no commands."""
 
 
 _NOTHING_ASSUMED = Assumed()
@@ -73,7 +73,7 @@ class TraceNote(NamedTuple):
 
 
 class Evaluation(Struct, eq=False):
-    """One question with everything it is decided from, and the three values as the layers move them."""
+    """One request, the tables and state that decide it, and the three values that the layers move."""
 
     tables: AccessTables
     state: StateView
@@ -85,42 +85,42 @@ class Evaluation(Struct, eq=False):
     """The paths that the request states."""
     assumed: Assumed | None = None
     required: int = 0
-    """The level the action requires; full for an action the resource does not have."""
+    """The level that the action requires; the full level for an action that the resource does not have."""
     essential: bool = False
-    """Whether the resource is never refused to the subject."""
+    """Whether the resource is essential for the subject, so it is never denied."""
     has_stored: bool = False
     """Whether grants or restrictions are stored or assumed for the subject."""
     given: GrantedLevel = NOTHING_GRANTED
-    """What stored grants add."""
+    """The levels and waivers of the stored grants."""
     granted: int = 0
     ceiling: int = FULL
     failing: int = 0
-    """The bits of everything that keeps the subject from the level required."""
+    """Bits of the codes that keep the subject from the required level."""
     sources: int = 0
-    """The bits of what grants the level required."""
+    """Bits of the codes that grant the required level."""
     missing: int = 0
-    """The bits of what is missing where nothing grants enough."""
+    """Bits of the codes that are missing if nothing grants enough."""
     spared: int = 0
-    """The bits of what would fail without stored grants; that of `GRANTED` where only they give enough."""
+    """Bits of the codes that would fail without stored grants, including `GRANTED` if only grants give the required level."""
     parents: tuple[Evaluation, ...] = ()
-    """What those may do whom the subject acts for, as far as it bounds the subject."""
+    """The evaluations of the principals that the subject acts for, if they limit the subject."""
     trace: list[TraceNote] | None = None
-    """What each layer left, where somebody wants to know."""
+    """The values after each layer, if a trace was requested."""
     is_complete: bool = False
-    """Whether a circumstance that is not stated counts as one that does not hold."""
+    """Whether an unstated circumstance is treated as not satisfied."""
     unstated: tuple[Unstated, ...] = ()
-    """What was not stated and would lead to another outcome, where the outcome is `conditional`."""
+    """Unstated circumstances that would change the outcome, if the outcome is `conditional`."""
     supposed: tuple[Evaluation, ...] = ()
-    """The question in circumstances that were not stated and that change nothing, thanks to stored grants."""
+    """Evaluations with other circumstances in which stored grants keep the outcome the same."""
 
     @property
     def left(self) -> int:
-        """The level that is left: nothing where it is stopped, the lower of granted and ceiling otherwise."""
+        """The effective level: zero if stopped, else the lower of granted and ceiling."""
         return 0 if self.failing & self.tables.order.stopping else min(self.granted, self.ceiling)
 
     @property
     def outcome(self) -> Outcome:
-        """Deny before ask before conditional before allow."""
+        """The outcome. Deny takes precedence over ask, ask over conditional, conditional over allow."""
         if not self.failing:
             return "allow"
         order = self.tables.order
@@ -130,13 +130,13 @@ class Evaluation(Struct, eq=False):
 
     @property
     def who(self) -> str:
-        """The subject, in words."""
+        """The subject, for messages."""
         kind, _, name = self.request.subject.partition(":")
         return f"{kind} {quote(name)}"
 
     @property
     def what(self) -> str:
-        """The resource, in words."""
+        """The resource, for messages."""
         return f"{self.resource.kind} {quote(self.resource.id)}"
 
     @property
@@ -151,17 +151,17 @@ class Evaluation(Struct, eq=False):
 
     @property
     def is_declared(self) -> bool:
-        """Whether the subject is declared."""
+        """Whether a document declares the subject."""
         return self.subject is not self.tables.undeclared
 
     @property
     def has_open_path(self) -> bool:
-        """Whether a tool is asked for as a whole, so that other circumstances could state another path."""
+        """Whether a tool is requested as a whole, so another request could state another path."""
         return self.resource.kind == "tool" and (self.path is None or not self.path.is_named)
 
     @property
     def stated(self) -> StatedParts:
-        """The paths and the commands that the request states, or is assumed to state."""
+        """The paths and commands that the request states or is assumed to state."""
         assumed = self.assumed or _NOTHING_ASSUMED
         paths = ELSEWHERE if assumed.off_paths else self.path
         if assumed.off_commands:
@@ -177,12 +177,15 @@ class Evaluation(Struct, eq=False):
         return any(each.spared for each in self.parents) if self.parents else False
 
     def list_principals(self) -> tuple[str, ...]:
-        """Whom the subject acts for: who triggered the run, and who handed work to whom."""
+        """The principals that the subject acts for: the one that triggered the run, and each sender that handed work down."""
         request = self.request
         return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
 
     def lower(self, waiver: str, bit: int) -> None:
-        """Leave no more than what grants lift with a waiver; `bit` fails where that is less than required."""
+        """Lower the ceiling to the level up to which grants waive it.
+
+        `bit` fails if that is below the required level; otherwise it is recorded as spared by grants.
+        """
         lifted = self.given.waives.get(waiver, 0)
         self.ceiling = min(self.ceiling, lifted)
         if lifted < self.required:
@@ -190,7 +193,7 @@ class Evaluation(Struct, eq=False):
         else:
             self.spared |= bit
 
-    def again(
+    def copy_with(
         self,
         *,
         action: str | None = None,
@@ -201,7 +204,7 @@ class Evaluation(Struct, eq=False):
         request: AccessRequest | None = None,
         is_complete: bool = False,
     ) -> Evaluation:
-        """The same question, not yet evaluated, with something changed."""
+        """A new, unevaluated copy with some values replaced."""
         again = Evaluation(
             tables or self.tables, self.state if state is None else state, request or self.request,
             self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
@@ -211,7 +214,7 @@ class Evaluation(Struct, eq=False):
 
 
 def evaluate(evaluation: Evaluation) -> Evaluation:
-    """Let every layer move the values: those of what the subject brings along, and those of the run."""
+    """Let every layer move the values: first the layers about the subject, then those about the run."""
     moves = evaluate_subject(evaluation)
     if evaluation.trace is not None:
         _note(evaluation, moves, of_run=True)
@@ -222,7 +225,7 @@ def evaluate(evaluation: Evaluation) -> Evaluation:
 
 
 def is_of_run(request: AccessRequest, state: StateView) -> bool:
-    """Whether a request is part of a run, or may be: by whom it acts for, its depth, its input, or a PACE tier."""
+    """Whether a request is or could be part of a run, judged by its principals, depth, input and PACE tier."""
     context = request.context
     return not (
         request.on_behalf_of is None
@@ -236,7 +239,7 @@ def is_of_run(request: AccessRequest, state: StateView) -> bool:
 
 
 def evaluate_subject(evaluation: Evaluation) -> Moves:
-    """What a subject brings along, without the run it is part of: also what it can pass on."""
+    """Evaluate a subject without the run it is part of. The result also limits what it can pass on."""
     subject, resource, state = evaluation.subject, evaluation.resource, evaluation.state
     moves: Moves = resource.moves[subject.group].get(
         evaluation.action
@@ -246,7 +249,7 @@ def evaluate_subject(evaluation: Evaluation) -> Moves:
         evaluation.essential = resource.resource in subject.essential
     assumed, steps = evaluation.assumed, moves.plain
     if assumed is not None or ((state.grants or state.restrictions) and is_stored_for(state, subject.keys)):
-        # Grants are looked up first, because of what they waive, and told last.
+        # Grants are looked up first, because other layers apply their waivers. Explanations list them last.
         steps = moves.stored
         evaluation.has_stored = True
         evaluation.given = find_given(
@@ -274,6 +277,6 @@ def _note(evaluation: Evaluation, moves: Moves, *, of_run: bool) -> None:
 
 
 def give_reason(evaluation: Evaluation, name: str) -> Reason:
-    """The reason behind a code, from the evaluation that came to it."""
+    """The reason of a code, taken from the evaluation in which it failed."""
     text, why = evaluation.tables.order.codes[name].say(evaluation)
     return Reason(name, text, why)

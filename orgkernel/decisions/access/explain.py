@@ -1,8 +1,8 @@
-"""Why an access decision came out as it did: the run that decided, with a note after each layer.
+"""Explain an access decision with the same evaluation that decides, and a note after each layer.
 
-It has one line for each layer, in the order of the layers, the reasons with the lines of YAML that they rest on, and for a
-denial the changes that would allow it and who already can. A denial by a ceiling also says who gave
-what the ceiling took away, and where.
+An explanation has one line for each layer, in order, and the reasons with their lines of YAML. For a denial it also
+lists the changes that would allow the request and the subjects that already can. If a ceiling denies, it also names
+the source of the level that the ceiling removed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def explain_access(
     remedies: bool = True,
     counted: int = 0,
 ) -> AccessExplanation:
-    """The decision with everything it rests on. Never raises: an error of ours is told as one, and denies.
+    """Explain a decision. Never raises: an internal error is reported as the reason, and denies.
 
-    For the first `counted` remedies it is counted what else they would open.
+    The first `counted` remedies also state how many other requests they would allow.
     """
     try:
         evaluation = ask(get_access_tables(view), request, state)
@@ -64,7 +64,7 @@ def _get_subjects(evaluation: Evaluation) -> Who:
 
 
 def _build_trace(evaluation: Evaluation, reasons: Sequence[Reason]) -> Iterator[TraceLine]:
-    """One line for each layer and value it changed, or one that says it changed nothing."""
+    """One line for each layer and value that it changed, or one line that says it had no effect."""
     order, names = evaluation.tables.order, evaluation.resource.levels
     if not evaluation.is_declared:
         for reason in reasons:
@@ -102,13 +102,13 @@ def _describe_stop(evaluation: Evaluation, failing: int) -> str:
 def _explain_change(
     evaluation: Evaluation, layer: AccessLayer, value: Value, about: Sequence[Reason]
 ) -> Sentence | None:
-    """Why a layer changed a value, and the lines; None where it has nothing more to say than all its reasons."""
+    """The reason why a layer changed a value, with lines; None if its reasons say all of it already."""
     order = evaluation.tables.order
     fitting = [
         reason for reason in about if reason.code in order.codes and order.codes[reason.code].value == value
     ]
     if not fitting and value == "granted":
-        names = order.names_of(evaluation.sources)
+        names = order.get_code_names(evaluation.sources)
         fitting = [give_reason(evaluation, name) for name in names if order.layer_of[name] == layer.name]
     if fitting:
         return _join(fitting)

@@ -1,4 +1,4 @@
-"""Who asks: a written subject to what the organization knows about it."""
+"""Identify a subject: its kind, keys and roles in the organization."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from orgkernel.graph.records import OrgRecords
 
 SubjectKind = Literal["role", "agent", "person", "unknown", "system", "webhook"]
 UNKNOWN_SENDER = "unknown"
-"""The sender whom the directory does not know."""
+"""The subject that stands for a sender who is not in the directory."""
 
 
 class SubjectIdentity(msgspec.Struct, frozen=True):
-    """A subject that exists."""
+    """A declared subject."""
 
     subject: str
-    """In its plain form: a sender that the directory knows is a person."""
+    """The canonical name. A sender that the directory knows becomes a person."""
     kind: SubjectKind
     id: str
     keys: tuple[str, ...]
-    """The words under which grants, restrictions and policies can mean it."""
+    """The names by which grants, restrictions and policies can refer to the subject."""
     roles: tuple[str, ...] = ()
-    """Roles it is, or fills."""
+    """The roles that it is or fills."""
     is_owner: bool = False
     relationship: str | None = None
     tags: frozenset[str] = frozenset()
@@ -33,14 +33,14 @@ class SubjectIdentity(msgspec.Struct, frozen=True):
 
     @property
     def is_crew(self) -> bool:
-        """Whether roles give to it; policies give to the others."""
+        """Whether roles grant permissions to it. Otherwise policies do."""
         return self.kind in ("role", "agent")
 
 
 def identify(view: OrgView, subject: str) -> SubjectIdentity | None:
-    """What is known about a subject; None for a name that nothing declares.
+    """The identity of a subject; None for a name that no document declares.
 
-    A sender the directory does not know is `person:unknown`, of kind unknown: policies can speak of it.
+    A sender who is not in the directory is `person:unknown`, of kind unknown, so policies can match it.
     """
     kind, _, name = subject.partition(":")
     records = view.records
@@ -63,14 +63,14 @@ def identify(view: OrgView, subject: str) -> SubjectIdentity | None:
 
 
 def identify_role(view: OrgView, roles: tuple[str, ...]) -> SubjectIdentity:
-    """A holder of these roles, at the entry rank of the first."""
+    """A hypothetical holder of these roles, at the entry rank of the first."""
     name = view.records.posts[roles[0]].profile.name
     keys = tuple(f"role:{role}" for role in roles)
     return SubjectIdentity(keys[0], "role", roles[0], keys, roles, name=name)
 
 
 def add_role(view: OrgView, identity: SubjectIdentity, role: str) -> SubjectIdentity:
-    """The same member of the crew in one more role."""
+    """The same member of the crew with one more role."""
     roles = (*identity.roles, role)
     if identity.kind == "role":
         return identify_role(view, roles)
@@ -96,9 +96,9 @@ def _identify_person(records: OrgRecords, name: str) -> SubjectIdentity | None:
                            frozenset(person.tags), person.name or name)  # fmt: skip
 
 
-def _identify_sender(records: OrgRecords, written: str) -> SubjectIdentity | None:
-    """The person who writes under `PLATFORM/SPACE/ID`; the space may be empty, and left out with its slash."""
-    platform, _, rest = written.partition("/")
+def _identify_sender(records: OrgRecords, name: str) -> SubjectIdentity | None:
+    """The person with the identity `PLATFORM/SPACE/ID`. The space can be empty, or left out together with its slash."""
+    platform, _, rest = name.partition("/")
     space, slash, sender = rest.partition("/")
     if not slash:
         space, sender = "", space

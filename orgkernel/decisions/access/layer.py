@@ -1,6 +1,6 @@
-"""What a layer of an access decision is, what a reason code is, and their order.
+"""Access layers, reason codes, and their order.
 
-A layer is handed the `Evaluation` of a question, which is made from this module: hence `Any` stands for it here.
+Layers take an `Evaluation`. Its module imports this one, so the type here is `Any`.
 """
 
 from __future__ import annotations
@@ -19,58 +19,58 @@ from orgkernel.decisions.reasons import Why
 WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
 Value = Literal["granted", "ceiling", "stopped"]
 Sentence = tuple[str, tuple[Why, ...]]
-"""What is said, and the lines it rests on."""
-NEUTRAL = "nothing here says otherwise"
-"""What a layer says for which nothing is declared about the question."""
+"""A text, and the lines that support it."""
+NEUTRAL = "no effect on this request"
+"""The trace text of a layer that has no declaration for the request."""
 _BITS = count()
 
 
 class ReasonCode(msgspec.Struct, frozen=True, eq=False):
-    """A stable word for what a layer finds, and all that follows from it."""
+    """A stable code for a result of a layer, with everything that depends on the code."""
 
     name: str
     say: Callable[[Any], Sentence]
-    """The reason of this code in a decision."""
+    """Write the reason of this code for a decision."""
     value: Value | Literal[""] = "ceiling"
-    """The value it is about: the source of an allowance is `granted`; what is only missing moved nothing."""
+    """The value that the code changes. The source of an allowance is `granted`; a code for something missing changes none."""
     remedies: tuple[ChangeKind, ...] = ()
-    """The kinds of changes that could take it away."""
+    """The kinds of changes that could remove it."""
     waiver: Waiver | None = None
-    """What a grant has to waive to take it away."""
+    """The ceiling that a grant has to waive to remove it."""
     asks: bool = False
-    """Whether it makes the outcome `ask` where nothing denies."""
+    """Whether it makes the outcome `ask`, unless something denies."""
     unstated: bool = False
-    """Whether it makes the outcome `conditional` where nothing else fails."""
+    """Whether it makes the outcome `conditional`, unless something else fails."""
     static: bool = False
-    """Whether what it says depends on documents alone, so that it can be said once."""
+    """Whether its text depends only on documents, so it can be cached."""
     told_in: str = ""
-    """The layer whose line tells it, where that is not the one it belongs to."""
+    """The layer whose trace line reports it, if that is another layer."""
     bit: int = msgspec.field(default_factory=lambda: 1 << next(_BITS))
-    """Its place in the sums of what fails. It says nothing about the order."""
+    """Its bit in sums of codes. Bits are in no particular order."""
 
 
 Move = Callable[[Any], None]
-"""What a layer does to the three values, specialized for a target."""
+"""A function that applies a layer to an evaluation, specialized for a target."""
 
 
 class Target(NamedTuple):
-    """What the layers are compiled for."""
+    """The kind of request that layers are compiled for."""
 
     resource: Resource
     action: str
     required: int
-    """The level the action requires; full for an action the resource does not have."""
+    """The level that the action requires; the full level for an action that the resource does not have."""
     group: SubjectGroup
     """The kind of subject."""
 
     @property
     def is_crew(self) -> bool:
-        """Whether roles give to the subject."""
+        """Whether roles grant permissions to the subject."""
         return self.group in ("role", "agent")
 
     @property
     def hands_off(self) -> bool:
-        """Whether what is asked for hands work to others."""
+        """Whether the action hands work to others."""
         resource = self.resource
         return resource.delegating or (resource.kind == "role" and self.action == HANDOFF)
 
@@ -88,10 +88,10 @@ def _need_no_words(evaluation: Any, outcome: Outcome) -> Iterable[str]:
 
 
 class Unstated(NamedTuple):
-    """Circumstances that the caller did not state, and the question in which they are."""
+    """Circumstances that the caller did not state, and the evaluation in which they are stated."""
 
     needed: Mapping[str, str]
-    """The fields of the context, and what they could be."""
+    """The context fields, with the values that would change the outcome."""
     evaluation: Any
 
 
@@ -104,59 +104,59 @@ def _suppose_nothing(evaluation: Any, kindly: bool) -> None:
 
 
 class AccessLayer(msgspec.Struct, frozen=True, eq=False):
-    """Everything about one layer of the decision."""
+    """One layer of the decision."""
 
     name: str
     codes: tuple[ReasonCode, ...] = ()
-    """What it can find, in the order in which it is told."""
+    """Its codes, in the order in which explanations list them."""
     compile: Callable[[Target], Move | None] = _never_applies
-    """How it moves the values for a target; None where it has no say about it."""
+    """Compile the layer for a target; None if it does not apply."""
     of_stored: bool = False
-    """Whether it has a say only where grants or restrictions are stored for the subject."""
+    """Whether it applies only if grants or restrictions are stored for the subject."""
     of_run: bool = False
-    """Whether it belongs to the run a request is part of, and not to what the subject brings along."""
+    """Whether it is about the run of a request, not about the subject."""
     needs_run: bool = False
-    """Whether it has a say only about a request that is part of a run, or that hands work to others."""
+    """Whether it applies only to a request that is part of a run or hands work to others."""
     of_names: bool = False
-    """Whether it speaks about names: also of a subject that nothing declares."""
+    """Whether it also applies to a subject that no document declares."""
     unchanged: Callable[[Any], Sentence] = _explain_nothing
-    """What it says where it has nothing to say with a code."""
+    """The trace text if the layer has no code to report."""
     explains: Mapping[Value, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
-    """Why it moved a value although it is none of what decided in the end."""
+    """Explain a change of a value that did not decide the outcome, by value."""
     circumstances: Callable[[Any, Outcome], Iterable[str]] = _need_no_words
-    """What about it could be otherwise at another time, over another channel, and so on, as `KEY:VALUE` words."""
+    """List the circumstances that could change the result, as `KEY:VALUE` words."""
     unstated: Callable[[Any], Iterable[Unstated]] = _find_nothing_unstated
-    """What the caller did not state and this layer reads."""
+    """Find unstated circumstances that this layer reads."""
     suppose: Callable[[Any, bool], None] = _suppose_nothing
-    """Change a question so that everything about it that depends on circumstances helps, or all of it hurts."""
+    """Change an evaluation to the most favorable circumstances, or to the least favorable ones."""
     besides: Mapping[str, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
-    """Codes that are told beside the reasons of a denial and are none of them."""
+    """Codes that are added to the reasons of a denial without being among its failures."""
     changes: Mapping[ChangeKind, Callable[[Any], Iterable[RemedyChange]]] = msgspec.field(
         default_factory=dict
     )
-    """The changes it knows that could help, by kind. What a grant or another role could do is asked of every layer."""
+    """The remedies that it can propose, by kind. For a grant or another role, every layer is asked."""
 
 
 class Moves(NamedTuple):
-    """The layers that have a say about a target."""
+    """The compiled layers that apply to a target."""
 
     required: int
     plain: tuple[Move, ...]
-    """Those of what a subject brings along for which nothing is stored."""
+    """Moves of layers about the subject, if no rows are stored for it."""
     stored: tuple[Move, ...]
-    """Those of what a subject brings along for which something is."""
+    """Moves of layers about the subject, if rows are stored for it."""
     of_run: tuple[Move, ...]
-    """Those of the run a request is part of."""
+    """Moves of layers about the run, for a request in a run."""
     of_no_run: tuple[Move, ...]
-    """Those of them that speak of a request that is part of none."""
+    """Moves of layers about the run, for a request outside of a run."""
     all: tuple[tuple[AccessLayer, Move | None], ...]
-    """Every layer, with its move where it has one."""
+    """Every layer, with its move if it applies."""
     names: frozenset[str]
-    """The names of those that have a say."""
+    """The names of the layers that apply."""
 
 
 class LayerOrder:
-    """Layers in the one order in which they are evaluated and told, and in which their codes are listed."""
+    """The layers in their order of evaluation, which is also the order of explanations and codes."""
 
     def __init__(self, layers: Iterable[AccessLayer]) -> None:
         self.layers = tuple(layers)
@@ -164,62 +164,62 @@ class LayerOrder:
         self.failures = tuple(
             sorted((code for code in codes if code.value != "granted"), key=lambda code: code.asks)
         )
-        """The codes of what can fail; what asks comes last, because a denial comes before it."""
+        """The codes that can fail. Codes that ask come last, because a denial takes precedence."""
         self.sources = tuple(code for code in codes if code.value == "granted")
-        """The codes of what can allow."""
+        """The codes that can allow."""
         self.codes = {code.name: code for code in (*self.failures, *self.sources)}
         self.layer_of = {
             code.name: code.told_in or layer.name for layer in self.layers for code in layer.codes
         }
-        """Code to the layer that tells it."""
+        """The layer that reports each code."""
         self.besides = {code: say for layer in self.layers for code, say in layer.besides.items()}
         self.layer_of |= {code: layer.name for layer in self.layers for code in layer.besides}
-        self.stopping = self.bits(
+        self.stopping = self.sum_bits(
             code for code in self.failures if code.value == "stopped" and not (code.asks or code.unstated)
         )
-        self.asking = self.bits(code for code in self.failures if code.asks)
-        self.unstated = self.bits(code for code in self.failures if code.unstated)
+        self.asking = self.sum_bits(code for code in self.failures if code.asks)
+        self.unstated = self.sum_bits(code for code in self.failures if code.unstated)
         self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}
-        """What a grant can waive, with the bit it takes away."""
+        """What a grant can waive, with the bit that this removes."""
         self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _need_no_words)
-        """The layers about which something could be otherwise in other circumstances."""
+        """The layers whose result can depend on circumstances."""
         self.stating = tuple(layer for layer in self.layers if layer.unstated is not _find_nothing_unstated)
-        """The layers that read circumstances the caller has to state."""
+        """The layers that read circumstances that the caller has to state."""
         self.changes = {kind: find for layer in self.layers for kind, find in layer.changes.items()}
         self._waivers: dict[int, tuple[Waiver | None, ...]] = {}
         self.names: dict[int, tuple[str, ...]] = {}
-        """Sums of bits to the names of their codes, as far as they came up."""
+        """A cache of the code names for sums of bits."""
 
     @staticmethod
-    def bits(codes: Iterable[ReasonCode]) -> int:
-        """The sum of the bits of codes."""
+    def sum_bits(codes: Iterable[ReasonCode]) -> int:
+        """The sum of the bits of some codes."""
         return sum(code.bit for code in codes)
 
-    def codes_in(self, bits: int) -> Iterator[ReasonCode]:
-        """The codes of a sum of bits, in order."""
+    def list_codes(self, bits: int) -> Iterator[ReasonCode]:
+        """The codes in a sum of bits, in order."""
         return (code for code in self.codes.values() if bits & code.bit)
 
-    def names_of(self, bits: int) -> tuple[str, ...]:
-        """The names of a sum of bits, in order."""
+    def get_code_names(self, bits: int) -> tuple[str, ...]:
+        """The names of the codes in a sum of bits, in order."""
         names = self.names.get(bits)
         if names is None:
-            names = self.names[bits] = tuple(code.name for code in self.codes_in(bits))
+            names = self.names[bits] = tuple(code.name for code in self.list_codes(bits))
         return names
 
     def find_waivers(self, bits: int) -> tuple[Waiver | None, ...]:
-        """For each code of a sum of bits what a grant has to waive; None where its level is enough."""
+        """The waiver that a grant needs for each code in a sum of bits; None if a higher level is enough."""
         waivers = self._waivers.get(bits)
         if waivers is None:
-            waivers = self._waivers[bits] = tuple(code.waiver for code in self.codes_in(bits))
+            waivers = self._waivers[bits] = tuple(code.waiver for code in self.list_codes(bits))
         return waivers
 
     def compile_moves(self, resource: Resource, action: str, group: SubjectGroup) -> Moves:
-        """What the layers do to the values for a target, compiled once for each."""
+        """The moves of the layers for a target. They are compiled once for each target."""
         moves: Moves | None = resource.moves[group].get(action)
         if moves is None:
             required = resource.required.get(action, FULL)
             moves = self._compile(Target(resource, action, required, group))
-            if action in resource.required:  # whoever asks for made-up actions fills no memory
+            if action in resource.required:  # invented actions must not fill the memory
                 resource.moves[group][action] = moves
         return moves
 
@@ -228,6 +228,7 @@ class LayerOrder:
             (layer, layer.compile(target) if target.group != "undeclared" or layer.of_names else None)
             for layer in self.layers
         )
+        # Compiled once for each target. Layers that do not apply are dropped, so a decision runs only the remaining moves.
         saying = [(layer, move) for layer, move in every if move is not None]
         own = [(layer, move) for layer, move in saying if not layer.of_run]
         return Moves(

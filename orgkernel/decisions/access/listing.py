@@ -1,8 +1,8 @@
-"""Access the other way round: what can this subject do, and who can do this?
+"""Reverse access questions: what a subject can do, and which subjects can do something.
 
-Every row is what the decision itself says of it, so lists, reverse questions and checks cannot disagree. A row says
-whether a time, channel, path or lock could change it: it is conditional when the kindest circumstances and the unkindest
-ones would not both lead to its outcome.
+Every row comes from the decision itself, so lists and decisions cannot disagree. A row is conditional if the most
+favorable and the least favorable circumstances would not both lead to its outcome, so that a time, channel, path or
+lock could change it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SUBJECT_KINDS = ("role", "agent", "person", "system", "webhook")
 
 
 Teller = Callable[[Evaluation, str], AccessRow | None]
-"""What makes a row of a question about a resource as it is written."""
+"""A function that builds the row of an evaluation for a resource name."""
 
 
 def who_can(
@@ -50,21 +50,21 @@ def who_can(
 ) -> tuple[AccessRow, ...]:
     """Every subject of these kinds that may do this, must ask, or could in other circumstances.
 
-    Roles in the order of the hierarchy, then the others as they are declared.
+    Roles come first, in the order of the hierarchy; the other subjects follow in the order of declaration.
     """
-    return _who_can(
+    return _list_subjects(
         get_access_tables(view), AccessRequest("", action, resource, context), state, tuple(kinds), _build_row
     )
 
 
 def find_allowed_crew(tables: AccessTables, request: AccessRequest, state: StateView) -> tuple[str, ...]:
-    """Roles and agents that may do this without asking, by what `who_can` says of them; the subject is not looked at."""
+    """Roles and agents that may do this without asking, computed as in `who_can`. The subject of the request is ignored."""
     plain = AccessRequest("", request.action, request.resource, request.context)
-    rows = _who_can(tables, plain, state, ("role", "agent"), _build_outcome_row)
+    rows = _list_subjects(tables, plain, state, ("role", "agent"), _build_outcome_row)
     return tuple([row.subject for row in rows if row.outcome == "allow"])
 
 
-def _who_can(
+def _list_subjects(
     tables: AccessTables, request: AccessRequest, state: StateView, kinds: tuple[str, ...], tell: Teller
 ) -> tuple[AccessRow, ...]:
     request = tables.with_status(request, state)
@@ -76,6 +76,7 @@ def _who_can(
         )
     if roles is None:
         return _ask_all(tables, state, resource, path, request, kinds, tell)
+    # The cached rows depend only on documents. Roles with stored rows are evaluated one by one and merged in order.
     apart = find_roles_with_rows_about(tables, state, resource)
     if apart:
         place = tables.view.order
@@ -96,7 +97,7 @@ def _ask_all(
     kinds: tuple[str, ...],
     tell: Teller,
 ) -> tuple[AccessRow, ...]:
-    """Every candidate of these kinds, asked one by one."""
+    """The rows of all candidates of these kinds, each evaluated on its own."""
     subjects = find_candidate_subjects(tables, state, resource, kinds)
     return tuple(_ask_each(tables, state, resource, path, request, subjects, tell))
 
@@ -110,9 +111,9 @@ def _ask_each(
     subjects: Iterable[str],
     tell: Teller,
 ) -> Iterator[AccessRow]:
-    paths = tables.paths_of(resource, path, request.context.input)
+    paths = tables.read_paths(resource, path, request.context.input)
     for written in subjects:
-        subject = tables.subject(written)
+        subject = tables.find_subject(written)
         if subject is not None:
             evaluation = Evaluation(tables, state, request, request.action, subject, resource, paths)
             row = tell(evaluation, request.resource)
@@ -129,14 +130,14 @@ def what_can(
     kinds: Iterable[str] = ("tool",),
     without: frozenset[str] = frozenset(),
 ) -> tuple[AccessRow, ...]:
-    """Everything of these kinds that a subject may do, must ask for, or could do in other circumstances.
+    """Every resource of these kinds that a subject may use, must ask for, or could use in other circumstances.
 
-    `request` says the circumstances: its context, on whose behalf and by which path of delegation; its action and
-    resource, where they are not empty, narrow the list to them. One row for each outcome of a resource. `without` names
-    policies that are left out, by somebody who enforces them.
+    `request` states the circumstances: context, principal and delegation path. If its action or resource is not empty, the
+    list is limited to it. A resource has one row for each outcome. `without` names policies to leave out, for a caller
+    that enforces these policies itself.
     """
-    tables = get_access_tables(view).lacking(without) if without else get_access_tables(view)
-    known_subject = tables.subject(subject)
+    tables = get_access_tables(view).copy_without_policies(without) if without else get_access_tables(view)
+    known_subject = tables.find_subject(subject)
     if known_subject is None:
         return ()
     full_request = (
@@ -167,7 +168,7 @@ def what_can(
             if row is not None:
                 rows.append(row)
         else:
-            paths = tables.paths_of(resource, path, full_request.context.input)
+            paths = tables.read_paths(resource, path, full_request.context.input)
             evaluation = Evaluation(
                 tables, state, full_request, full_request.action, known_subject, resource, paths
             )
@@ -175,8 +176,8 @@ def what_can(
     return tuple(rows)
 
 
-def _build_rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
-    """The rows of a resource, its actions asked one by one; one row for each outcome."""
+def _build_rows(template: Evaluation, name: str) -> Iterable[AccessRow]:
+    """The rows of a resource, one for each outcome of its actions."""
     requested_action, required = template.request.action, template.resource.required
     rows: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
     for group in _group_actions(template):
@@ -184,7 +185,7 @@ def _build_rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
         if not actions and requested_action in required and required[requested_action] == required[group[0]]:
             actions = (requested_action,)
         if actions:
-            row = _build_row(template.again(action=actions[0]), written, actions)
+            row = _build_row(template.copy_with(action=actions[0]), name, actions)
             if row is not None:
                 earlier = rows.get((row.outcome, row.conditions))
                 if earlier is not None:
@@ -194,7 +195,7 @@ def _build_rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
 
 
 def _group_actions(template: Evaluation) -> Iterable[tuple[str, ...]]:
-    """The actions that are always decided alike: those of a level, unless a grant gives one of them alone."""
+    """Actions that always have the same outcome: those of one level, unless a grant is for one of them only."""
     grants = find_about(template.state.grants, template.subject.keys, template.resource)
     if any(about.has_actions for about in grants):
         requested_action, resource = template.request.action, template.resource
@@ -204,35 +205,36 @@ def _group_actions(template: Evaluation) -> Iterable[tuple[str, ...]]:
     return template.resource.action_groups
 
 
-def _build_outcome_row(evaluation: Evaluation, written: str) -> AccessRow | None:
-    """The row of what is allowed, where nobody reads what could change it."""
+def _build_outcome_row(evaluation: Evaluation, name: str) -> AccessRow | None:
+    """The row of an allowed resource, for callers that do not read its conditions."""
     if evaluate(evaluation).outcome != "allow":
         return None
-    return AccessRow(evaluation.subject.subject, written, "allow", (evaluation.action,), "", "", ())
+    return AccessRow(evaluation.subject.subject, name, "allow", (evaluation.action,), "", "", ())
 
 
-def _build_row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) -> AccessRow | None:
-    """What a list says of a question; None where the subject can do nothing, whatever the circumstances."""
+def _build_row(evaluation: Evaluation, name: str, actions: tuple[str, ...] = ()) -> AccessRow | None:
+    """The row of an evaluation; None if the subject cannot do anything in any circumstances."""
     evaluate(evaluation)
     outcome, order = evaluation.outcome, evaluation.tables.order
     conditions = _find_conditions(evaluation, outcome)
     if outcome == "deny" and not conditions:
         return None
-    code = order.names_of(evaluation.failing or evaluation.sources)[0]
+    code = order.get_code_names(evaluation.failing or evaluation.sources)[0]
     level = evaluation.resource.levels[evaluation.left]
     return AccessRow(
-        evaluation.subject.subject, written, outcome, actions or (evaluation.action,), level, code, conditions
+        evaluation.subject.subject, name, outcome, actions or (evaluation.action,), level, code, conditions
     )
 
 
 def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
-    """What could change the outcome, each as `KEY:VALUE`; empty where nothing could."""
+    """What could change the outcome, each as `KEY:VALUE`; empty if nothing could."""
     words = _list_circumstances(evaluation, outcome)
     first = next(words, None)
     if first is None:
         return ()
+    # Two evaluations are enough: no circumstances are more favorable than the first or less favorable than the second.
     for kindly in (True, False):
-        supposed = evaluation.again()
+        supposed = evaluation.copy_with()
         for layer in evaluation.tables.order.depending:
             layer.suppose(supposed, kindly)
         if evaluate(supposed).outcome != outcome:

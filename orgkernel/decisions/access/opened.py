@@ -1,4 +1,4 @@
-"""What else the changes of a remedy would open, besides what is asked for."""
+"""Count the other requests that the changes of a remedy would allow."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.subject import Subject
 
 _MOST_QUESTIONS = 20_000
-"""Answers that are looked at."""
+"""The highest number of answers that are compared."""
 
 
-def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[RemedyChange, ...]) -> str:
-    """What else changes would open, in words; empty where that is nothing. `tried` is the question with them made.
+def count_opened(evaluation: Evaluation, trial: Evaluation, changes: tuple[RemedyChange, ...]) -> str:
+    """The other requests that changes would allow, in words; empty if there are none. `trial` is the evaluation with
+    the changes made.
 
-    Asked is about tools, credentials and data, in the circumstances of the request and outside of a run.
+    Compared are tools, credentials and data, in the circumstances of the request and outside of a run.
     """
     own_question = (evaluation.subject.subject, evaluation.request.resource, evaluation.action)
     answers, subjects, questions = 0, 0, 0
     affected = tuple(dict.fromkeys(_find_affected_subjects(evaluation, changes)))
     for name in affected:
-        before, after = evaluation.tables.subject(name), tried.tables.subject(name)
+        before, after = evaluation.tables.find_subject(name), trial.tables.find_subject(name)
         if before is None or after is None:
             continue
         if questions > _MOST_QUESTIONS:
@@ -32,7 +33,7 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
         after = _widen_subject(evaluation, after, changes)
         had, has = (
             _compute_allowed_pairs(evaluation, evaluation, before),
-            _compute_allowed_pairs(evaluation, tried, after),
+            _compute_allowed_pairs(evaluation, trial, after),
         )
         questions += len(has)
         more = len({(name, *each) for each in has - had} - {own_question})
@@ -45,7 +46,7 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
 
 
 def _find_affected_subjects(evaluation: Evaluation, changes: Iterable[RemedyChange]) -> Iterator[str]:
-    """Everybody for whom changes could open something."""
+    """All subjects for which changes could allow something."""
     view, tables = evaluation.view, evaluation.tables
     crew = (*(f"role:{role}" for role in view.roles), *(f"agent:{agent}" for agent in view.records.agents))
     everybody = (*crew, *(each for kind in tables.outside.values() for each in kind))
@@ -53,7 +54,7 @@ def _find_affected_subjects(evaluation: Evaluation, changes: Iterable[RemedyChan
         about_many = change.kind in ("grant", "lift", "equip", "rank")
         if change.kind == "policy_removed" or (about_many and not change.subject.startswith("agent:")):
             for name in everybody:
-                subject = tables.subject(name)
+                subject = tables.find_subject(name)
                 if subject is not None and _is_about(change, subject):
                     yield name
         elif change.subject:
@@ -67,7 +68,7 @@ def _is_about(change: RemedyChange, subject: Subject) -> bool:
 
 
 def _widen_subject(evaluation: Evaluation, subject: Subject, changes: Iterable[RemedyChange]) -> Subject:
-    """Somebody with what changes of roles give."""
+    """A subject with the changes of roles applied."""
     view, tables = evaluation.view, evaluation.tables
     for change in changes:
         if change.kind == "role" and change.subject == subject.subject:
@@ -81,14 +82,14 @@ def _widen_subject(evaluation: Evaluation, subject: Subject, changes: Iterable[R
 def _compute_allowed_pairs(
     evaluation: Evaluation, there: Evaluation, subject: Subject
 ) -> set[tuple[str, str]]:
-    """What a subject may do with the tables and the state of an evaluation, as far as circumstances are stated."""
+    """The pairs of action and resource that a subject may use with the tables and state of an evaluation."""
     permissions: set[tuple[str, str]] = set()
     request = AccessRequest(subject.subject, "", "", evaluation.request.context)
     for written in find_candidate_resources(
         there.tables, there.state, subject, ("tool", "credential", "data")
     ):
         resource, named = there.tables.find(written)
-        path = there.tables.paths_of(resource, named, None)
+        path = there.tables.read_paths(resource, named, None)
         for group in resource.action_groups:
             assumed = there.assumed if subject.subject == there.subject.subject else None
             again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)

@@ -1,4 +1,4 @@
-"""The circumstances of a request from plain values, such as those of a JSON object."""
+"""Build the circumstances of a request from plain values, such as those of a JSON object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orgkernel.prepared_types import prepared
 
 
 def build_context(values: Mapping[str, Any]) -> AccessContext:
-    """The circumstances that some values state. Whoever calls has checked their names. Raises `UsageError`."""
+    """The context from some values, whose names the caller has checked. Raises `UsageError` for a bad value."""
     try:
         return msgspec.convert(values, prepared(AccessContext))
     except msgspec.ValidationError as error:

@@ -1,10 +1,10 @@
-"""Policies as decisions read them: whom they may match, and what those that match say together."""
+"""Compiled policies: which subjects they match, and their combined effect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orgkernel.decisions.access.circumstances import Circumstance, holds, read_circumstances
+from orgkernel.decisions.access.circumstances import Circumstance, is_satisfied, read_circumstances
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEAST, Resource
@@ -13,14 +13,15 @@ from orgkernel.documents.records import DATA_TIERS, STAR, Policy, Principal
 from orgkernel.graph.records import Definition
 
 _MOST_SETS = 4_096
-"""Sets of policies that are kept: which ones match depends on circumstances that callers state."""
+"""The number of cached policy sets. Which policies match depends on circumstances that callers state."""
 PolicyEffect = tuple[int, int, bool, bool]
-"""What all matching policies say about one resource: what they grant, their ceiling, whether they deny it, and whether
-they want somebody to be asked."""
+"""The combined effect of all matching policies on one resource: granted level, ceiling, whether they deny it, and whether
+they require an approval.
+"""
 
 
 class Names:
-    """Names and beginnings of names with a star, as policies write them."""
+    """Names and name prefixes with a star, as policies write them."""
 
     __slots__ = ("_beginnings", "_exact")
 
@@ -56,7 +57,7 @@ class AccessPolicy:
         self.tools = None if named is None else Names(named)
         self.spared = Names(record.spared_tools)
         self.denied = Names(record.denied_tools)
-        # Without tools they would be about everything: such a policy is about all of it.
+        # Paths or commands without tools would apply to everything, so such a policy covers whole tools.
         self.paths = () if named is None else permissions.paths
         self.commands = () if named is None else permissions.commands
         self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
@@ -65,7 +66,7 @@ class AccessPolicy:
 
     @property
     def decisive(self) -> bool:
-        """Whether it says anything about what is allowed."""
+        """Whether it affects what is allowed."""
         return self.effect != "annotate" or bool(self.denied)
 
     @property
@@ -75,7 +76,7 @@ class AccessPolicy:
 
     @property
     def silences(self) -> bool:
-        """Whether it keeps fallbacks from giving. Only a policy that gives also keeps them from taking away."""
+        """Whether it keeps fallbacks from granting. Only a policy that grants also keeps them from denying."""
         return not self.fallback and self.effect != "annotate"
 
     @property
@@ -83,12 +84,12 @@ class AccessPolicy:
         """Whether it denies anything."""
         return self.effect == "deny" or bool(self.denied)
 
-    def holds_in(self, context: AccessContext) -> bool:
-        """Whether one of its conditions holds, or it has none."""
-        return not self.conditions or any(holds(condition, context) for condition in self.conditions)
+    def is_satisfied(self, context: AccessContext) -> bool:
+        """Whether one of its conditions is satisfied, or it has none."""
+        return not self.conditions or any(is_satisfied(condition, context) for condition in self.conditions)
 
     def covers(self, kind: str, name: str, level: int) -> bool | None:
-        """Whether it speaks of a resource; None where it says nothing about resources of this kind."""
+        """Whether it covers a resource; None if it does not mention resources of this kind."""
         if self.everything:
             return True
         if kind == "tool":
@@ -96,35 +97,40 @@ class AccessPolicy:
         if kind == "credential":
             return None if self.credentials is None else name in self.credentials
         if kind == "data" and self.data is not None:
-            # The lowest tier shows nothing: to be let into it takes as much as the next.
+            # The lowest tier contains no data, so access to it requires the level of the next one.
             return max(level, LEAST) <= self.data if self.effect == "allow" else level >= self.data
         return None
 
     def does_deny(self, kind: str, name: str, level: int) -> bool:
-        """Whether it denies a resource: by its effect, or a tool by name."""
+        """Whether it denies a resource, through its effect or by listing the tool."""
         if kind == "tool" and name in self.denied:
             return True
         return self.effect == "deny" and bool(self.covers(kind, name, level))
 
     def has_part_of(self, kind: str, name: str) -> bool:
-        """Whether what it denies or asks about is only a part of a resource: that of some paths or commands."""
+        """Whether it denies or asks about only a part of a resource: some paths or commands."""
         if kind != "tool" or not (self.paths or self.commands):
             return False
         return name in self.denied or bool(self.covers(kind, name, 0))
 
-    def touches(self, stated: StatedParts) -> bool:
-        """Whether a request may be about its part: also one that states nothing, or what cannot be compared."""
-        paths, commands = stated
+    def touches(self, stated_parts: StatedParts) -> bool:
+        """Whether a request could match its part. A request that states nothing, or cannot be compared, could."""
+        paths, commands = stated_parts
         if self.paths and (paths is None or any(map(paths.may_touch, self.paths))):
             return True
         return bool(self.commands) and (commands is None or any(map(commands.may_begin, self.commands)))
 
-    def is_open(self, stated: StatedParts) -> bool:
-        """Whether a request does not say whether it is about its part."""
-        return bool(self.paths and stated.paths is None) or bool(self.commands and stated.commands is None)
+    def is_open(self, stated_parts: StatedParts) -> bool:
+        """Whether a request does not state enough to compare it with the part."""
+        return bool(self.paths and stated_parts.paths is None) or bool(
+            self.commands and stated_parts.commands is None
+        )
 
-    def granted(self, kind: str, name: str, level: int) -> int:
-        """The level it names: full, or for data the tier it names. What is meant to allow a part of a tool gives nothing."""
+    def get_granted_level(self, kind: str, name: str, level: int) -> int:
+        """The level that it grants: the full level, or for data the tier that it names.
+
+        A policy meant for a part of a tool grants nothing.
+        """
         if (self.paths or self.commands) and kind == "tool":
             return 0
         if kind == "data" and self.data is not None and not self.everything:
@@ -133,60 +139,61 @@ class AccessPolicy:
 
 
 class PolicySet:
-    """What policies that match together say; answers are kept, and sets are shared by all whom they match."""
+    """Matching policies and their combined effect. Sets are cached and shared by all subjects that they match."""
 
     __slots__ = ("effects", "giving", "policies")
 
     def __init__(self, policies: Sequence[AccessPolicy], giving: Sequence[AccessPolicy]) -> None:
         self.policies = tuple(policies)
-        """All of them: each may deny, ask and bound."""
+        """All policies of the set. Each can deny, ask and limit."""
         self.giving = tuple(giving)
-        """Those of them that also give what they allow."""
+        """The policies that also grant what they allow."""
         self.effects: dict[str, PolicyEffect] = {}
-        """Declared resource to what they say about it, as far as it was asked."""
+        """The cached effects on declared resources."""
 
-    def effect_on(self, resource: Resource) -> PolicyEffect:
-        """What they say about a resource as a whole."""
+    def compute_effect(self, resource: Resource) -> PolicyEffect:
+        """The combined effect on a resource as a whole."""
         effect = self.effects.get(resource.resource)
         if effect is None:
             effect = self._join(resource.kind, resource.id, resource.tier)
-            if not resource.unknown:  # whoever asks for made-up names fills no memory
+            if not resource.unknown:  # invented names must not fill the memory
                 self.effects[resource.resource] = effect
         return effect
 
-    def parts_of(self, resource: Resource, stated: StatedParts) -> tuple[bool, bool, bool]:
-        """What those about a part of a resource do with what is asked for.
+    def evaluate_parts(self, resource: Resource, stated_parts: StatedParts) -> tuple[bool, bool, bool]:
+        """The effect of policies about a part of a resource on the requested part.
 
-        They deny it, or they deny what it leaves open whether it is, and they want somebody to be asked.
+        The values are whether they deny it, whether they deny it because the request leaves open whether it matches, and
+        whether they require an approval.
         """
         denies = denies_open = asks = False
         for policy in self.policies:
-            if policy.has_part_of(resource.kind, resource.id) and policy.touches(stated):
+            if policy.has_part_of(resource.kind, resource.id) and policy.touches(stated_parts):
                 if policy.does_deny(resource.kind, resource.id, resource.tier):
-                    is_open = policy.is_open(stated)
+                    is_open = policy.is_open(stated_parts)
                     denies, denies_open = denies or not is_open, denies_open or is_open
                 covers = policy.covers(resource.kind, resource.id, resource.tier)
                 asks = asks or (policy.effect == "ask" and bool(covers))
         return denies, denies_open, asks
 
     def _join(self, kind: str, name: str, level: int) -> PolicyEffect:
-        granted = max((policy.granted(kind, name, level) for policy in self.giving), default=0)
+        granted = max((policy.get_granted_level(kind, name, level) for policy in self.giving), default=0)
         ceiling, denies, asks = FULL, False, False
         for policy in self.policies:
             covers = policy.covers(kind, name, level)
             if policy.ceiling and covers is not None:
-                ceiling = min(ceiling, policy.granted(kind, name, level))
+                ceiling = min(ceiling, policy.get_granted_level(kind, name, level))
             if policy.has_part_of(kind, name):
-                continue  # `parts_of` says it, by what the request states
+                continue  # `evaluate_parts` handles it, from the paths and commands of the request
             denies = denies or policy.does_deny(kind, name, level)
             asks = asks or (policy.effect == "ask" and bool(covers))
         return granted, ceiling, denies, asks
 
 
 def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
-    """The policies that decide: fallbacks are left out where a policy that is none gives anything.
+    """The policies that decide. Fallbacks are left out if any other policy grants something.
 
-    A policy that only takes away leaves a fallback what that takes away: otherwise adding it could allow something.
+    A policy that only denies does not silence a fallback that denies. Otherwise adding it could allow something.
     """
     decisive = [policy for policy in matching if policy.decisive]
     if any(policy.gives and policy.silences for policy in decisive):
@@ -195,14 +202,14 @@ def choose_deciding(matching: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...
 
 
 def choose_giving(deciding: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:
-    """Those of them that give what they allow: fallbacks only where no other policy decides."""
+    """The policies that grant. Fallbacks grant only if no other policy decides."""
     deciding = tuple(deciding)
     silenced = any(policy.silences for policy in deciding)
     return tuple(policy for policy in deciding if policy.gives and not (policy.fallback and silenced))
 
 
 class PolicyTable:
-    """All policies of an organization, by whom they may match."""
+    """All policies of an organization, indexed by the subjects that they could match."""
 
     def __init__(self, policies: Iterable[AccessPolicy]) -> None:
         self.policies = tuple(policies)
@@ -218,13 +225,13 @@ class PolicyTable:
         self.match_status = any(
             each.alert or each.watch for policy in self.policies for each in policy.conditions
         )
-        """Whether any policy matches the alert or the watch of the organization."""
+        """Whether any policy depends on the alert or the watch of the organization."""
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
 
     @classmethod
-    def of(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
-        """The enabled ones, by priority, then by name, so that neither files nor their order decide anything."""
+    def build(cls, definitions: Iterable[Definition[Policy]]) -> PolicyTable:
+        """The table of the enabled policies, sorted by priority and name, so the order of files has no effect."""
         enabled = [each for each in definitions if each.record.enabled]
         enabled.sort(key=lambda each: (-each.record.priority, each.id))
         return cls(AccessPolicy(number, each) for number, each in enumerate(enabled))
@@ -233,24 +240,24 @@ class PolicyTable:
         """Whether any policy is about a part of a resource."""
         return any(policy.has_part_of(kind, name) for policy in self.policies)
 
-    def without(self, names: frozenset[str]) -> PolicyTable:
-        """The table without some policies."""
+    def copy_without(self, names: frozenset[str]) -> PolicyTable:
+        """A copy of the table without some policies."""
         return PolicyTable(policy for policy in self.policies if policy.id not in names)
 
-    def matching(self, identity: SubjectIdentity) -> tuple[AccessPolicy, ...]:
-        """The policies whose principal block a subject meets, by priority; their conditions are not looked at."""
+    def find_matching(self, identity: SubjectIdentity) -> tuple[AccessPolicy, ...]:
+        """The policies whose principal block matches a subject, by priority. Conditions are not checked."""
         policies = [policy for policy in self._general if _does_match(policy, identity)]
         for key in identity.keys:
             policies += (policy for policy in self._about.get(key, ()) if _does_match(policy, identity))
         policies.sort(key=lambda policy: policy.number)
         matched = tuple(policies)
-        # One for all whom the same policies match.
+        # All subjects with the same matching policies share one set.
         return self._matched.setdefault(matched, matched)
 
     def set_of(
         self, deciding: tuple[AccessPolicy, ...], giving: tuple[AccessPolicy, ...] | None = None
     ) -> PolicySet:
-        """The one set of these policies. Which of them give follows from them, unless a list supposes otherwise."""
+        """The shared set of these policies. Which of them grant follows from them, unless a list assumes otherwise."""
         key: tuple[object, ...] = tuple(policy.number for policy in deciding)
         if giving is not None:
             key = (key, tuple(policy.number for policy in giving))
@@ -264,7 +271,7 @@ class PolicyTable:
 
 
 def _can_mean_crew(policy: AccessPolicy) -> bool:
-    """Whether its principal block leaves room for roles and agents."""
+    """Whether the principal block can match roles and agents."""
     principal = policy.definition.record.match.principal
     return principal is None or not (
         principal.is_user
@@ -278,7 +285,7 @@ def _can_mean_crew(policy: AccessPolicy) -> bool:
 
 
 def get_single_subject(principal: Principal | None) -> str | None:
-    """The one subject a principal block can mean, where it names one."""
+    """The only subject that a principal block can match, if it names one."""
     if principal is not None:
         for kind in ("role", "agent", "webhook", "system"):
             named = getattr(principal, kind)
@@ -290,7 +297,7 @@ def get_single_subject(principal: Principal | None) -> str | None:
 
 
 def _does_match(policy: AccessPolicy, identity: SubjectIdentity) -> bool:
-    """Whether a subject is what all matchers of the principal block ask for."""
+    """Whether a subject satisfies all matchers of the principal block."""
     principal = policy.definition.record.match.principal
     if principal is None:
         return True
@@ -312,7 +319,7 @@ def _does_match(policy: AccessPolicy, identity: SubjectIdentity) -> bool:
 
 def _is_named(kind: str, named: str, identity: SubjectIdentity) -> bool:
     if named == STAR:
-        # A role stands for any agent that fills it.
+        # A role matches like any agent that fills it.
         return (
             bool(identity.roles)
             if kind == "role"

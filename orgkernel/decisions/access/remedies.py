@@ -1,8 +1,8 @@
-"""What would change a denial: all minimal sets of up to three changes that would allow the request.
+"""Find remedies for a denial: all minimal sets of up to three changes that would allow the request.
 
-Each code says which kinds of changes could take it away. A set is minimal when no other one that works asks for less: fewer
-changes, a lower rank, fewer waivers. Each has been tried by deciding again, never guessed. Only changes that a command or
-an edit of the documents can make are among them: a role passes no test, and nobody is granted a role.
+Each code lists the kinds of changes that could remove it. A set is minimal if no other working set needs less: fewer
+changes, a lower rank, fewer waivers. Every set is verified by deciding again. Only changes that a command or an edit of
+the documents can make are included: a role cannot pass a test, and a role cannot be granted.
 """
 
 from __future__ import annotations
@@ -31,22 +31,23 @@ from orgkernel.decisions.evidence.state_view import AgentState, Grant, StateView
 from orgkernel.documents.records import DATA_TIERS, LEVELS
 
 MOST_ROLES = 5
-"""Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them."""
+"""The number of roles that are tried, nearest in the hierarchy first."""
 _AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role", "equip")
 _OF_OTHERS: tuple[ChangeKind, ...] = ("grant", "lift", "resume", "rank", "qualification")
-"""What can be changed about whom the subject acts for."""
+"""The kinds of changes that can be made for a principal of the subject."""
 _WEIGHT = {kind: number for number, kind in enumerate(get_args(ChangeKind))}
 
 Changes = frozenset[RemedyChange]
 
 
 def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...]:
-    """Every minimal remedy, what opens least first. For a subject that is not declared it is to declare it.
+    """Every minimal remedy, sorted by how much it would allow, least first. For an undeclared subject it is to declare
+    it.
 
     A misspelled subject has no remedy: declaring the misspelled name is not what the caller wants, and the reason of the
     decision already suggests the right one.
 
-    For the first `counted` it is counted what else they would open, which asks many more questions.
+    For the first `counted` remedies, the other requests that they would allow are counted, which takes many more decisions.
     """
     if not evaluation.is_declared or evaluation.subject.identity.kind == "unknown":
         if is_misspelled(evaluation):
@@ -55,7 +56,7 @@ def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...
         return (render_remedy(evaluation, (stranger,)),)
     search = Search(evaluation)
     search.run()
-    change_sets = (search.add_circumstances(changes) for changes in search.minimal())
+    change_sets = (search.add_circumstances(changes) for changes in search.select_minimal())
     ordered = sorted(
         (tuple(sorted(changes, key=_get_sort_key)) for changes in change_sets), key=_sort_key_widest_first
     )
@@ -74,26 +75,26 @@ def _get_sort_key(change: RemedyChange) -> tuple[int, RemedyChange]:
 
 
 def _sort_key_widest_first(changes: tuple[RemedyChange, ...]) -> tuple[object, ...]:
-    """Remedies are ordered by the change that opens most, then by their number."""
+    """Sort key of a remedy: its most permissive change, then the number of changes."""
     return sorted((_WEIGHT[change.kind] for change in changes), reverse=True), len(changes), changes
 
 
 class Search:
-    """A walk over sets of changes: whatever fails first has to be answered by one of the changes that touch it."""
+    """A search over sets of changes. The first failure must be removed by one of the changes that can remove it."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
         self._failing: dict[Changes, int] = {}
         self._assumed: dict[tuple[frozenset[str], str, bool], tuple[AccessTables, Subject]] = {}
-        """The tables without some policies, and the subject, in another role or with more in its own."""
+        """Cached tables without some policies, and the subject in another role or with additional entries in its own."""
         tool = evaluation.resource.tool
         self._may_become_essential = tool is not None and not isinstance(tool.essential, bool)
-        """Whether the tool is essential for whoever has some other one, or itself."""
+        """Whether the tool is essential depending on the other tools of a subject."""
 
     def run(self) -> None:
         """Try every set that could work."""
         order = self._evaluation.tables.order
-        hopeless = order.bits(code for code in order.failures if not code.remedies)
+        hopeless = order.sum_bits(code for code in order.failures if not code.remedies)
         pending: list[Changes] = [frozenset()]
         seen: set[Changes] = set()
         while pending:
@@ -103,20 +104,22 @@ class Search:
             seen.add(changes)
             tried = self.apply(changes)
             if not tried.failing and self._does_take_lock(changes):
-                tried = self._taking(tried)
+                tried = self._evaluate_taking_lock(tried)
             failing = self._failing[changes] = tried.failing
             if failing & hopeless or not failing:
                 continue
+            # Every failing code must be removed, so branching on one is enough. The one with the fewest options is cheapest.
             options = min(
-                (tuple(self._options(changes, code, tried)) for code in order.codes_in(failing)), key=len
+                (tuple(self._find_options(changes, code, tried)) for code in order.list_codes(failing)),
+                key=len,
             )
             if self._may_become_essential:
-                # An essential tool is limited by little, so a role can take away any code.
+                # Few limits apply to an essential tool, so another role could remove any code.
                 options = (*options, *self._add_change(changes, "role", self._evaluation, NOT_BOUND_TO_ROLE))
             pending += (each for each in options if len(each) <= MOST_CHANGES)
 
-    def minimal(self) -> list[Changes]:
-        """The sets that work, without those that ask for more than another."""
+    def select_minimal(self) -> list[Changes]:
+        """The working sets, without those that need more than another."""
         working = sorted((changes for changes, failing in self._failing.items() if not failing), key=len)
         least: list[Changes] = []
         for changes in working:
@@ -130,7 +133,7 @@ class Search:
         return least
 
     def add_circumstances(self, changes: Changes) -> Changes:
-        """The changes, and what the caller has to state besides."""
+        """The changes, and the circumstances that the caller has to state in addition."""
         tried = self.apply(changes, is_complete=False)
         names = dict.fromkeys(name for each in tried.unstated for name in each.needed)
         return changes | {RemedyChange("state", ",".join(names))} if names else changes
@@ -148,35 +151,35 @@ class Search:
             return set(one.waives) <= set(other.waives)
         return one == other or one.kind in STATED
 
-    # -- what could help ---------------------------------------------------------------------------------------------
+    # -- candidate changes -------------------------------------------------------------------------------------------
 
-    def _options(self, changes: Changes, code: ReasonCode, tried: Evaluation) -> Iterator[Changes]:
-        """The sets that come from these by one change that could take a failing code away."""
+    def _find_options(self, changes: Changes, code: ReasonCode, trial: Evaluation) -> Iterator[Changes]:
+        """The sets that extend these changes by one that could remove a failing code."""
         for kind in code.remedies:
             if kind == "grant":
-                about = self._evaluation if tried.action == self._evaluation.action else tried
+                about = self._evaluation if trial.action == self._evaluation.action else trial
                 yield from self._find_wider_grants(changes, code, about)
             elif kind in STATED:
-                # The scope, and the policies, are those of the roles that are filled by then.
+                # After a change of roles, the file scope and policies are those of the new roles.
                 if any(each.kind == kind for each in changes):
                     continue
-                yield from (changes | {each} for each in tried.tables.order.changes[kind](tried))
+                yield from (changes | {each} for each in trial.tables.order.changes[kind](trial))
             else:
-                # What a role brings with it, such as a policy or a restriction, is there once the role is filled.
-                about = self._evaluation if kind in _AT_MOST_ONE else tried
+                # A role brings its own policies and restrictions, which apply once it is filled.
+                about = self._evaluation if kind in _AT_MOST_ONE else trial
                 yield from self._add_change(changes, kind, about, code)
         if code is PARENT_CAP:
-            yield from self._find_options_of_principals(changes, tried)
+            yield from self._find_options_of_principals(changes, trial)
 
-    def _find_options_of_principals(self, changes: Changes, tried: Evaluation) -> Iterable[Changes]:
-        """What could help one of those whom the subject acts for; each has to be helped."""
-        order = tried.tables.order
-        for parent in tried.parents:
+    def _find_options_of_principals(self, changes: Changes, trial: Evaluation) -> Iterable[Changes]:
+        """Changes that could help one of the principals of the subject. Each principal needs help."""
+        order = trial.tables.order
+        for parent in trial.parents:
             failing = parent.failing & ~(order.asking | order.unstated)
             if failing:
                 alternatives = (
                     tuple(self._find_options_for_principal(changes, code, parent))
-                    for code in order.codes_in(failing)
+                    for code in order.list_codes(failing)
                 )
                 return min(alternatives, key=len)
         return ()
@@ -191,55 +194,62 @@ class Search:
                 yield from self._add_change(changes, kind, parent, code)
 
     def _add_change(
-        self, changes: Changes, kind: ChangeKind, about: Evaluation, code: ReasonCode
+        self, changes: Changes, kind: ChangeKind, subject_evaluation: Evaluation, code: ReasonCode
     ) -> Iterator[Changes]:
-        if kind == "role" and about.subject.group == "role":
+        if kind == "role" and subject_evaluation.subject.group == "role":
             if not self._can_equip(code):
                 return
             kind = "equip"
         used = {(change.kind, change.subject) for change in changes}
-        if kind not in _AT_MOST_ONE or (kind, about.subject.subject) not in used:
-            yield from (changes | {change} for change in self._find(kind, about) if change not in changes)
+        if kind not in _AT_MOST_ONE or (kind, subject_evaluation.subject.subject) not in used:
+            yield from (
+                changes | {change} for change in self._find(kind, subject_evaluation) if change not in changes
+            )
 
     def _can_equip(self, code: ReasonCode) -> bool:
-        """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to hand work down."""
+        """Whether an entry in the profile of a role could remove a code.
+
+        A role that may not delegate is not given a right to hand work down.
+        """
         if self._evaluation.resource.kind == "role":
             return self._evaluation.action == HANDOFF and code is TARGET_NOT_ALLOWED
         return code is NOT_BOUND_TO_ROLE
 
-    def _find_wider_grants(self, changes: Changes, code: ReasonCode, about: Evaluation) -> Iterator[Changes]:
-        if about.resource.kind == "role":
+    def _find_wider_grants(
+        self, changes: Changes, code: ReasonCode, subject_evaluation: Evaluation
+    ) -> Iterator[Changes]:
+        if subject_evaluation.resource.kind == "role":
             return
-        subject = about.subject.subject
+        subject = subject_evaluation.subject.subject
         grant = next((each for each in changes if each.kind == "grant" and each.subject == subject), None)
         waives = {*(() if grant is None else grant.waives), *(() if code.waiver is None else (code.waiver,))}
         level = LEVELS[self._evaluation.required]
-        resource = about.request.resource
+        resource = subject_evaluation.request.resource
         wider = RemedyChange("grant", resource, tuple(sorted(waives)), level, subject)
         if wider != grant:
             yield (changes - {grant} if grant is not None else changes) | {wider}
 
-    def _find(self, kind: ChangeKind, about: Evaluation) -> Iterable[RemedyChange]:
-        subject = about.subject
+    def _find(self, kind: ChangeKind, subject_evaluation: Evaluation) -> Iterable[RemedyChange]:
+        subject = subject_evaluation.subject
         if kind == "role":
             return self._find_other_roles()
         if kind == "equip":
             resource = self._evaluation.resource
             required = self._evaluation.required
             level = LEVELS[required] if resource.kind == "tool" else ""
-            # The lowest tier shows nothing: who is to be let into it is given the next.
+            # The lowest tier contains no data, so the next one is granted.
             is_tier = resource.kind == "data" and resource.id in DATA_TIERS
             wanted = f"data:{resource.levels[required]}" if is_tier else resource.resource
             return (RemedyChange("equip", wanted, level=level, subject=subject.subject),)
         if kind == "qualification" and not subject.is_agent:
             return ()
-        changes = about.tables.order.changes[kind](about)
+        changes = subject_evaluation.tables.order.changes[kind](subject_evaluation)
         if kind in ("rank", "qualification"):
             return (replace(change, subject=subject.subject) for change in changes)
         return changes
 
     def _find_other_roles(self) -> Iterable[RemedyChange]:
-        """Roles that are given the resource, that see it, or that it is restricted to."""
+        """Other roles that have the resource, can see it, or are listed in its `restricted_to`."""
         evaluation = self._evaluation
         if not evaluation.subject.is_crew:
             return ()
@@ -247,10 +257,10 @@ class Search:
         others = [role for role in near if role not in evaluation.roles][:MOST_ROLES]
         return (RemedyChange("role", role, subject=evaluation.subject.subject) for role in others)
 
-    # -- trying ------------------------------------------------------------------------------------------------------
+    # -- trying changes ----------------------------------------------------------------------------------------------
 
     def apply(self, changes: Changes, *, is_complete: bool = True) -> Evaluation:
-        """The request decided again with the changes made."""
+        """Evaluate the request again with the changes made."""
         evaluation = self._evaluation
         values: dict[str, list[RemedyChange]] = {}
         for change in changes:
@@ -267,7 +277,7 @@ class Search:
         request = evaluation.request
         if passed:
             request = replace(request, envelope={**(request.envelope or {}), **passed})
-        again = evaluation.again(
+        again = evaluation.copy_with(
             tables=tables,
             subject=subject,
             state=state,
@@ -276,7 +286,7 @@ class Search:
             is_complete=is_complete,
         )
         evaluate(again)
-        # Which path or command would do depends on the roles and policies that there are by then.
+        # The permitted paths and commands depend on the roles and policies after the changes.
         find = again.tables.order.changes
         flags = (kind in values and values[kind][0] in find[kind](again) for kind in STATED)
         in_file_scope, off_paths, off_commands = flags
@@ -284,7 +294,7 @@ class Search:
             stated = (assumed or Assumed())._replace(
                 in_file_scope=in_file_scope, off_paths=off_paths, off_commands=off_commands
             )
-            again = evaluate(again.again(assumed=stated, is_complete=is_complete))
+            again = evaluate(again.copy_with(assumed=stated, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":
             named = find_named_credentials(evaluation.view.records, removed)
             if evaluation.resource.id not in named and "equip" not in values:
@@ -294,17 +304,17 @@ class Search:
     def _does_take_lock(self, changes: Changes) -> bool:
         return self._evaluation.action != LOCK and any(each.kind == "lock" for each in changes)
 
-    def _taking(self, tried: Evaluation) -> Evaluation:
-        """Whether the lock can be taken with the changes made. It is that of the whole tool, and taken before the run."""
-        resource, request, tables = tried.resource, tried.request, tried.tables
-        locks = {tool: lock for tool, lock in tried.state.locks.items() if tool != resource.id}
+    def _evaluate_taking_lock(self, trial: Evaluation) -> Evaluation:
+        """Evaluate taking the lock with the changes made. The lock is for the whole tool, and is taken before the run."""
+        resource, request, tables = trial.resource, trial.request, trial.tables
+        locks = {tool: lock for tool, lock in trial.state.locks.items() if tool != resource.id}
         alone = replace(
             request, action=LOCK, resource=resource.resource, on_behalf_of=None, via=(), envelope=None
         )
         tool_input = request.context.input
         taking = Evaluation(
-            tables, replace(tried.state, locks=locks), alone, LOCK, tried.subject, resource,
-            None if tool_input is None else tables.paths_of(resource, None, tool_input), tried.assumed,
+            tables, replace(trial.state, locks=locks), alone, LOCK, trial.subject, resource,
+            None if tool_input is None else tables.read_paths(resource, None, tool_input), trial.assumed,
         )  # fmt: skip
         taking.is_complete = True
         return evaluate(taking)
@@ -313,8 +323,8 @@ class Search:
         known = self._assumed.get((removed, role, equip))
         if known is None:
             evaluation = self._evaluation
-            tables = evaluation.tables.lacking(removed) if removed else evaluation.tables
-            subject = tables.subject(evaluation.request.subject)
+            tables = evaluation.tables.copy_without_policies(removed) if removed else evaluation.tables
+            subject = tables.find_subject(evaluation.request.subject)
             assert subject is not None
             if role:
                 subject = tables.add_role_to_subject(subject, role, evaluation.resource)
@@ -324,11 +334,11 @@ class Search:
         return known
 
 
-# -- what is assumed -------------------------------------------------------------------------------------------------
+# -- assumptions -----------------------------------------------------------------------------------------------------
 
 
 def _equip(evaluation: Evaluation, subject: Subject) -> Subject:
-    """A role with an entry in its profile for what is asked for."""
+    """A role whose profile also lists the requested resource."""
     resource, view = evaluation.resource, evaluation.view
     if resource.kind == "role":
         return subject.equip_with(resource, 0, evaluation.action, MAY_HAND_OFF.bit)
@@ -341,7 +351,7 @@ def _equip(evaluation: Evaluation, subject: Subject) -> Subject:
 
 
 def apply_state_changes(evaluation: Evaluation, values: Mapping[str, list[RemedyChange]]) -> StateView:
-    """What is stored, once the changes of what is stored are made."""
+    """The stored state after the changes that concern it."""
     state, now = evaluation.state, evaluation.request.context.now
     agents, results, locks = dict(state.agents), dict(state.results), state.locks
     for change in values.get("resume", ()):

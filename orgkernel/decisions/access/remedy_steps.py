@@ -1,4 +1,4 @@
-"""How a remedy is carried out: what to say, the commands to paste, and the lines to edit."""
+"""Describe how to carry out a remedy: the circumstances to state, the commands to run, and the lines to edit."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from orgkernel.documents.records import PREFIX
 from orgkernel.graph.records import OrgRecords, RolePost
 
 STATED: Final[tuple[ChangeKind, ...]] = ("path", "other_path", "other_command")
-"""What the request itself has to say."""
+"""Changes that the request itself has to state."""
 _AFTERWARDS = ("lock", "envelope", "state", *STATED)
-"""What can only be done once all else is done."""
+"""Changes that must be made after all others."""
 
 
 def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], opens: str = "") -> Remedy:
-    """A set of changes as something to do."""
+    """A set of changes as a remedy with texts, commands and edits."""
     ordered = tuple(sorted(changes, key=lambda change: (change.kind in _AFTERWARDS, change.kind in STATED)))
     return Remedy(
         ordered,
@@ -38,7 +38,7 @@ def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], ope
     )
 
 
-# -- in words ----------------------------------------------------------------------------------------------------------
+# -- texts -------------------------------------------------------------------------------------------------------------
 
 
 def _grant(evaluation: Evaluation, change: RemedyChange) -> str:
@@ -139,7 +139,7 @@ def _commands(
 
 
 def _repeat_question(evaluation: Evaluation, names: list[str]) -> str:
-    """The question once more, with places to fill in what is not stated."""
+    """The command that asks again, with placeholders for circumstances that are not stated."""
     request, stated = evaluation.request, _get_stated_circumstances(evaluation, names)
     words = ["can", request.subject, request.action, request.resource, "--org", evaluation.tables.org_id]
     words += [] if request.on_behalf_of is None else ["--on-behalf-of", request.on_behalf_of]
@@ -148,7 +148,7 @@ def _repeat_question(evaluation: Evaluation, names: list[str]) -> str:
 
 
 def _get_stated_circumstances(evaluation: Evaluation, names: list[str]) -> dict[str, Any]:
-    """The circumstances of the question without the time, and those that have to be stated, as there being none."""
+    """The stated circumstances without the time, and those that must be stated, as empty values."""
     context = evaluation.request.context
     circumstances = {
         name: getattr(context, name)
@@ -190,7 +190,7 @@ def _build_edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[Remed
 def _build_foreign_edits(
     evaluation: Evaluation, post: RolePost | None, change: RemedyChange
 ) -> Iterator[RemedyEdit]:
-    """What to write for a role in the format of others: its own file lists its tools, and an overlay says the rest."""
+    """The edits for a role in the format of another host: its own file lists its tools, and an overlay adds the rest."""
     kind, _, name = change.value.partition(":")
     records = evaluation.view.records
     if post is None:
@@ -209,7 +209,7 @@ def _build_foreign_edits(
 def _build_overlay_edit(
     records: OrgRecords, post: RolePost, field: str, value: str, *, in_list: bool = False
 ) -> Iterator[RemedyEdit]:
-    """What to write in the overlay of a role, or which overlay to write where there is none."""
+    """The edit of a role's overlay, or the overlay to create if there is none."""
     route = field.split(".")
     overlay = next((part for part in post.document.parts if not part.format), None)
     if overlay is not None:
@@ -244,9 +244,9 @@ def _build_profile_entry(evaluation: Evaluation, change: RemedyChange, role: str
     return _edit(locate_in_profile(post, field), f"- {name}", field)
 
 
-def _build_identity(written: str) -> str:
-    """A sender as an identity of a person; one nobody wrote is to be filled in."""
-    platform, *rest = written.split("/")
+def _build_identity(name: str) -> str:
+    """A sender as an identity of a person, with placeholders for an unknown one."""
+    platform, *rest = name.split("/")
     if not rest:
         return "{platform: PLATFORM, id: ID}"
     space = f"space: {rest[0]}, " if len(rest) > 1 and rest[0] else ""
@@ -254,7 +254,7 @@ def _build_identity(written: str) -> str:
 
 
 def _find_declaration_edits(evaluation: Evaluation, subject: str) -> Iterator[RemedyEdit]:
-    """Where others of the kind are declared; nothing where there are none, or the kind does not exist."""
+    """The place where other subjects of the kind are declared; nothing if there are none, or the kind does not exist."""
     records = evaluation.view.records
     kind, _, name = subject.partition(":")
     if subject == f"person:{UNKNOWN_SENDER}":
@@ -262,7 +262,7 @@ def _find_declaration_edits(evaluation: Evaluation, subject: str) -> Iterator[Re
     if kind == "role":
         place = records.document.place("hierarchy", key=True)
         yield _edit(place, f"{name}: {{}}", "hierarchy")
-        # A role in the hierarchy without a profile is an error, and an organization with errors answers nothing.
+        # A role in the hierarchy without a profile is an error, and an organization with errors is not served.
         folder, slash, _ = records.document.name.rpartition("/")
         for number, line in enumerate((f"_schema: {PREFIX}role_profile", f"role_id: {name}"), 1):
             yield RemedyEdit(f"{folder}{slash}roles/{name}.yaml", number, line)

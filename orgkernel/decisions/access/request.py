@@ -1,4 +1,4 @@
-"""What is asked of an access decision."""
+"""Requests for access decisions."""
 
 from __future__ import annotations
 
@@ -12,47 +12,46 @@ from orgkernel.documents.records import ToolLevel
 
 
 class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
-    """The circumstances of a request. What is left out is not known; an empty string says that there is none.
+    """The circumstances of a request. A missing value is unknown; an empty string means that there is none.
 
     >>> AccessContext(channel="slack", pace="contingent").peer_kind is None
     True
     """
 
     now: float = 0.0
-    """Seconds since 1970-01-01 UTC."""
+    """The time in seconds since 1970-01-01 UTC."""
     utc_offset: int = 0
     """Seconds by which local time is ahead of UTC."""
     channel: str | None = None
-    """Platform the message came by, such as `slack`."""
+    """The platform of the message, such as `slack`."""
     peer_kind: Literal["dm", "group", ""] | None = None
     peer_id: str | None = None
-    """The conversation, for session keys."""
+    """The id of the conversation, for session keys."""
     account: str | None = None
     guild: str | None = None
     hook_id: str | None = None
     event_type: str | None = None
     alert: str | None = None
-    """The alert of the organization, such as `RED`. What is recorded in the store counts instead."""
+    """The alert of the organization, such as `RED`. A value recorded in the store overrides it."""
     watch: str | None = None
-    """The watch of the organization, such as `gamma`. What is recorded in the store counts instead."""
+    """The watch of the organization, such as `gamma`. A value recorded in the store overrides it."""
     session: str | None = None
     pace: PaceTierName | None = None
-    """PACE tier of the role that asks; None where the runtime reports none."""
+    """The PACE tier of the requesting role; None if the runtime does not report one."""
     input: Mapping[str, Any] | None = None
-    """Arguments of the tool, checked against its input schema."""
+    """The arguments of the tool, which are checked against its input schema."""
     depth: int = 0
-    """How many hand-offs lie above the subject; the path of delegation counts too."""
+    """The number of hand-offs above the subject. The delegation path also counts."""
     children: int = 0
-    """Agents the subject has handed work to and that have not ended."""
+    """The number of agents that the subject has handed work to and that have not ended."""
     concurrent: int = 0
-    """Those of them that run at this moment."""
+    """The number of these agents that are running now."""
 
 
 class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
-    """May this subject do this to that?
+    """A question: may this subject perform this action on this resource?
 
-    Subjects: `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID`, or `sender:PLATFORM/SPACE/ID`, which the
-    directory resolves. Resources: `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER`, `role:ID`. A tool has the
+    Subjects: `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID`, or `sender:PLATFORM/SPACE/ID`, which the directory resolves to a person. Resources: `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER`, `role:ID`. A tool has the
     actions it declares, and `use` for all of them; a role can be asked for `handoff` and `escalate`.
 
     >>> AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool").on_behalf_of is None
@@ -64,11 +63,12 @@ class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     resource: str
     context: AccessContext = AccessContext()
     on_behalf_of: str | None = None
-    """Who triggered the run: its tools, credentials and data are the envelope."""
+    """The principal that triggered the run. Its tools, credentials and data form the envelope."""
     via: tuple[str, ...] = ()
-    """The path of delegation: who handed work to whom, from the first to the one that handed it to the subject."""
+    """The delegation path: the senders that handed work down, from the first to the one that handed it to the subject."""
     envelope: Mapping[str, ToolLevel] | None = None
-    """What they passed on: tools, parts of tools, credentials and data tiers, each with its level.
+    """The permissions that they passed on: tools, parts of tools, credentials and data tiers, each with its
+    level.
 
-    The words are those of a grant, so a name may end in a star. What is missing was not passed on.
+    The words have the form of those in a grant, so a name can end in a star. Missing ones were not passed on.
     """

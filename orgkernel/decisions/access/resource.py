@@ -1,4 +1,4 @@
-"""What is asked for: each resource with everything its declaration says about who may use it, looked up once."""
+"""Resources of requests, each with everything that its declaration states about access, looked up once."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from orgkernel.graph.schema import EdgeKind
 LEVEL: dict[str, int] = {name: number for number, name in enumerate(LEVELS)}
 FULL = LEVEL["full"]
 LEAST = 1
-"""Whatever an action requires, nobody may do it to whom nothing is granted."""
+"""The lowest level that an action can require: a subject that is granted nothing has no access."""
 HANDOFF, ESCALATE, LOCK = "handoff", "escalate", "lock"
 WHOLE = ("use", "run")
-"""A tool can be asked for as a whole: every action it has."""
+"""The action words that request a tool as a whole, with all its actions."""
 
 
 SubjectGroup = Literal["role", "agent", "outsider", "undeclared"]
-"""The kinds of subjects that layers tell apart."""
+"""The kinds of subjects that layers distinguish."""
 GROUPS: tuple[SubjectGroup, ...] = get_args(SubjectGroup)
 
 
 class Resource:
-    """A resource: what its actions require, and what its declaration caps."""
+    """A resource: the levels that its actions require, and the limits in its declaration."""
 
     __slots__ = (
         "__dict__",
@@ -61,46 +61,46 @@ class Resource:
         self.kind = kind
         self.id = name
         self.required = required
-        """Action to level, the words for the whole tool included."""
+        """The level that each action requires, including the words for the whole tool."""
         self.actions = tuple(required)
         """The declared actions."""
         self.unknown = unknown
-        """The reason code for what nothing declares; empty where it is declared."""
+        """The reason code of an undeclared resource; empty if it is declared."""
         self.tier = DATA_TIERS.index(name) if kind == "data" and name in DATA_TIERS else 0
-        """Step of a data tier."""
+        """The position of a data tier."""
         self.levels: tuple[str, ...] = (*DATA_TIERS, DATA_TIERS[-1]) if kind == "data" else LEVELS
         """The names of its levels, lowest first."""
         self.moves: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
-        """Group of subjects, then action, to the layers that have a say, compiled; `LayerOrder.compile_moves` fills it."""
+        """The compiled layers by group of subjects and action, filled by `LayerOrder.compile_moves`."""
         self.enabled = True
         self.departments: frozenset[str] | None = None
         self.restricted_to: frozenset[str] | None = None
         self.rank_levels: tuple[int, ...] | None = None
-        """The level of each rank, and last that of a rank nothing declares: none."""
+        """The level of each rank, and as the last entry that of an undeclared rank: none."""
         self.qualifications: tuple[str, ...] = ()
         self.exclusive = False
         self.delegating = False
         """Whether using it hands work to others."""
         self.depends = False
-        """Whether an answer about it may depend on circumstances that the caller has to state."""
+        """Whether an answer about it can depend on circumstances that the caller has to state."""
         self.is_essential = False
-        """Whether it is a tool that is never refused to some role."""
+        """Whether it is an essential tool of some role."""
         self.opens_files = False
-        """Whether it may open files of the workspace."""
+        """Whether it can open files of the workspace."""
         self.path_arguments: tuple[str, ...] = ()
-        """The arguments that hold paths."""
+        """The arguments that contain paths."""
         self.command_arguments: tuple[str, ...] = ()
-        """The arguments that hold shell commands."""
+        """The arguments that contain shell commands."""
         self.has_file_scope = False
-        """Whether it opens files, and some role may write only to a part of them."""
+        """Whether it opens files and some role has a file scope."""
         self.is_divided = False
         """Whether a policy is about a part of it."""
         self.obliges = False
-        """Whether being allowed to use it may oblige the caller to something."""
+        """Whether an allowance to use it can come with obligations."""
 
     @cached_property
     def action_groups(self) -> tuple[tuple[str, ...], ...]:
-        """The declared actions, those together that require the same and are subject to the same layers."""
+        """The declared actions, grouped by required level and applicable layers."""
         groups: dict[tuple[int, str], list[str]] = {}
         for action in self.actions:
             apart = action if action in (HANDOFF, ESCALATE, LOCK) else ""
@@ -109,7 +109,7 @@ class Resource:
 
     @cached_property
     def able(self) -> tuple[tuple[str, ...], ...]:
-        """For each level, the declared actions it is enough for."""
+        """For each level, the declared actions that it permits."""
         return tuple(
             tuple(action for action in self.actions if self.required[action] <= level)
             for level in range(FULL + 1)
@@ -122,17 +122,17 @@ class Resource:
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """Action to the level it requires, in words."""
+        """The required level of each action, as a word."""
         return {action: self.levels[level] for action, level in self.required.items()}
 
     @cached_property
     def tool(self) -> Tool | None:
-        """Its declaration, for a tool."""
+        """The declaration of a tool."""
         return None
 
     @cached_property
     def validator(self) -> Any:
-        """What checks its input; None where no schema is declared."""
+        """The validator of its input; None if no schema is declared."""
         if self.tool is None or self.tool.input_schema is None:
             return None
         from jsonschema.validators import validator_for
@@ -140,18 +140,18 @@ class Resource:
 
         validator = validator_for(self.tool.input_schema)
         validator.check_schema(self.tool.input_schema)
-        # Whatever a schema refers to is never fetched: what is not in it fails.
+        # References out of a schema are never fetched; they fail.
         return validator(self.tool.input_schema, registry=REGISTRY)
 
 
 def build_resource(
-    view: OrgView, written: str, credentials: Callable[[], Collection[str]]
+    view: OrgView, resource_name: str, credentials: Callable[[], Collection[str]]
 ) -> tuple[Resource, str | None]:
-    """A resource, and the path within it that is asked for, if one is. `credentials` says which are declared.
+    """The resource with this name, and the requested path within it, if any. `credentials` are the declared ones.
 
-    What nothing declares is a resource too: one that fails.
+    An undeclared name also gives a resource, which fails.
     """
-    kind, _, name = written.partition(":")
+    kind, _, name = resource_name.partition(":")
     if kind == "tool":
         tool_id, colon, path = name.partition(":")
         return _build_tool(view, tool_id), path if colon else None
@@ -182,7 +182,7 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
     resource.enabled = tool.enabled
     resource.exclusive = tool.concurrency == "exclusive"
     if resource.exclusive:
-        # Taking the lock needs the level of at least one thing that can then be done.
+        # Acquiring the lock requires the level of at least one action that it makes possible.
         resource.required.setdefault(LOCK, min(levels.values()))
         resource.actions = tuple(dict.fromkeys((*levels, LOCK)))
     resource.departments = frozenset(tool.departments) or None
@@ -202,9 +202,9 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
 
 
 def find_named_credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
-    """Credentials are declared by being named: by a role, a tool or a policy; some policies may be left out.
+    """The credentials that are declared by being named in a role, a tool or a policy. Some policies can be left out.
 
-    A policy that denies declares nothing: what it takes away from somebody must not come into being for others.
+    A policy that denies does not declare a credential: denying it to one subject must not create it for others.
     """
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)

@@ -1,6 +1,7 @@
-"""What a request states about the part of a tool that it is about: paths and shell commands.
+"""The paths and shell commands that a request states.
 
-Paths are in its resource, and in the arguments that the tool declares for paths. Commands are in those for commands.
+Paths are in its resource and in the arguments that the tool declares as `path_arguments`. Commands are in its
+`command_arguments`.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from orgkernel.runtime.paths import is_inside, may_touch
 
 
 class StatedPaths(NamedTuple):
-    """The paths of one request. A call that states several is as good as the worst of them."""
+    """The paths of one request. The least permitted path decides."""
 
     texts: tuple[str | None, ...]
-    """Each path; None for one that was stated in a form nobody can read."""
+    """Each path; None for one that cannot be read."""
     root: str | None
-    """Where relative paths start, if the organization says so."""
+    """The folder that relative paths start at, if the organization declares it."""
     is_named: bool
-    """Whether the resource names one: then the path is part of the question, else of the circumstances."""
+    """Whether the resource names a path. Then the path is part of the question, not of the circumstances."""
 
     def are_inside(self, globs: Iterable[str]) -> bool:
-        """Whether each of them surely lies in one of some globs."""
+        """Whether every path is certainly in one of some globs."""
         globs = tuple(globs)
         return all(
             path is not None and any(is_inside(path, glob, self.root) for glob in globs)
@@ -31,23 +32,23 @@ class StatedPaths(NamedTuple):
         )
 
     def may_touch(self, glob: str) -> bool:
-        """Whether one of them may be in a glob, or contain it."""
+        """Whether one of the paths could match a glob, or contain files that do."""
         return any(path is None or may_touch(path, glob, self.root) for path in self.texts)
 
 
 class StatedCommands(NamedTuple):
-    """The shell commands of one request. A call that states several is as good as the worst of them."""
+    """The shell commands of one request. The least permitted command decides."""
 
     read: tuple[tuple[str, ...] | None, ...]
-    """The words of each command; None for one that nobody can read wholly."""
+    """The words of each command; None for one that cannot be parsed completely."""
 
     def may_begin(self, beginning: str) -> bool:
-        """Whether one of them, or a command in it, may begin with some words."""
+        """Whether one of the commands, or a command inside it, could begin with some words."""
         return any(may_begin_with(words, beginning) for words in self.read)
 
 
 class StatedParts(NamedTuple):
-    """The paths and the commands of one request; None where it states none."""
+    """The paths and the commands of one request; None if it states none."""
 
     paths: StatedPaths | None
     commands: StatedCommands | None
@@ -60,27 +61,31 @@ NOTHING_RUN: Final = StatedCommands(())
 
 
 def read_stated_commands(
-    arguments: tuple[str, ...], given: Mapping[str, Any] | None
+    arguments: tuple[str, ...], tool_input: Mapping[str, Any] | None
 ) -> StatedCommands | None:
-    """The commands in the input. An input without any of the declared arguments leaves open what the tool runs."""
-    if given is None or not arguments:
+    """The commands in the input. If no declared argument is present, the command is unknown."""
+    if tool_input is None or not arguments:
         return None
-    texts = [text for name in arguments if name in given for text in _iterate_texts(given[name])] or [None]
+    texts = [
+        text for name in arguments if name in tool_input for text in _iterate_texts(tool_input[name])
+    ] or [None]
     return StatedCommands(tuple(None if text is None else read_words(text) for text in dict.fromkeys(texts)))
 
 
 def read_stated_paths(
-    named: str | None, arguments: tuple[str, ...], given: Mapping[str, Any] | None, root: str | None
+    named_path: str | None, arguments: tuple[str, ...], tool_input: Mapping[str, Any] | None, root: str | None
 ) -> StatedPaths | None:
-    """The paths that a resource names and those in the input; None where there are none.
+    """The paths in the resource and in the input; None if there are none.
 
-    An input without any of the declared arguments leaves open what the tool opens.
+    If no declared argument is present in the input, the path is unknown.
     """
-    texts: list[str | None] = [] if named is None else [named]
-    if arguments and given is not None:
-        input_texts = [text for name in arguments if name in given for text in _iterate_texts(given[name])]
+    texts: list[str | None] = [] if named_path is None else [named_path]
+    if arguments and tool_input is not None:
+        input_texts = [
+            text for name in arguments if name in tool_input for text in _iterate_texts(tool_input[name])
+        ]
         texts += input_texts or [None]
-    return StatedPaths(tuple(dict.fromkeys(texts)), root, named is not None) if texts else None
+    return StatedPaths(tuple(dict.fromkeys(texts)), root, named_path is not None) if texts else None
 
 
 def _iterate_texts(value: Any) -> Iterable[str | None]:

@@ -1,4 +1,4 @@
-"""Grants and restrictions that are stored for a subject and speak of a resource."""
+"""Stored grants and restrictions of a subject that apply to a resource."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ from orgkernel.documents.records import DATA_TIERS, STAR
 
 
 class NeededGrants(NamedTuple):
-    """The grants without which a request would not be allowed."""
+    """The grants without which a request would be denied."""
 
     grants: tuple[Grant, ...] = ()
     ids: tuple[str, ...] = ()
     are_limited: bool = False
-    """Whether one of them is for a number of uses."""
+    """Whether one of them has a limited number of uses."""
 
 
 NOTHING_NEEDED = NeededGrants()
 
 
 class GrantedLevel(NamedTuple):
-    """What the stored grants of a subject add to one resource."""
+    """The level and waivers that stored grants of a subject add to one resource."""
 
     level: int = 0
     waives: Mapping[str, int] = MappingProxyType({})
-    """The caps they lift, each with the level up to which it is lifted: the highest of a grant that waives it."""
+    """The ceilings that they waive, each with the highest level of a grant that waives it."""
     grants: tuple[Grant, ...] = ()
-    """Those that add anything, in the order of their ids; of several that say the same, one."""
+    """The grants that add anything, in the order of their ids, without duplicates."""
     levels: tuple[int, ...] = ()
-    """The level that each of them gives."""
+    """The level of each grant."""
     needed: dict[tuple[int, int], NeededGrants] = {}  # noqa: RUF012  (never written to)
-    """Those without which something would fail, by what and by the level required, as far as it was asked."""
+    """Cached: the grants without which something would fail, by failure and required level."""
 
 
 NOTHING_GRANTED = GrantedLevel()
 
 
 def is_stored_for(state: StateView, keys: Iterable[str]) -> bool:
-    """Whether a state holds grants or restrictions for somebody."""
+    """Whether a state contains grants or restrictions for a subject."""
     grants, restrictions = state.grants, state.restrictions
     if grants or restrictions:
         for key in keys:
@@ -66,7 +66,7 @@ def is_stored_for(state: StateView, keys: Iterable[str]) -> bool:
 
 
 def is_stored_about(state: StateView, keys: Iterable[str], resource: Resource) -> bool:
-    """Whether a state holds grants or restrictions for somebody that are about a resource."""
+    """Whether a state contains grants or restrictions for a subject that are about a resource."""
     return any(
         find_about(rows, (key,), resource) for key in keys for rows in (state.grants, state.restrictions)
     )
@@ -77,8 +77,8 @@ def replace_stored(
     grants: Mapping[str, Sequence[Grant]] | None = None,
     restrictions: Mapping[str, Sequence[Restriction]] | None = None,
 ) -> StateView:
-    """A state with other grants and restrictions for some subjects, without copying those of all the others."""
-    # The upper map of a chain is the only one that is ever written to, and nobody writes to it.
+    """A state with other grants and restrictions for some subjects. The rows of other subjects are shared, not copied."""
+    # A chain map writes only to its first map, and these maps are never written to.
     return replace(
         state,
         grants=ChainMap(grants or {}, state.grants),  # type: ignore[arg-type]
@@ -87,23 +87,25 @@ def replace_stored(
 
 
 def add_grant(state: StateView, grant: Grant) -> StateView:
-    """A state with one grant more."""
+    """A state with one more grant."""
     return replace_stored(state, {grant.subject: Patched(state.grants.get(grant.subject, ()), (grant,))})
 
 
-def drop_restrictions(state: StateView, subjects: Iterable[str], lifted: Collection[str]) -> StateView:
+def drop_restrictions(
+    state: StateView, subjects: Iterable[str], restriction_ids: Collection[str]
+) -> StateView:
     """A state without some restrictions of some subjects."""
-    rest = {each: Patched(state.restrictions.get(each, ()), dropped=lifted) for each in subjects}
+    rest = {each: Patched(state.restrictions.get(each, ()), dropped=restriction_ids) for each in subjects}
     return replace_stored(state, None, rest) if rest else state
 
 
-def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
-    """Whether it holds at a moment: what has expired, was revoked or is used up is absent."""
+def is_active(record: Grant | Restriction, org_id: str, now: float) -> bool:
+    """Whether a row is in effect at a moment: not expired, not revoked and not used up."""
     return (
-        stored.org_id in (org_id, ALL_ORGANIZATIONS)
-        and (stored.expires_at is None or stored.expires_at > now)
-        and (stored.revoked_at is None or stored.revoked_at > now)
-        and (not isinstance(stored, Grant) or _can_be_used(stored))
+        record.org_id in (org_id, ALL_ORGANIZATIONS)
+        and (record.expires_at is None or record.expires_at > now)
+        and (record.revoked_at is None or record.revoked_at > now)
+        and (not isinstance(record, Grant) or _can_be_used(record))
     )
 
 
@@ -111,35 +113,35 @@ def _can_be_used(grant: Grant) -> bool:
     return grant.asleep_since is None and (grant.uses_left is None or grant.uses_left > 0)
 
 
-def get_level_in(stored: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
-    """The level it gives or leaves in a resource; None where it does not speak of it.
+def get_level_in(record: Grant | Restriction, resource: Resource, path: StatedPaths | None) -> int | None:
+    """The level of a row for a resource; None if it does not apply to it.
 
-    A restriction of a path speaks also of a request without one, and of a path that cannot be compared with it.
+    A restriction of a path also applies to a request without a path, and to a path that cannot be compared with it.
     """
     best: int | None = None
-    for written in stored.resources:
-        level = _get_level_of_row(stored, written, resource, path)
+    for written in record.resources:
+        level = _get_level_of_row(record, written, resource, path)
         if level is not None:
             best = level if best is None else max(best, level)
     return best
 
 
 def _get_level_of_row(
-    stored: Grant | Restriction, written: str, resource: Resource, path: StatedPaths | None
+    row: Grant | Restriction, word: str, resource: Resource, path: StatedPaths | None
 ) -> int | None:
-    kind, _, name = written.partition(":")
+    kind, _, name = word.partition(":")
     if kind != resource.kind:
         return None
-    level = LEVEL[stored.level]
+    level = LEVEL[row.level]
     if kind == "data" and resource.id in DATA_TIERS:
         if name == STAR:
             return level
         if name not in DATA_TIERS:
             return None
         tier = DATA_TIERS.index(name)
-        if isinstance(stored, Grant):
+        if isinstance(row, Grant):
             return min(tier, level)
-        # What is withheld of a tier is withheld of the higher ones.
+        # A restriction of a data tier also applies to the higher tiers.
         return level if DATA_TIERS.index(resource.id) >= tier else None
     glob: str | None = None
     if kind == "tool":
@@ -150,13 +152,13 @@ def _get_level_of_row(
     if glob is None:
         return level
     if path is None:
-        return None if isinstance(stored, Grant) else level
-    speaks = path.are_inside((glob,)) if isinstance(stored, Grant) else path.may_touch(glob)
+        return None if isinstance(row, Grant) else level
+    speaks = path.are_inside((glob,)) if isinstance(row, Grant) else path.may_touch(glob)
     return level if speaks else None
 
 
 def find_given(
-    stored: Mapping[str, Sequence[Grant]],
+    grants_by_subject: Mapping[str, Sequence[Grant]],
     keys: Iterable[str],
     resource: Resource,
     path: StatedPaths | None,
@@ -164,16 +166,16 @@ def find_given(
     org_id: str,
     snapshot: str,
     context: AccessContext,
-    assumed: Sequence[Grant] = (),
+    assumed_grants: Sequence[Grant] = (),
 ) -> GrantedLevel:
-    """What is given to an action by the grants that are stored for somebody, and by some that are assumed."""
+    """The level and waivers for an action from the stored and assumed grants of a subject."""
     abouts: Sequence[About[Grant]] = ()
     for key in keys:
-        rows = stored.get(key)
+        rows = grants_by_subject.get(key)
         if rows:
             more = find_rows_about(rows, resource)
             abouts = (*abouts, *more) if abouts else more
-    if not assumed:
+    if not assumed_grants:
         if not abouts:
             return NOTHING_GRANTED
         if len(abouts) == 1 and abouts[0].is_plain:
@@ -181,29 +183,29 @@ def find_given(
     grants = [
         row
         for about in abouts
-        for group in about.giving(path, context, snapshot)
-        for row in group.at(context.now).one
+        for group in about.find_giving(path, context, snapshot)
+        for row in group.select_at(context.now).one
     ]
-    return gather_grants((*grants, *assumed), resource, path, action, org_id, snapshot, context)
+    return gather_grants((*grants, *assumed_grants), resource, path, action, org_id, snapshot, context)
 
 
 def compute_unconditional_level(
-    about: About[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
+    grant_rows: About[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
 ) -> GrantedLevel:
-    """What grants give that hold in all circumstances and for all actions: the same until one of them ends.
+    """The level of grants that apply in all circumstances and to all actions. It stays the same until one of them ends.
 
-    They are for every version of the documents, so that what was found is kept for all of them.
+    These grants apply to every version of the documents, so the result is cached for all versions.
     """
     now = context.now
-    known: GrantedLevel | None = about.kept(org_id, now)
+    known: GrantedLevel | None = grant_rows.find_kept(org_id, now)
     if known is not None:
         return known
-    first = [row for group in about.groups for row in group.at(now).one]
-    return about.keep(org_id, now, gather_grants(first, resource, None, "", org_id, snapshot, context))
+    first = [row for group in grant_rows.groups for row in group.select_at(now).one]
+    return grant_rows.keep(org_id, now, gather_grants(first, resource, None, "", org_id, snapshot, context))
 
 
 def find_giving_grants(
-    stored: Mapping[str, Sequence[Grant]],
+    grants_by_subject: Mapping[str, Sequence[Grant]],
     keys: Iterable[str],
     resource: Resource,
     path: StatedPaths | None,
@@ -211,12 +213,12 @@ def find_giving_grants(
     org_id: str,
     snapshot: str,
     context: AccessContext,
-    assumed: Iterable[Grant] = (),
+    assumed_grants: Iterable[Grant] = (),
 ) -> Iterator[tuple[int, GroupNow[Grant]]]:
-    """All grants that give something to an action, those that say the same together, each with the level."""
-    abouts = [*find_about(stored, keys, resource), About(assumed, resource)]
-    for group in (group for about in abouts for group in about.giving(path, context, snapshot)):
-        rows = group.at(context.now)
+    """All grants that give a level to an action, grouped if they are equal, each group with its level."""
+    abouts = [*find_about(grants_by_subject, keys, resource), About(assumed_grants, resource)]
+    for group in (group for about in abouts for group in about.find_giving(path, context, snapshot)):
+        rows = group.select_at(context.now)
         given = gather_grants(rows.active[:1], resource, path, action, org_id, snapshot, context)
         if given.grants:
             yield given.level, rows
@@ -231,7 +233,7 @@ def gather_grants(
     snapshot: str,
     context: AccessContext,
 ) -> GrantedLevel:
-    """What those of some grants give to an action that are active and good for this version of the documents."""
+    """The level and waivers for an action from those grants that are in effect for this version of the documents."""
     level, waives, entries = 0, dict[str, int](), []
     for grant in grants:
         if not is_active(grant, org_id, context.now):
@@ -257,20 +259,20 @@ def gather_grants(
 
 
 def compute_lowest_restriction(
-    stored: Mapping[str, Sequence[Restriction]],
+    restrictions_by_subject: Mapping[str, Sequence[Restriction]],
     keys: Iterable[str],
     resource: Resource,
     path: StatedPaths | None,
     org_id: str,
     now: float,
 ) -> int:
-    """The most that the restrictions leave that are stored for somebody."""
+    """The lowest level that the stored restrictions of a subject allow."""
     lowest = FULL
     for key in keys:
-        rows = stored.get(key)
+        rows = restrictions_by_subject.get(key)
         for about in find_rows_about(rows, resource) if rows else ():
             if about.is_plain:
-                known: int | None = about.kept(org_id, now)
+                known: int | None = about.find_kept(org_id, now)
                 if known is None:
                     known = about.keep(
                         org_id, now, _compute_lowest(about.groups, resource, None, org_id, now)
@@ -293,15 +295,15 @@ def _compute_lowest(
 
 
 def find_leaving_restrictions(
-    stored: Mapping[str, Sequence[Restriction]],
+    restrictions_by_subject: Mapping[str, Sequence[Restriction]],
     keys: Iterable[str],
     resource: Resource,
     path: StatedPaths | None,
     org_id: str,
     now: float,
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
-    """All restrictions that hold, those that say the same together, with what each of them leaves."""
-    for about in find_about(stored, keys, resource):
+    """All restrictions in effect, grouped if they are equal, with the level that each allows."""
+    for about in find_about(restrictions_by_subject, keys, resource):
         yield from _find_left_levels(about.find_leaving(path), resource, path, org_id, now)
 
 
@@ -313,8 +315,8 @@ def _find_left_levels(
     now: float,
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
     for group in groups:
-        rows = group.at(now).active
-        if rows and group.holds_in(org_id, ""):  # no restriction is for one version of the documents
+        rows = group.select_at(now).active
+        if rows and group.is_for(org_id, ""):  # restrictions apply to all versions of the documents
             left = get_level_in(rows[0], resource, path)
             if left is not None:
                 yield left, rows

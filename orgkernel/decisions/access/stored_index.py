@@ -1,8 +1,8 @@
-"""Which stored rows a question has to look at: an answer takes no longer, however many are stored for its subject.
+"""An index of stored rows, so the time for an answer does not grow with the number of rows of its subject.
 
-Rows are kept by the resource they speak of, and those of one resource in groups that say the same of it, each until it
-ends: of a group one row stands for all. What a row gives or leaves is not decided here (`stored.py`). The law
-`indexed_equals_scanned` compares both, and `python -m benchmarks --only own` shows what it brings.
+Rows are indexed by their resource. Rows of one resource that differ only in their id and expiry form a group, in which
+one row represents all. The level of a row is computed in `stored.py`. The law
+`indexed_equals_scanned` compares both, and `python -m benchmarks --only own` measures the gain.
 """
 
 from __future__ import annotations
@@ -23,59 +23,59 @@ from orgkernel.runtime.paths import FixedNames, get_fixed_names, get_folded_name
 Row = TypeVar("Row", bound=Grant | Restriction)
 T = TypeVar("T")
 ENABLED = True
-"""The switch; without it every row stands for itself, and every question looks at all of them."""
+"""The switch. If it is off, every row is its own group, and every question examines all rows."""
 _FEW = 4
-"""So many groups are looked at one by one."""
+"""Up to this many groups, all are examined one by one."""
 _MOST_ROWS, _LEAST_COST = 200_000, 10
-"""Rows whose index is kept, and for how many of them any index counts. Others take their place when the state changes."""
+"""The number of rows for which indexes are cached, and the lowest cost of one index. Older indexes are dropped."""
 _MOST_KEPT = 64
 _NEVER = float("inf")
 Bond = tuple[str | None, str | None, str | None]
-"""The channel, the session and the digest of the input that a row holds for."""
+"""The channel, session and input digest that a row is bound to."""
 FREE: Bond = (None, None, None)
-"""That of a row that holds in all of them."""
+"""The bond of a row without such limits."""
 _Terms = tuple[Bond, str | None]
-"""A bond, and the only version of the documents that a row is for."""
+"""A bond, and the only version of the documents that a row applies to."""
 _FREE: _Terms = (FREE, None)
 
 
 class CommonTerms(NamedTuple):
-    """All that rows say of a resource but for how long: what is the same of those that stand together."""
+    """The terms of a group of rows: everything that they say about a resource except their expiry."""
 
     org_id: str
     level: str
     words: tuple[str, ...]
-    """Those of their resources that mean it."""
+    """The words in their resources that match it."""
     waives: tuple[str, ...] = ()
     action: str | None = None
     bond: Bond = FREE
     snapshot: str | None = None
-    """The only version of the documents they are good for."""
+    """The only version of the documents that they apply to."""
     only: str = ""
-    """The only row, where each stands for itself."""
+    """The id of the only row, if every row is its own group."""
 
 
 class GroupNow(NamedTuple, Generic[Row]):
-    """The rows of a group at some time, and how long that stays so."""
+    """The rows of a group at one time, and how long this stays the same."""
 
     since: float
     until: float
     active: tuple[Row, ...]
-    """Those that hold, in the order of their ids."""
+    """The rows in effect, in the order of their ids."""
     one: tuple[Row, ...]
-    """The one of them that stands for all, of grants one that is not for a number of uses; empty where none holds."""
+    """One of the rows in effect that represents all, preferably without a limited number of uses; empty if there is none."""
     lasting: Row | None
-    """One of them that has no end."""
+    """A row without an expiry, if any."""
     end: float | None
-    """When the last of them ends, where none is without an end."""
+    """The expiry of the last row; None if one has no expiry."""
     last: Row | None
-    """One of those that hold that has no end, or ends last."""
+    """The row in effect that ends last or never."""
     ended: Row | None
-    """The one that ran out last."""
+    """The row that expired last."""
 
 
 class Alike(Generic[Row]):
-    """Rows that say the same of a resource, each until it ends."""
+    """Rows that are equal for a resource except for their expiry."""
 
     __slots__ = ("_known", "globs", "parts", "rows", "said")
 
@@ -84,20 +84,20 @@ class Alike(Generic[Row]):
         self.rows = rows
         parts = [word.split(":", 2)[2:] for word in terms.words if word.startswith("tool:")]
         self.parts = tuple(each for part in parts for each in part)
-        """The parts of a tool that they name."""
+        """The parts of a tool in their resources."""
         self.globs = self.parts if all(parts) else ()
-        """The same where they are about nothing else."""
+        """The same parts, if the rows are only about parts."""
         self._known: GroupNow[Row] | None = None
 
-    def at(self, now: float) -> GroupNow[Row]:
-        """The rows at some time."""
+    def select_at(self, now: float) -> GroupNow[Row]:
+        """The rows at a time."""
         known = self._known
         if known is None or not known.since <= now < known.until:
             known = self._known = _select_at(self.rows, now)
         return known
 
-    def holds_in(self, org_id: str, snapshot: str) -> bool:
-        """Whether they are stored for an organization, and for this version of its documents."""
+    def is_for(self, org_id: str, snapshot: str) -> bool:
+        """Whether they apply to an organization and to this version of its documents."""
         return self.said.org_id in (org_id, ALL_ORGANIZATIONS) and self.said.snapshot in (None, snapshot)
 
 
@@ -130,17 +130,17 @@ def _get_representative_key(row: Grant | Restriction) -> tuple[bool, str]:
     return isinstance(row, Grant) and row.uses_left is None, get_row_id(row)
 
 
-# -- what rows speak of ------------------------------------------------------------------------------------------------
+# -- resources of rows -------------------------------------------------------------------------------------------------
 
 
 def get_root_resource(word: str) -> str:
-    """A resource as a row writes it, without the part of a tool."""
+    """The resource of a row without the part of a tool."""
     kind, _, name = word.partition(":")
     return f"tool:{name.partition(':')[0]}" if kind == "tool" else word
 
 
 def is_named(resource: Resource, name: str) -> bool:
-    """Whether a name in a row, which may end with a star, is that of a resource."""
+    """Whether a name in a row, which can end with a star, matches a resource."""
     return resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))
 
 
@@ -155,13 +155,13 @@ def _does_mean(word: str, resource: Resource) -> bool:
     return is_named(resource, name)
 
 
-def speaks_of(row: Grant | Restriction, resource: Resource) -> bool:
-    """Whether something stored is about a resource, or about a part of it."""
+def is_about(row: Grant | Restriction, resource: Resource) -> bool:
+    """Whether a row is about a resource or a part of it."""
     return any(_does_mean(word, resource) for word in row.resources)
 
 
 def _group_alike_rows(rows: Iterable[Row], resource: Resource) -> list[Alike[Row]]:
-    """Rows about a resource, those together that say the same of it; without those that give nothing at any time."""
+    """The rows about a resource, grouped. Rows that never have an effect are left out."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     meant: dict[str, bool] = {}
     for row in rows:
@@ -183,15 +183,15 @@ def _group_alike_rows(rows: Iterable[Row], resource: Resource) -> list[Alike[Row
 
 
 class _Parts(Generic[Row]):
-    """Groups about parts of a tool, by the names that their globs begin with."""
+    """Groups about parts of a tool, indexed by the fixed names that their globs begin with."""
 
     def __init__(self, groups: Iterable[Alike[Row]], root: str | None) -> None:
         self._unknown: list[Alike[Row]] = []
         self._starts: set[str] = set()
         self._within: dict[FixedNames, list[Alike[Row]]] = {}
-        """By all the names before the first that is not fixed."""
+        """Groups by all names before the first wildcard."""
         self._below: dict[FixedNames, list[Alike[Row]]] = {}
-        """By those of a folder above them."""
+        """Groups by the names of each folder above that."""
         for group in groups:
             for glob in group.globs:
                 fixed = get_fixed_names(glob, root)
@@ -204,24 +204,24 @@ class _Parts(Generic[Row]):
                 for length in range(len(names)):
                     self._below.setdefault((start, names[:length]), []).append(group)
 
-    def holding(self, path: StatedPaths) -> Iterable[Alike[Row]]:
-        """Those that may hold every path."""
+    def find_holding(self, path: StatedPaths) -> Iterable[Alike[Row]]:
+        """The groups that could cover every path."""
         text = path.texts[0]
         read = None if text is None else get_folded_names(text, path.root)
-        return () if read is None else dict.fromkeys(self._around(read))
+        return () if read is None else dict.fromkeys(self._find_around(read))
 
     def find_touching(self, path: StatedPaths) -> Iterable[Alike[Row]] | None:
-        """Those that one of the paths may touch; None where that can be any of them."""
+        """The groups that one of the paths could match; None if any of them could."""
         groups = list(self._unknown)
         for text in path.texts:
             read = None if text is None else get_folded_names(text, path.root)
             if read is None or self._starts - {read[0]}:
                 return None
-            groups += self._around(read)
+            groups += self._find_around(read)
             groups += self._below.get(read, ())
         return dict.fromkeys(groups)
 
-    def _around(self, read: FixedNames) -> Iterator[Alike[Row]]:
+    def _find_around(self, read: FixedNames) -> Iterator[Alike[Row]]:
         start, names = read
         for length in range(len(names) + 1):
             yield from self._within.get((start, names[:length]), ())
@@ -238,37 +238,41 @@ class About(Generic[Row]):
         self.is_plain = not (self.has_actions or self.has_snapshots) and all(
             each.said.bond == FREE and not each.globs for each in self.groups
         )
-        """Whether it depends on nothing but the time what they say of the resource."""
+        """Whether their effect on the resource depends only on the time."""
         self._kept: dict[object, tuple[float, float, Any]] = {}
         self._loose: dict[tuple[bool, str | None], list[Alike[Row]]] = {}
         self._parts: dict[tuple[_Terms, str | None], _Parts[Row]] = {}
 
-    def kept(self, key: object, now: float) -> Any:
-        """What was found before, if nothing ended since; else None. `key` says what it depends on besides the rows."""
+    def find_kept(self, key: object, now: float) -> Any:
+        """The cached result for a key; None if there is none or a row has ended since.
+
+        `key` names everything else the result depends on.
+        """
         kept = self._kept.get(key)
         return kept[2] if kept is not None and kept[0] <= now < kept[1] else None
 
     def keep(self, key: object, now: float, answer: T) -> T:
-        """Keep what follows from the rows until one of them ends."""
-        moments = [group.at(now) for group in self.groups]
+        """Cache a result until one of the rows ends."""
+        moments = [group.select_at(now) for group in self.groups]
+        # The result can change only when a row of some group ends, so it is valid between the last and the next such moment.
         since = max((each.since for each in moments), default=-_NEVER)
         until = min((each.until for each in moments), default=_NEVER)
-        if len(self._kept) >= _MOST_KEPT:  # whoever makes up circumstances fills no memory
+        if len(self._kept) >= _MOST_KEPT:  # invented circumstances must not fill the memory
             self._kept.clear()
         self._kept[key] = since, until, answer
         return answer
 
-    def lasts(self, now: float) -> bool:
-        """Whether nothing that the rows say ends by itself."""
-        known: bool | None = self.kept((), now)
+    def is_lasting(self, now: float) -> bool:
+        """Whether the effect of the rows never ends by itself."""
+        known: bool | None = self.find_kept((), now)
         if known is None:
-            known = self.keep((), now, all(group.at(now).end is None for group in self.groups))
+            known = self.keep((), now, all(group.select_at(now).end is None for group in self.groups))
         return known
 
     def find_unconditional(self, *, parts: bool, snapshot: str | None = None) -> list[Alike[Row]]:
-        """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about.
+        """The groups regardless of their circumstances; unless `parts`, also regardless of the part they are about.
 
-        Without those that are for another version of the documents, which is no circumstance.
+        Groups for another version of the documents are left out, because the version is not a circumstance.
         """
         key = parts, snapshot if self.has_snapshots else None
         groups = self._loose.get(key)
@@ -284,17 +288,17 @@ class About(Generic[Row]):
         return groups
 
     def find_outdated_rows(self, snapshot: str, now: float) -> tuple[Row, ...]:
-        """Those that would hold, and are for another version of the documents; of alike ones the one issued last."""
+        """The rows in effect that are for another version of the documents. Of equal ones, the one that was issued last."""
         if not self.has_snapshots:
             return ()
-        known: tuple[Row, ...] | None = self.kept(("outdated", snapshot), now)
+        known: tuple[Row, ...] | None = self.find_kept(("outdated", snapshot), now)
         if known is not None:
             return known
         last: dict[CommonTerms, Row] = {}
         for group in self.groups:
             if group.said.snapshot not in (None, snapshot):
                 terms = group.said._replace(snapshot=None)
-                for row in group.at(now).active:
+                for row in group.select_at(now).active:
                     last[terms] = max(
                         last.get(terms, row), row, key=lambda each: (each.issued_at, get_row_id(each))
                     )
@@ -302,16 +306,18 @@ class About(Generic[Row]):
 
     @cached_property
     def whole(self) -> list[Alike[Row]]:
-        """The groups that are not about parts of a tool only."""
+        """The groups that are about the whole tool."""
         return [each for each in self.groups if not each.globs]
 
-    def giving(self, path: StatedPaths | None, context: AccessContext, snapshot: str) -> Iterable[Alike[Row]]:
-        """The groups of grants that may count for a request about a version of the documents."""
+    def find_giving(
+        self, path: StatedPaths | None, context: AccessContext, snapshot: str
+    ) -> Iterable[Alike[Row]]:
+        """The groups of grants that could apply to a request about a version of the documents."""
         if self.is_plain or len(self.groups) <= _FEW or not ENABLED:
             return self.groups
-        return chain.from_iterable(self._giving(path, context, snapshot))
+        return chain.from_iterable(self._iterate_giving(path, context, snapshot))
 
-    def _giving(
+    def _iterate_giving(
         self, path: StatedPaths | None, context: AccessContext, snapshot: str
     ) -> Iterator[Iterable[Alike[Row]]]:
         digest = None
@@ -322,10 +328,10 @@ class About(Generic[Row]):
             terms = bond, version
             yield self._by_bond.whole.get(terms, ())
             if path is not None and terms in self._by_bond.parts:
-                yield self._index_parts(terms, path.root).holding(path)
+                yield self._index_parts(terms, path.root).find_holding(path)
 
     def find_leaving(self, path: StatedPaths | None) -> Iterable[Alike[Row]]:
-        """The groups of restrictions that may count for a request."""
+        """The groups of restrictions that could apply to a request."""
         if len(self.groups) <= _FEW or not ENABLED or not self._by_bond.parts:
             return self.groups
         if path is None:
@@ -350,19 +356,19 @@ class About(Generic[Row]):
 
 
 class _ByBond(NamedTuple, Generic[Row]):
-    """Groups by the circumstances they hold in, and by the version of the documents they are for."""
+    """Groups indexed by their circumstances and by the version of the documents that they apply to."""
 
     whole: dict[_Terms, list[Alike[Row]]]
     parts: dict[_Terms, list[Alike[Row]]]
     digests: bool
-    """Whether some are for one input only."""
+    """Whether some of them are for one input only."""
 
 
 # -- the rows of a subject ---------------------------------------------------------------------------------------------
 
 
 class _Index(Generic[Row]):
-    """The rows of a subject by what they are about."""
+    """The rows of a subject, indexed by resource."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
@@ -376,8 +382,8 @@ class _Index(Generic[Row]):
         self.limited = tuple(row for row in rows if isinstance(row, Grant) and row.uses_left is not None)
         self._about: dict[str, tuple[About[Row], ...]] = {}
 
-    def about(self, resource: Resource) -> tuple[About[Row], ...]:
-        """The rows that are about a resource; nothing where none is."""
+    def find_about(self, resource: Resource) -> tuple[About[Row], ...]:
+        """The rows about a resource; empty if there are none."""
         abouts = self._about.get(resource.resource)
         if abouts is None:
             roots = {resource.resource, *self._wide, *(self._data if resource.kind == "data" else ())}
@@ -389,13 +395,13 @@ class _Index(Generic[Row]):
             }
             rows = [self.rows[number] for number in sorted(numbers)]
             abouts = (About(rows, resource),) if rows else ()
-            if not resource.unknown:  # whoever asks for made-up names fills no memory
+            if not resource.unknown:  # invented names must not fill the memory
                 self._about[resource.resource] = abouts
         return abouts
 
 
 class Patched(Sequence[Row]):
-    """The rows of a subject with some more, or without some, and without copying the others."""
+    """The rows of a subject with some added or removed, without copying the others."""
 
     def __init__(self, base: Sequence[Row], added: Sequence[Row] = (), dropped: Collection[str] = ()) -> None:
         self.base = base
@@ -418,7 +424,7 @@ class Patched(Sequence[Row]):
     def __getitem__(self, number: int | slice) -> Row | Sequence[Row]:
         return tuple(self)[number]
 
-    def about(self, resource: Resource) -> Iterator[About[Row]]:
+    def find_about(self, resource: Resource) -> Iterator[About[Row]]:
         """The rows that are about a resource."""
         for about in find_rows_about(self.base, resource):
             if self.dropped and any(get_row_id(row) in self.dropped for row in about.rows):
@@ -429,20 +435,20 @@ class Patched(Sequence[Row]):
 
 
 class _Indexes:
-    """The indexes of rows, as long as there are not too many."""
+    """A cache of indexes with a limit on their total size."""
 
     def __init__(self) -> None:
         self._kept: dict[int, _Index[Any]] = {}
         self._cost = 0
 
     def of(self, rows: Sequence[Row]) -> _Index[Row]:
-        """The index of rows, made once."""
+        """The index of rows, built once."""
         index = self._kept.get(id(rows))
         if index is None or index.rows is not rows:
             self._cost += len(rows) + _LEAST_COST
             if self._cost > _MOST_ROWS:
                 self._kept, self._cost = {}, len(rows) + _LEAST_COST
-            # INVARIANT: an index holds its rows, so that nothing else can have their identity.
+            # INVARIANT: an index keeps its rows alive, so no other object can get their id.
             index = self._kept[id(rows)] = _Index(rows)
         return index
 
@@ -451,29 +457,29 @@ index_of = _Indexes().of
 
 
 def is_few(rows: Sequence[Grant | Restriction]) -> bool:
-    """Whether rows are looked at one by one. Those of a state are tuples; what is assumed for a question is a list."""
+    """Whether rows are examined one by one. Rows of a state are tuples; assumed rows are a list."""
     return type(rows) is not tuple or not ENABLED
 
 
 def find_rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[About[Row]]:
-    """Those of a subject's rows that are about a resource; nothing where none is."""
+    """The rows of a subject that are about a resource; empty if there are none."""
     if type(rows) is tuple and ENABLED:
-        return index_of(rows).about(resource) if rows else ()
+        return index_of(rows).find_about(resource) if rows else ()
     if type(rows) is Patched:
-        return tuple(rows.about(resource))
-    few = [row for row in rows if speaks_of(row, resource)]
+        return tuple(rows.find_about(resource))
+    few = [row for row in rows if is_about(row, resource)]
     return (About(few, resource),) if few else ()
 
 
 def find_about(
-    stored: Mapping[str, Sequence[Row]], keys: Iterable[str], resource: Resource
+    rows_by_subject: Mapping[str, Sequence[Row]], keys: Iterable[str], resource: Resource
 ) -> list[About[Row]]:
-    """What is stored for somebody about a resource."""
-    return [about for key in keys for about in find_rows_about(stored.get(key, ()), resource)]
+    """The stored rows of a subject that are about a resource."""
+    return [about for key in keys for about in find_rows_about(rows_by_subject.get(key, ()), resource)]
 
 
 def list_root_resources(rows: Sequence[Row]) -> Iterable[str]:
-    """What a subject's rows are about, without the parts of tools."""
+    """The resources of a subject's rows, without the parts of tools."""
     if type(rows) is Patched:
         return {*list_root_resources(rows.base), *list_root_resources([*rows.added])}
     if is_few(rows):
@@ -481,9 +487,9 @@ def list_root_resources(rows: Sequence[Row]) -> Iterable[str]:
     return index_of(rows).roots
 
 
-def find_limited_grants(stored: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
-    """All grants that are for a number of uses."""
-    for rows in stored.values():
+def find_limited_grants(grants_by_subject: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
+    """All grants with a limited number of uses."""
+    for rows in grants_by_subject.values():
         if is_few(rows):
             yield from (row for row in rows if row.uses_left is not None)
         else:

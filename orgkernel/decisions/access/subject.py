@@ -1,4 +1,4 @@
-"""What a subject brings along before anything is asked: what its roles give, its rank, the policies about it."""
+"""Subjects with everything that does not depend on the request: permissions of their roles, rank, and policies."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Subject:
         self.is_agent = identity.kind == "agent"
         self.group: SubjectGroup = "agent" if self.is_agent else "role" if self.is_crew else "outsider"
         self.chains_of_command: dict[tuple[str, str], tuple[int, int]] = {}
-        """What it may hand work to and escalate to, as far as it was asked."""
+        """Cached rights to hand work to and escalate, by action and role."""
         self.bound: dict[str, int] = {}
-        """Resource to the level its roles give."""
+        """The level that its roles give, by resource."""
         essential: frozenset[str] = frozenset()
         for role_id in identity.roles:
             profile = view.records.posts[role_id].profile
@@ -48,38 +48,38 @@ class Subject:
         self._adopt(view, table, essential)
 
     def _adopt(self, view: OrgView, table: PolicyTable, essential: frozenset[str]) -> None:
-        """What follows from the identity."""
+        """Set the values that follow from the identity."""
         identity = self.identity
         profiles = [view.records.posts[role_id].profile for role_id in identity.roles]
         self.essential = essential
-        """Tools that are never refused to it."""
+        """Its essential tools, which are never denied."""
         self.departments = frozenset(each.department for each in profiles if each.department is not None)
         self.is_worker = bool(profiles) and all(each.position == "worker" for each in profiles)
-        """Whether each of its roles is declared to execute only."""
+        """Whether all of its roles are workers."""
         self.open_to_probation = bool(profiles) and all(each.open_to_probation for each in profiles)
         """Whether each of its roles is open to an agent on probation."""
         self.names = frozenset((*identity.roles, identity.id) if self.is_agent else identity.roles)
-        """What `restricted_to` of a tool can name it by."""
+        """The names by which `restricted_to` of a tool can refer to it."""
         self.rank = get_entry_rank(view, identity) if self.is_crew else NO_RANK
         member = view.records.agents[identity.id].record if self.is_agent else None
         self.has_rank = member is not None and member.rank is not None
-        """Whether the roster states its rank, so that stored trust alone does not change it."""
+        """Whether the roster states its rank, so stored trust alone does not change it."""
         self._table = table
-        self.policies = table.matching(identity)
+        self.policies = table.find_matching(identity)
         self.depends = any(policy.conditions for policy in self.policies)
         """Whether a policy about it depends on circumstances."""
         self.deciding = None if self.depends else table.set_of(choose_deciding(self.policies))
-        """The policies that decide whatever the circumstances; None where it depends on them."""
+        """The deciding policies; None if they depend on circumstances."""
         self.sets: dict[tuple[object, ...], PolicySet] = {}
-        """Circumstances to the policies that decide in them, for those that were asked about last."""
+        """The deciding policies for the latest circumstances."""
         conditions = (condition for policy in self.policies for condition in policy.conditions)
         self.times = tuple(dict.fromkeys(each.time for each in conditions if each.time is not None))
-        """The times that a policy about it names."""
+        """The times that policies about it mention."""
 
-    def joined(
+    def add_roles(
         self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, other: Subject, resource: str
     ) -> Subject:
-        """The same subject in more roles, with what another subject of those brings along for one resource."""
+        """The same subject with more roles, including the permissions of another subject with these roles for one resource."""
         joined = Subject.__new__(Subject)
         for name in ("subject", "is_crew", "is_agent", "group"):
             setattr(joined, name, getattr(self, name))
@@ -90,7 +90,7 @@ class Subject:
         return joined
 
     def equip_with(self, resource: Resource, level: int, action: str, source: int) -> Subject:
-        """The same subject with one resource added to what its roles give: a level, or a source for an action on a role."""
+        """The same subject with one more permission of its roles: a level, or a source for an action on a role."""
         wider = Subject.__new__(Subject)
         for name in Subject.__slots__:
             setattr(wider, name, getattr(self, name))
@@ -98,7 +98,7 @@ class Subject:
         wider.chains_of_command = {(action, resource.resource): (source, 0)} if source else {}
         return wider
 
-    def policy_set(self, context: AccessContext) -> PolicySet:
+    def get_policy_set(self, context: AccessContext) -> PolicySet:
         """The policies that decide in these circumstances."""
         if self.deciding is not None:
             return self.deciding
@@ -109,28 +109,28 @@ class Subject:
         )  # fmt: skip
         policy_set = self.sets.get(key)
         if policy_set is None:
-            if len(self.sets) >= _MOST_SETS:  # whoever makes up circumstances fills no memory
+            if len(self.sets) >= _MOST_SETS:  # invented circumstances must not fill the memory
                 self.sets.clear()
-            policy_set = self.sets[key] = self._table.set_of(choose_deciding(self.matching(context)))
+            policy_set = self.sets[key] = self._table.set_of(choose_deciding(self.find_matching(context)))
         return policy_set
 
-    def matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
-        """The policies that match in these circumstances, by priority, annotations included."""
-        return tuple(policy for policy in self.policies if policy.holds_in(context))
+    def find_matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
+        """The policies that match in these circumstances, by priority, including annotations."""
+        return tuple(policy for policy in self.policies if policy.is_satisfied(context))
 
 
 def build_undeclared_subject(view: OrgView) -> Subject:
-    """What stands for a subject that nothing declares: nobody gives it anything."""
+    """The subject that stands for an undeclared name. It has no permissions."""
     nobody = Subject(view, PolicyTable(()), SubjectIdentity("", "unknown", "", ()), {})
     nobody.group = "undeclared"
     return nobody
 
 
-# -- what its roles give -----------------------------------------------------------------------------------------------
+# -- permissions of its roles ------------------------------------------------------------------------------------------
 
 
 def find_essential_tools(view: OrgView, role_id: str, levels: Mapping[str, str]) -> frozenset[str]:
-    """The resources that are never refused to a role equipped with these tools."""
+    """The essential resources of a role that is equipped with these tools."""
     if not view.essential:
         return frozenset()
     post = view.records.posts[role_id]
@@ -144,18 +144,18 @@ def _bind(bound: dict[str, int], given: Iterable[tuple[str, int]]) -> None:
 
 
 def _iterate_data(names: tuple[str, ...]) -> Iterable[tuple[str, int]]:
-    """A tier includes the lower ones; any other name is itself."""
+    """The data tiers that a name includes: a tier includes the lower ones; any other name only itself."""
     tiers = [DATA_TIERS.index(name) for name in names if name in DATA_TIERS]
     if tiers:
         yield from ((f"data:{tier}", max(tiers)) for tier in DATA_TIERS)
     yield from ((f"data:{name}", 1) for name in names if name not in DATA_TIERS)
 
 
-# -- steps on the ladder of ranks --------------------------------------------------------------------------------------
+# -- positions on the ladder of ranks ----------------------------------------------------------------------------------
 
 
 def get_rank_number(view: OrgView, rank_id: str) -> int:
-    """A rank's step on the ladder; that of no rank where the ladder does not have it."""
+    """The position of a rank on the ladder; -1 if the ladder does not list it."""
     return next((step for step, rank in enumerate(view.records.ranks) if rank.id == rank_id), NO_RANK)
 
 
@@ -166,7 +166,7 @@ def get_rank_of_trust(view: OrgView, trust: float) -> int:
 
 
 def get_entry_rank(view: OrgView, identity: SubjectIdentity) -> int:
-    """The rank somebody starts at: an agent's own, that of its trust, the entry rank of its role, the lowest."""
+    """The rank that a subject starts at: an agent's own, the one for its trust, the entry rank of its role, or the lowest."""
     member = view.records.agents[identity.id].record if identity.kind == "agent" else None
     if member is not None and member.rank is not None:
         return get_rank_number(view, member.rank)

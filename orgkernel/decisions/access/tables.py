@@ -1,4 +1,4 @@
-"""The tables of an organization: compiled when access is first asked about it, and gone with its view."""
+"""The access tables of an organization. They are compiled on first use and dropped with the view."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ from orgkernel.graph.questions import OrgView
 @PerView
 def get_access_tables(view: OrgView) -> AccessTables:
     """The tables of a view."""
-    return AccessTables(view, PolicyTable.of(view.records.policies.values()), ORDER)
+    return AccessTables(view, PolicyTable.build(view.records.policies.values()), ORDER)

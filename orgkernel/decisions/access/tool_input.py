@@ -1,4 +1,4 @@
-"""The arguments of a tool as bytes, in a request, and what tells one input from another."""
+"""Encode the arguments of a tool as bytes, and compute their digest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _decode = json.JSONDecoder().decode
 
 
 def encode_input(tool_input: Mapping[str, Any]) -> bytes:
-    r"""An input as the bytes that are decided about, permitted and handed to the tool; raises `ValueError`.
+    r"""The input as the canonical bytes that are decided about, permitted and passed to the tool. Raises `ValueError`.
 
     >>> encode_input({"b": 1, "a": ["ü"]})
     b'{"a":["\\u00fc"],"b":1}'
@@ -29,13 +29,13 @@ def encode_input(tool_input: Mapping[str, Any]) -> bytes:
 
 
 def decode_input(tool_input: bytes) -> dict[str, Any]:
-    """The values of an encoded input, which are new each time."""
+    """The values of an encoded input. They are new objects on each call."""
     values: dict[str, Any] = _decode(tool_input.decode())
     return values
 
 
 def add_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:
-    """A request in whose circumstances the input is an encoded one."""
+    """A request with an encoded input in its circumstances."""
     context = msgspec.structs.replace(request.context, input=decode_input(tool_input))
     return msgspec.structs.replace(request, context=context)
 
@@ -46,12 +46,12 @@ def digest_input(tool_input: bytes) -> str:
 
 
 def is_input_of(digest: str, tool_input: Mapping[str, Any] | None) -> bool:
-    """Whether an input is the one a digest was made of. An input that is not stated, or is not valid JSON, is not."""
+    """Whether a digest belongs to an input. A missing or invalid input never matches."""
     return tool_input is not None and find_digest(tool_input) == digest
 
 
 def find_digest(tool_input: Mapping[str, Any]) -> str | None:
-    """The SHA-256 of an input; None for one that is not valid JSON."""
+    """The SHA-256 of an input; None if it is not valid JSON."""
     try:
         return digest_input(encode_input(tool_input))
     except ValueError:

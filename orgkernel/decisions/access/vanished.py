@@ -1,4 +1,4 @@
-"""Grants to somebody whom no document declares any more."""
+"""Find grants to subjects that no document declares any more."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant
 from orgkernel.graph.questions import OrgView
 
 _INDIVIDUALS = ("agent", "role", "person", "system", "webhook")
-"""Relationships and tags are not among them: they say what people are, and people come and go."""
+"""The kinds of subjects that can vanish. Relationships and tags are not included, because they describe people who come
+and go.
+"""
 
 
 def find_vanished(
     views: Iterable[OrgView], grants: Iterable[Grant], *, complete: bool = True
 ) -> Iterator[Grant]:
-    """Those of some grants whose subject their organization does not declare; for all of them, that none declares.
+    """The grants whose subject its organization no longer declares; for grants to all organizations, that none
+    declares.
 
-    Nothing is said about organizations that are not among the views, or of which a document could not be read.
-    `complete` says that there are no organizations besides the views.
+    Organizations that are not among the views, or that have unreadable documents, are skipped. `complete` means that the
+    views are all organizations.
     """
     by_id = {view.org_id: view for view in views}
     readable = complete and not any(view.records.incomplete for view in by_id.values())

@@ -1,4 +1,4 @@
-"""What a grant waives, in the words of the documents."""
+"""Describe what a grant waives."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class ListedGrant(Grant, frozen=True, gc=False, kw_only=True):
     """A grant as lists show it."""
 
     lifts: str
-    """The caps that the grant lifts, and the level up to which it lifts them; empty if it lifts none."""
+    """The ceilings that the grant waives, and up to which level; empty if none."""
 
 
 def list_grant(grant: Grant) -> ListedGrant:
-    """A grant with what it lifts in words.
+    """A grant with its waivers in words.
 
     >>> list_grant(Grant("g1", "agent:worf", ("tool:scan",), "read", ("rank",))).lifts
     'lifts rank up to level read'
@@ -26,23 +26,23 @@ def list_grant(grant: Grant) -> ListedGrant:
     return ListedGrant(**values, lifts=describe_waivers(grant))
 
 
-def describe_lift(lifted: Mapping[str, int], waiver: str) -> str:
-    """How far grants lift a cap, as the end of a sentence about the cap; empty if none lifts it.
+def describe_lift(waived_levels: Mapping[str, int], waiver: str) -> str:
+    """How far grants waive a ceiling, as the end of a sentence about it; empty if none does.
 
     >>> describe_lift({"rank": 2}, "rank")
     '; a grant lifts this up to level `read`'
     """
-    level = lifted.get(waiver, 0)
+    level = waived_levels.get(waiver, 0)
     return f"; a grant lifts this up to level {quote(LEVELS[level])}" if level else ""
 
 
 def describe_waivers(grant: Grant) -> str:
-    """What a grant lifts besides what it gives."""
+    """The waivers of a grant, in words."""
     return f"lifts {name_waivers(grant)}" if grant.waives else ""
 
 
 def name_waivers(grant: Grant) -> str:
-    """The caps that a grant lifts, and how far."""
+    """The ceilings that a grant waives, and up to which level."""
     *first, last = sorted(grant.waives)
     caps = f"{', '.join(first)} and {last}" if first else last
     return f"{caps} up to level {grant.level}"

@@ -1,4 +1,4 @@
-"""What it takes to put an agent to work in a role: seven steps, each from the documents, with its reasons.
+"""Commission an agent in a role: seven steps, each decided from the documents, with its reasons.
 
 Nothing is stored here. Error policy: fails closed. An agent that no roster assigns to the role is refused, with the lines
 to add.
@@ -19,7 +19,7 @@ from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.role_skills import plan_commission
 from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import STOPPED, StateView
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.orders import compose_orders
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CrewRoster
@@ -28,7 +28,9 @@ from orgkernel.graph.schema import Edge, EdgeKind
 
 StepName = Literal["post", "skills", "tools", "qualifications", "procedures", "standing_orders", "agency"]
 CommissionStepOutcome = Literal["done", "already", "found", "lacking"]
-"""It is stored by the commission; it was stored before; it follows from the documents; something is missing."""
+"""The outcome of a step: the commission stores it; it was stored before; it follows from the documents; something is
+missing.
+"""
 
 
 class CommissionStep(msgspec.Struct, frozen=True):
@@ -38,9 +40,9 @@ class CommissionStep(msgspec.Struct, frozen=True):
     outcome: CommissionStepOutcome
     text: str
     items: tuple[str, ...] = ()
-    """What it is about: skills, tools with their levels, qualifications …"""
+    """The skills, tools with their levels, qualifications or other things that the step concerns."""
     missing: tuple[str, ...] = ()
-    """What is lacking, each as a sentence."""
+    """The missing things, each as a sentence."""
     why: tuple[Why, ...] = ()
 
 
@@ -53,7 +55,7 @@ class CommissionDecision(msgspec.Struct, frozen=True):
     role_id: str
     reasons: tuple[Reason, ...]
     help: str
-    """What to do where it is refused."""
+    """The remedy of a refusal."""
     steps: tuple[CommissionStep, ...]
     skills: tuple[str, ...]
     """The skills of the role and the universal ones, prerequisites first."""
@@ -86,7 +88,7 @@ def decide_commission(
         and {*given} <= {each.skill for each in held}
     )
     steps = (
-        _post(view, agent_id, role_id, state, fills),
+        _plan_post(view, agent_id, role_id, state, fills),
         _plan_skills(view, agent_id, role_id, state, given, lacking),
         _plan_tools(view, agent_id, state, now),
         _plan_qualifications(view, agent_id, role_id, state, now),
@@ -95,7 +97,7 @@ def decide_commission(
         _plan_agency(view, agent_id, state),
     )
     reason = Reason(
-        "ASSIGNED_BY_ROSTER", f"the roster assigns {quote(agent_id)} to {quote(role_id)}", (why_edge(fills),)
+        "ASSIGNED_BY_ROSTER", f"the roster assigns {quote(agent_id)} to {quote(role_id)}", (cite_edge(fills),)
     )
     return CommissionDecision(
         "already" if is_there else "commission", agent_id, view.org_id, role_id, (reason,), "", steps, given,
@@ -104,21 +106,21 @@ def decide_commission(
 
 
 def _find_refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) -> tuple[Reason, str] | None:
-    """Why an agent cannot be commissioned, and what to do; None where it can."""
+    """The reason why an agent cannot be commissioned, and its remedy; None if it can."""
     if not view.is_role(role_id):
         help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
         return Reason("ROLE_UNKNOWN", f"organization {quote(view.org_id)} has no role {quote(role_id)}"), help
     lines = f"{{role: {role_id}}}"
     if agent_id not in view.records.agents:
         why = _locate_rosters(view)
-        help = f"add this line under `agents` of a roster, then do it again: `{agent_id}: {{assignments: [{lines}]}}`"
+        help = f"add this line under `agents` of a roster, then try again: `{agent_id}: {{assignments: [{lines}]}}`"
         text = f"no roster of organization {quote(view.org_id)} declares the agent {quote(agent_id)}"
         return Reason("AGENT_UNDECLARED", text, why), help
     if role_id not in (edge.target for edge in view.list_roles_filled_by(agent_id)):
         declared = view.records.agents[agent_id]
-        why = (why_place(f"agent {agent_id} is in the crew", declared.place()),)
+        why = (cite_place(f"agent {agent_id} is in the crew", declared.place()),)
         text = f"the roster does not assign {quote(agent_id)} to {quote(role_id)}"
-        return Reason("ROLE_NOT_ASSIGNED", text, why), f"add `{lines}` to its `assignments`, then do it again"
+        return Reason("ROLE_NOT_ASSIGNED", text, why), f"add `{lines}` to its `assignments`, then try again"
     lifecycle = state.get_lifecycle(agent_id)
     if lifecycle in STOPPED:
         text = f"{quote(agent_id)} is {lifecycle}"
@@ -132,28 +134,28 @@ def _find_refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) 
 
 
 def _locate_rosters(view: OrgView) -> tuple[Why, ...]:
-    """Where the agents of a roster are listed."""
+    """The lines where rosters list their agents."""
     places = {
         definition.document.place("agents", key=True)
         for definition in view.records.agents.values()
         if isinstance(definition.document.record, CrewRoster)
     }
-    return tuple(why_place("the roster lists its agents", place) for place in sorted(places))
+    return tuple(cite_place("the roster lists its agents", place) for place in sorted(places))
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------------
 
 
-def _post(view: OrgView, agent_id: str, role_id: str, state: StateView, fills: Edge) -> CommissionStep:
+def _plan_post(view: OrgView, agent_id: str, role_id: str, state: StateView, fills: Edge) -> CommissionStep:
     profile = view.records.posts[role_id].profile
     chain = view.list_chain_above(role_id)
     department = f" in department {quote(profile.department)}" if profile.department else ""
-    above = f", reports to {listing(edge.target for edge in chain)}" if chain else ", reports to nobody"
+    above = f", reports to {listing(edge.target for edge in chain)}" if chain else ", has no superior"
     text = f"fills {quote(role_id)}{department}{above}; authority level {profile.authority_level}"
     known = any(each.role_id == role_id for each in state.commissions.get(agent_id, ()))
     return CommissionStep(
         "post", "already" if known else "done", text, tuple(edge.target for edge in chain), (),
-        (why_edge(fills), *map(why_edge, chain[:1])),
+        (cite_edge(fills), *map(cite_edge, chain[:1])),
     )  # fmt: skip
 
 
@@ -162,17 +164,17 @@ def _plan_skills(
     agent_id: str,
     role_id: str,
     state: StateView,
-    given: tuple[str, ...],
+    given_skills: tuple[str, ...],
     lacking: Sequence[str],
 ) -> CommissionStep:
     held = {each.skill for each in state.skills.get(agent_id, ())}
-    new = [each for each in given if each not in held]
-    why = tuple(why_edge(edge) for edge in view.skills_of(role_id) if edge.target in given)
-    if not given and not lacking:
+    new = [each for each in given_skills if each not in held]
+    why = tuple(cite_edge(edge) for edge in view.list_skills(role_id) if edge.target in given_skills)
+    if not given_skills and not lacking:
         return CommissionStep("skills", "found", "the role requires no skills, and none is universal")
     outcome: CommissionStepOutcome = "lacking" if lacking else "done" if new else "already"
-    text = f"has {_format_count(len(given), 'skill')}, {len(new)} of them new at level 1"
-    return CommissionStep("skills", outcome, text, given, tuple(lacking), why)
+    text = f"has {_format_count(len(given_skills), 'skill')}, {len(new)} of them new at level 1"
+    return CommissionStep("skills", outcome, text, given_skills, tuple(lacking), why)
 
 
 def _plan_tools(view: OrgView, agent_id: str, state: StateView, now: float) -> CommissionStep:
@@ -189,7 +191,7 @@ def _plan_tools(view: OrgView, agent_id: str, state: StateView, now: float) -> C
             asks[tool] = None
     equipped = {edge.target: edge for edge in find_tools_of_roles(view, agent_id)}
     missing = [
-        f"tool {quote(tool)} cannot be used now; `orgkernel why {subject} use tool:{tool}` says why"
+        f"tool {quote(tool)} cannot be used now; `orgkernel why {subject} use tool:{tool}` shows why"
         for tool in equipped
         if tool not in allowed and tool not in asks
     ]
@@ -197,7 +199,7 @@ def _plan_tools(view: OrgView, agent_id: str, state: StateView, now: float) -> C
     if asks:
         text += f", and {_format_count(len(asks), 'tool')} with an approval or in some circumstances"
     items = tuple(f"{tool} ({level})" for tool, level in allowed.items())
-    why = tuple(why_edge(equipped[tool]) for tool in (*allowed, *asks) if tool in equipped)
+    why = tuple(cite_edge(equipped[tool]) for tool in (*allowed, *asks) if tool in equipped)
     return CommissionStep("tools", "lacking" if missing else "found", text, items, tuple(missing), why)
 
 
@@ -205,7 +207,7 @@ def _plan_qualifications(
     view: OrgView, agent_id: str, role_id: str, state: StateView, now: float
 ) -> CommissionStep:
     needed: dict[str, Edge] = {}
-    for tool in view.tools_of(role_id):
+    for tool in view.list_tools(role_id):
         for edge in view.list_edges_from(EdgeKind.NEEDS_QUALIFICATION, tool.target):
             needed.setdefault(edge.target, edge)
     results = state.results.get(agent_id, ())
@@ -221,18 +223,18 @@ def _plan_qualifications(
         else "its tools need no qualification"
     )
     return CommissionStep(
-        "qualifications", "lacking" if missing else "found", text, passed, missing, tuple(map(why_edge, needed.values()))
+        "qualifications", "lacking" if missing else "found", text, passed, missing, tuple(map(cite_edge, needed.values()))
     )  # fmt: skip
 
 
 def _plan_procedures(view: OrgView, role_id: str) -> CommissionStep:
     plans = view.list_plans(role_id)
     performs = view.list_edges_from(EdgeKind.PERFORMS, role_id)
-    has = {edge.target for edge in view.tools_of(role_id)} | {*view.list_essential_tools(role_id)}
+    has = {edge.target for edge in view.list_tools(role_id)} | {*view.list_essential_tools(role_id)}
     missing = [
         f"plan {quote(plan.target)} needs tool {quote(tool.target)}, which the role does not have"
         for plan in plans
-        for tool in view.missing_tools(role_id, plan.target)
+        for tool in view.find_missing_tools(role_id, plan.target)
     ]
     for edge in performs:
         needed = {tool.target for tool in view.list_edges_from(EdgeKind.CALLS, edge.target)} - has
@@ -243,7 +245,7 @@ def _plan_procedures(view: OrgView, role_id: str) -> CommissionStep:
     text = f"performs {_format_count(len(performs), 'procedure')} and follows {_format_count(len(plans), 'plan')}"
     return CommissionStep(
         "procedures", "lacking" if missing else "found", text,
-        tuple(edge.target for edge in (*performs, *plans)), tuple(missing), tuple(map(why_edge, (*performs, *plans))),
+        tuple(edge.target for edge in (*performs, *plans)), tuple(missing), tuple(map(cite_edge, (*performs, *plans))),
     )  # fmt: skip
 
 
@@ -258,7 +260,7 @@ def _plan_standing_orders(view: OrgView, role_id: str) -> CommissionStep:
 
 def _plan_agency(view: OrgView, agent_id: str, state: StateView) -> CommissionStep:
     ranks = view.records.ranks
-    holder = get_access_tables(view).subject(f"agent:{agent_id}")
+    holder = get_access_tables(view).find_subject(f"agent:{agent_id}")
     step = -1 if holder is None else get_current_rank(view, state, holder)
     if not 0 <= step < len(ranks):
         return CommissionStep("agency", "found", "there are no ranks, so none limits it")
@@ -268,7 +270,7 @@ def _plan_agency(view: OrgView, agent_id: str, state: StateView) -> CommissionSt
     place = member.place("rank") if member.record.rank is not None else member.place()
     return CommissionStep(
         "agency", "found", f"begins at rank {quote(rank.id)}{agency}", (rank.id,), (),
-        (why_place(f"the rank of {agent_id}", place),),
+        (cite_place(f"the rank of {agent_id}", place),),
     )  # fmt: skip
 
 
@@ -277,6 +279,6 @@ def _format_count(number: int, what: str) -> str:
 
 
 def find_tools_of_roles(view: OrgView, agent_id: str) -> Iterator[Edge]:
-    """What the roles of an agent are equipped with."""
+    """The tools in the profiles of an agent's roles."""
     for edge in view.list_roles_filled_by(agent_id):
-        yield from view.tools_of(edge.target)
+        yield from view.list_tools(edge.target)

@@ -1,11 +1,11 @@
-"""Which rank an agent could have: every path from where it is, with each requirement met or not, and the evidence.
+"""Decide the ranks that an agent could have: every path from its current rank, with each requirement and the evidence.
 
-Nothing is promoted or demoted here. An answer says "eligible, because …" or what is missing; somebody with the right
-decides and records it. Skills count at the level that is left of them now, tests as far as they count now, and trust as
-the mean of its distribution. What is not known is not met.
+Nothing is promoted or demoted here. An answer states "eligible, because …" or what is missing; an operator, owner or
+superior decides and records it. Skills count at their current level after decay, tests while their result is valid, and
+trust as the mean of its distribution. An unknown value does not meet a requirement.
 
-Between two ranks lies a margin: an agent is eligible from `trust_from` of the next rank on, and its demotion is proposed
-only below `trust_from` of its own rank minus `trust_margin` of the ladder. So an agent near a threshold does not go up and
+Between two ranks lies a margin: an agent is eligible once its trust reaches `trust_from` of the next rank, and its
+demotion is proposed only below `trust_from` of its own rank minus `trust_margin` of the ladder. So an agent near a threshold does not go up and
 down with each outcome.
 """
 
@@ -22,8 +22,8 @@ from orgkernel.decisions.evidence.qualifications import decide_standing
 from orgkernel.decisions.evidence.role_skills import RoleSkill, find_skills_of_roles, list_universal_skills
 from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.evidence.trust import Trust, credible_interval, trust_of
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.evidence.trust import Trust, compute_credible_interval, get_trust
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Rank, RankLadder, Requirement
 from orgkernel.graph.questions import OrgView
@@ -39,14 +39,16 @@ class RequirementCheck(msgspec.Struct, frozen=True, kw_only=True):
     kind: RequirementKind
     met: bool
     text: str
-    """What is required, and what there is."""
+    """The requirement, and the current value."""
     missing: tuple[str, ...] = ()
-    """What is missing: skills, each with its level and the level it needs, or a test and why it does not count."""
+    """The missing parts: skills with their level and the required level, or a test with the reason why its result is
+    not valid.
+    """
     why: tuple[Why, ...] = ()
 
 
 class PromotionPath(msgspec.Struct, frozen=True, kw_only=True):
-    """A rank that the agent could have instead, with everything that speaks for and against it."""
+    """A rank that the agent could have instead, with its requirements."""
 
     kind: PathKind
     rank: str
@@ -57,7 +59,7 @@ class PromotionPath(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PromotionDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an agent stands on the ladder of ranks, and where it could go. It changes nothing.
+    """The position of an agent on the ladder of ranks, and the ranks it could move to. It changes nothing.
 
     >>> from orgkernel import Kernel
     >>> Kernel.open().promotion("household", "clerk").rank
@@ -67,12 +69,12 @@ class PromotionDecision(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str
     org_id: str
     rank: str | None
-    """Its rank now; null for none of the ladder."""
+    """The current rank; null if it has none of the ladder."""
     trust: Trust
     credible_interval: tuple[float, float]
-    """In which the trust lies with 95 % probability."""
+    """The interval that contains the trust with a probability of 95 %."""
     paths: tuple[PromotionPath, ...]
-    """To the next rank and to the rank below, where there are such."""
+    """The paths to the next rank and to the rank below, if they exist."""
     snapshot: str
     state_version: int
 
@@ -83,18 +85,18 @@ class PromotionDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decide_promotion(view: OrgView, state: StateView, agent_id: str, now: float) -> PromotionDecision:
-    """Every path of an agent that a roster declares. Raises KeyError for another one."""
-    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    """Every path of a declared agent. Raises KeyError if no roster declares it."""
+    subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     if subject is None:
         raise KeyError(agent_id)
     ranks, step = view.records.ranks, get_current_rank(view, state, subject)
-    trust = trust_of(view, state, agent_id)
+    trust = get_trust(view, state, agent_id)
     paths: list[PromotionPath] = []
     if step + 1 < len(ranks):
-        paths.append(_promotion(view, state, agent_id, ranks[step + 1], now))
+        paths.append(_propose_promotion(view, state, agent_id, ranks[step + 1], now))
     if step > 0:
         paths.append(_propose_demotion(view, trust, ranks[step], ranks[step - 1]))
-    low, high = credible_interval(trust)
+    low, high = compute_credible_interval(trust)
     return PromotionDecision(
         agent_id=agent_id,
         org_id=view.org_id,
@@ -114,7 +116,9 @@ def check_rank(
     return tuple(_check_requirements(view, state, agent_id, rank, now))
 
 
-def _promotion(view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float) -> PromotionPath:
+def _propose_promotion(
+    view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float
+) -> PromotionPath:
     checks = check_rank(view, state, agent_id, rank, now)
     unmet = [each for each in checks if not each.met]
     explanation = "; ".join(each.text for each in unmet or checks)
@@ -129,7 +133,7 @@ def _promotion(view: OrgView, state: StateView, agent_id: str, rank: Rank, now: 
 
 
 def _propose_demotion(view: OrgView, trust: Trust, rank: Rank, below: Rank) -> PromotionPath:
-    """Only lost trust proposes a demotion, and only beyond the margin."""
+    """The path to the rank below. Only lost trust proposes a demotion, and only beyond the margin."""
     margin = _get_margin(view)
     floor = round(rank.trust_from - margin, 9)
     is_kept = trust.mean is None or trust.mean >= floor
@@ -152,7 +156,7 @@ def _check_requirements(
 ) -> Iterator[RequirementCheck]:
     lifecycle = state.get_lifecycle(agent_id)
     yield RequirementCheck(kind="lifecycle", met=lifecycle == "active", text=f"the agent is {lifecycle}")
-    trust = trust_of(view, state, agent_id)
+    trust = get_trust(view, state, agent_id)
     yield RequirementCheck(
         kind="trust",
         met=rank.trust_from <= (trust.mean or 0.0),
@@ -165,12 +169,12 @@ def _check_requirements(
     role_skills = find_skills_of_roles(view, (edge.target for edge in view.list_roles_filled_by(agent_id)))
     levels = compute_current_levels(view.records, state.skills.get(agent_id, ()), now)
     for number, requirement in enumerate(promotion.record.requirements):
-        why = why_place(f"promotion to {rank.id} requires it", promotion.place("requirements", number))
+        why = cite_place(f"promotion to {rank.id} requires it", promotion.place("requirements", number))
         yield _check_skills(requirement, view, role_skills, levels, why)
     results = state.results.get(agent_id, ())
     for number, name in enumerate(promotion.record.qualifications):
         standing = decide_standing(view.records, results, name, now)
-        why = why_place(f"promotion to {rank.id} requires it", promotion.place("qualifications", number))
+        why = cite_place(f"promotion to {rank.id} requires it", promotion.place("qualifications", number))
         yield RequirementCheck(
             kind="qualification",
             met=standing.passed,
@@ -181,7 +185,7 @@ def _check_requirements(
 
 
 MOST_TOLD = 5
-"""Missing skills in one sentence; `missing` has all of them."""
+"""The number of missing skills in a sentence; `missing` lists all of them."""
 _SKILLS = {
     "universal": "universal skills",
     "role": "skills of its roles",
@@ -196,10 +200,10 @@ def _check_skills(
     levels: Mapping[str, int],
     why: Why,
 ) -> RequirementCheck:
-    """All of these skills are looked at, whether the agent holds them or not.
+    """The check of a skill requirement. All of its skills are examined, whether or not the agent holds them.
 
-    Where all of them are required, a role's own lowest level counts if it is higher. Where a number of them is, only the
-    level of the requirement counts.
+    If all of them are required, a role's own lowest level applies if it is higher. If only some of them are required, the
+    level of the requirement applies.
     """
     needed: dict[str, int]
     if requirement.skills == "universal":
@@ -231,7 +235,9 @@ def _check_skills(
         text += f", and {len(reached)} of {len(needed)} have it; {'; '.join(missing[:MOST_TOLD])}"
         text += f"; and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
     edges = (
-        why_edge(role_skills[skill].edge) for skill in needed if skill in role_skills and skill not in reached
+        cite_edge(role_skills[skill].edge)
+        for skill in needed
+        if skill in role_skills and skill not in reached
     )
     return RequirementCheck(
         kind=requirement.skills, met=is_met, text=text, missing=() if is_met else missing,
@@ -252,5 +258,5 @@ def _locate_rank(view: OrgView, rank: Rank) -> tuple[Why, ...]:
     if number is None:
         return ()
     return (
-        why_place(f"rank {rank.id} starts at a trust of {rank.trust_from:g}", ladder.place("ranks", number)),
+        cite_place(f"rank {rank.id} starts at a trust of {rank.trust_from:g}", ladder.place("ranks", number)),
     )

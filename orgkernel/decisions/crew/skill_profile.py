@@ -1,4 +1,4 @@
-"""What an agent can do: its skills at the level that is left of them, and what is missing for its roles and ranks."""
+"""Build the skill profile of an agent: its skills at their current level, and the gaps for its roles and ranks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orgkernel.decisions.evidence.skill_levels import (
     compute_current_levels,
 )
 from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource, StateView
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import UNIVERSAL
 from orgkernel.graph.questions import OrgView
@@ -26,7 +26,7 @@ from orgkernel.runtime.utc import as_utc
 
 SkillGroup = Literal["universal", "role", "acquired"]
 BROAD_FROM = 2
-"""A skill counts towards the breadth of an agent from this level on."""
+"""The level from which a skill counts toward the breadth of an agent."""
 
 
 class HeldSkill(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,39 +36,39 @@ class HeldSkill(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     group: SkillGroup
     level: int
-    """What is left of it now, 1 to 7; 0 for a skill that no catalog declares."""
+    """The current level, 1 to 7; 0 for a skill that no catalog declares."""
     level_name: str
     recorded_level: int
-    """What was recorded last."""
+    """The level that was recorded last."""
     suspended: bool
     source: SkillSource
     exercises: int
     acquired_at: str | None
     last_exercised_at: str | None
     decays_at: str | None
-    """When it loses the next level; null where it does not."""
+    """The time of the next loss of a level; null if the skill does not decay."""
     external: dict[str, str]
-    """Its ids in public classifications."""
+    """The ids of the skill in public classifications."""
     why: tuple[Why, ...]
 
 
 class SkillGap(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill that a role asks for, and that the agent does not hold at its level."""
+    """A skill that a role requires and that the agent does not hold at the required level."""
 
     skill: str
     name: str
     required: int
     level: int | None
-    """What the agent has of it; null where it does not hold it or it is suspended."""
+    """The agent's current level; null if it does not hold the skill or the skill is suspended."""
     optional: bool
     text: str
     blocked_by: tuple[str, ...]
-    """Prerequisites that are missing before it can be acquired, each with the level it needs."""
+    """Missing prerequisites for acquiring it, each with the level it needs."""
     why: tuple[Why, ...]
 
 
 class RankGap(msgspec.Struct, frozen=True, kw_only=True):
-    """A rank above the agent's own, and what is missing for it."""
+    """A rank above the agent's own, with the missing requirements."""
 
     rank: str
     unmet: tuple[RequirementCheck, ...]
@@ -85,14 +85,14 @@ class SkillProfile(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str
     org_id: str
     universal: tuple[HeldSkill, ...]
-    """Those that everybody needs (category `pcc`)."""
+    """Skills that every agent needs (category `pcc`)."""
     role: tuple[HeldSkill, ...]
-    """Those that one of its roles names."""
+    """Skills that one of its roles names."""
     acquired: tuple[HeldSkill, ...]
     depth: int
-    """Its highest level in a skill that is in use; 0 without one."""
+    """The highest level of a skill that is not suspended; 0 if there is none."""
     breadth: int
-    """How many skills it has in use at level 2 or above."""
+    """The number of skills at level 2 or above that are not suspended."""
     gaps: tuple[SkillGap, ...]
     rank_gaps: tuple[RankGap, ...]
     snapshot: str
@@ -100,8 +100,8 @@ class SkillProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build_skill_profile(view: OrgView, state: StateView, agent_id: str, now: float) -> SkillProfile:
-    """The skills of an agent that a roster declares. Raises KeyError for another one."""
-    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    """The skill profile of a declared agent. Raises KeyError if no roster declares it."""
+    subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     if subject is None:
         raise KeyError(agent_id)
     role_skills = find_skills_of_roles(view, (edge.target for edge in view.list_roles_filled_by(agent_id)))
@@ -144,9 +144,9 @@ def _build_held_skill(
     if definition is not None and definition.record.category == UNIVERSAL:
         group = "universal"
     declared = (
-        () if definition is None else (why_place(f"skill {record.skill} is declared", definition.place()),)
+        () if definition is None else (cite_place(f"skill {record.skill} is declared", definition.place()),)
     )
-    required = (why_edge(role_skills[record.skill].edge),) if record.skill in role_skills else ()
+    required = (cite_edge(role_skills[record.skill].edge),) if record.skill in role_skills else ()
     scale = view.records.proficiency_scale
     return HeldSkill(
         skill=record.skill,
@@ -169,7 +169,7 @@ def _build_held_skill(
 def _find_gaps(
     view: OrgView, state: StateView, agent_id: str, role_skills: Mapping[str, RoleSkill], now: float
 ) -> Iterator[SkillGap]:
-    """Universal skills at level 1, and the skills of the roles at theirs."""
+    """The gaps of an agent: universal skills are required at level 1, and the skills of its roles at theirs."""
     records = state.skills.get(agent_id, ())
     levels = compute_current_levels(view.records, records, now)
     suspended = {each.skill for each in records if each.suspended}
@@ -187,7 +187,7 @@ def _find_gaps(
         prerequisites = {} if definition is None else definition.record.prerequisite_levels
         is_held = level is not None or skill in suspended
         declared = (
-            () if definition is None else (why_place(f"skill {skill} is declared", definition.place()),)
+            () if definition is None else (cite_place(f"skill {skill} is declared", definition.place()),)
         )
         yield SkillGap(
             skill=skill,
@@ -201,5 +201,5 @@ def _find_gaps(
             else tuple(
                 f"{each}: {lowest}" for each, lowest in prerequisites.items() if levels.get(each, 0) < lowest
             ),
-            why=declared if role_skill is None else (why_edge(role_skill.edge),),
+            why=declared if role_skill is None else (cite_edge(role_skill.edge),),
         )

@@ -1,4 +1,4 @@
-"""Which roles no agent fills who is at work, who covers for them, and who could fill them."""
+"""Find the roles that no agent at work fills, the superiors who cover them, and the agents that could fill them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orgkernel.decisions.access.subject import NO_RANK, get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.skill_levels import compute_current_level
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
@@ -22,11 +22,11 @@ MOST_CANDIDATES = 5
 
 
 class VacancyCandidate(msgspec.Struct, frozen=True):
-    """An agent that could fill a role, and what it lacks for it."""
+    """An agent that could fill a role, and its missing requirements."""
 
     agent_id: str
     missing: tuple[str, ...]
-    """Each as a sentence; empty for an agent that lacks nothing."""
+    """Each missing requirement as a sentence; empty if nothing is missing."""
 
 
 class Vacancy(msgspec.Struct, frozen=True):
@@ -34,14 +34,14 @@ class Vacancy(msgspec.Struct, frozen=True):
 
     role_id: str
     kind: Literal["unfilled", "not_at_work"]
-    """No roster assigns an agent to it; or none of those that fill it is at work."""
+    """Whether no roster assigns an agent to the role, or none of its agents is at work."""
     text: str
     agents: tuple[str, ...]
-    """Those that fill it and are not at work."""
+    """The agents that fill it but are not at work."""
     covered_by: str | None
-    """The nearest superior with an agent at work, who answers for the role meanwhile; None where there is none."""
+    """The nearest superior with an agent at work, who answers for the role meanwhile; None if there is none."""
     candidates: tuple[VacancyCandidate, ...]
-    """Agents at work, those that lack least first; at most five."""
+    """Agents at work, those with the fewest missing requirements first, at most five."""
     why: tuple[Why, ...]
 
 
@@ -60,17 +60,17 @@ class VacancyAnswer(msgspec.Struct, frozen=True):
 
 
 def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnswer:
-    """Every role that no agent at work fills; roles outside the crew are left out."""
+    """Every role that no agent at work fills. Roles outside the crew are left out."""
     tables = get_access_tables(view)
     working: dict[str, bool] = {}
     for agent_id in view.records.agents:
-        subject = tables.subject(f"agent:{agent_id}")
+        subject = tables.find_subject(f"agent:{agent_id}")
         working[agent_id] = subject is not None and is_at_work(subject, state)
     levels = _compute_levels(view, state, now)
     ranks = {
         agent_id: get_current_rank(view, state, subject)
         for agent_id, at_work in working.items()
-        if at_work and (subject := tables.subject(f"agent:{agent_id}")) is not None
+        if at_work and (subject := tables.find_subject(f"agent:{agent_id}")) is not None
     }
 
     def find() -> Iterator[Vacancy]:
@@ -81,14 +81,14 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
                 continue
             names = tuple(edge.source for edge in holders)
             text = (
-                f"{listing(names)} fill{'s' if len(names) == 1 else ''} role {quote(role_id)}, and nobody of them is at work"
+                f"{listing(names)} fill{'s' if len(names) == 1 else ''} role {quote(role_id)}, and none of them is at work"
                 if names
                 else f"no roster assigns an agent to role {quote(role_id)}"
             )
-            declared = why_place(f"role {role_id} is declared", view.place_of(role_id))
+            declared = cite_place(f"role {role_id} is declared", view.get_place(role_id))
             yield Vacancy(
                 role_id, "not_at_work" if names else "unfilled", text, names, _find_cover(view, role_id, working),
-                _find_candidates(view, role_id, ranks, levels), (declared, *map(why_edge, holders)),
+                _find_candidates(view, role_id, ranks, levels), (declared, *map(cite_edge, holders)),
             )  # fmt: skip
 
     return VacancyAnswer(view.org_id, tuple(find()), view.digest, state.version)
@@ -102,7 +102,7 @@ def _find_cover(view: OrgView, role_id: str, working: Mapping[str, bool]) -> str
 
 
 def _compute_levels(view: OrgView, state: StateView, now: float) -> Mapping[str, Mapping[str, int]]:
-    """The level of each skill that an agent has now, without suspended ones."""
+    """The current level of each agent's skills, without suspended ones."""
     skills = view.records.skills
     return {
         agent_id: {
@@ -117,12 +117,12 @@ def _compute_levels(view: OrgView, state: StateView, now: float) -> Mapping[str,
 def _find_candidates(
     view: OrgView, role_id: str, ranks: Mapping[str, int], levels: Mapping[str, Mapping[str, int]]
 ) -> tuple[VacancyCandidate, ...]:
-    required = [edge for edge in view.skills_of(role_id) if edge.attribute.startswith("required")]
+    required = [edge for edge in view.list_skills(role_id) if edge.attribute.startswith("required")]
     entry = view.records.posts[role_id].profile.entry_rank
     least = NO_RANK if entry is None else get_rank_number(view, entry)
     candidates = (
         VacancyCandidate(
-            agent_id, tuple(_missing(agent_id, rank, least, entry, required, levels.get(agent_id, {})))
+            agent_id, tuple(_find_missing(agent_id, rank, least, entry, required, levels.get(agent_id, {})))
         )
         for agent_id, rank in ranks.items()
     )
@@ -130,12 +130,17 @@ def _find_candidates(
     return tuple(ordered[:MOST_CANDIDATES])
 
 
-def _missing(
-    agent_id: str, rank: int, least: int, entry: str | None, required: list[Edge], levels: Mapping[str, int]
+def _find_missing(
+    agent_id: str,
+    rank: int,
+    least: int,
+    entry: str | None,
+    required_skills: list[Edge],
+    levels: Mapping[str, int],
 ) -> Iterator[str]:
     if rank < least:
         yield f"its rank is below the entry rank {quote(entry)}"
-    for edge in required:
+    for edge in required_skills:
         needed, held = int(edge.attribute.partition(":")[2] or 1), levels.get(edge.target)
         if held is None:
             yield f"it does not have skill {quote(edge.target)}"

@@ -1,1 +1,1 @@
-"""Which role takes a task: by domain, by intent, by text."""
+"""Dispatch decisions: the role that takes a task, by domain, intent or text."""

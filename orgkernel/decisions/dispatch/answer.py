@@ -1,4 +1,4 @@
-"""What an answer says about the role that takes a task, whether an intent or a sentence found it."""
+"""Build the answer for a task that an intent or a sentence describes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def answer_with_role(
     candidates: tuple[RankedCandidate, ...],
     margin: float | None,
 ) -> DispatchDecision:
-    """The answer for the role that was chosen, with what it has."""
+    """The answer for the chosen role, with its tools and plans."""
     declared = view.records.plans
     allowed = tuple(edge.target for edge in view.list_plans(role_id) if edge.target in declared)
     plans = tuple(
@@ -33,13 +33,13 @@ def answer_with_role(
         "role", query, domain, role_id, view.records.posts[role_id].profile.name,
         plans,
         allowed,
-        tuple(edge.target for edge in view.tools_of(role_id) if edge.target in view.records.tools),
+        tuple(edge.target for edge in view.list_tools(role_id) if edge.target in view.records.tools),
         tuple(edge.target for edge in view.list_chain_above(role_id)),
         reasons, considered, count, view.digest, candidates, margin,
     )  # fmt: skip
 
 
 def say_lacking(what: str, lacking: Mapping[str, Sequence[str]]) -> Reason:
-    """Why nobody takes it although roles fit."""
+    """The reason why matching roles do not take the task: none has all the needed tools."""
     tools = dict.fromkeys(tool for each in lacking.values() for tool in each)
     return Reason("NO_ROLE_EQUIPPED", f"no role that {what} is equipped with all of {listing(tools)}")

@@ -1,9 +1,10 @@
-"""Dispatch: which role takes a task of a domain, and why (docs/dispatch.md; specification, "Role Selection").
+"""Dispatch by domain: the role that takes a task of a domain, and why (docs/dispatch.md; specification, "Role
+Selection").
 
-Error policy: passes through. Whatever cannot be answered, an unknown domain included, is `not_applicable` with the
-reason, and nothing changes for the host.
+Error policy: passes through. Every question without an answer, such as an unknown domain, returns `not_applicable` with
+the reason, and the host continues unchanged.
 
-Candidates come in the order of `dispatch_order.py`. Roles that lack a needed tool are passed over.
+Candidates are in the order of `order.py`. Roles that lack a needed tool are passed over.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from orgkernel.decisions.dispatch.order import (
     get_handling_edge,
     rank_candidates,
 )
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import NO_RIVAL, say_unequipped
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.memo import per_view_and_key
@@ -31,12 +32,12 @@ from orgkernel.runtime.refusals import say_unhandled_domain, say_unknown_domain,
 SHOWN_CANDIDATES = 5
 MOST_REMEMBERED = 4096
 
-# Needed tool to the roles that have it, in the order of the question.
+# The roles that have each needed tool, in the order of the request.
 Needed = Mapping[str, Collection[str]]
 
 
 class Considered(msgspec.Struct, frozen=True):
-    """A role that could have been chosen, and why it was not."""
+    """A role that could have been chosen, and the reason why it was not."""
 
     role_id: str
     code: str
@@ -45,17 +46,17 @@ class Considered(msgspec.Struct, frozen=True):
 
 
 class RankedCandidate(msgspec.Struct, frozen=True):
-    """A role that fits a sentence or serves an intent."""
+    """A role that matches a sentence or serves an intent."""
 
     role_id: str
     score: float
-    """How well it fits, from 0 to 1. A role that serves the intent has 1."""
+    """The match from 0 to 1. A role that serves the intent has 1."""
     reasons: tuple[Reason, ...]
-    """The words of the sentence that speak for it, most important first, with the lines they agree with."""
+    """The words of the sentence that support the role, most important first, with the lines they match."""
 
 
 class DispatchDecision(msgspec.Struct, frozen=True):
-    """Who takes a task.
+    """The role that takes a task, or the reason why none does.
 
     >>> from orgkernel import Kernel
     >>> decision = Kernel.open().dispatch("software_dev", "conversational")
@@ -65,15 +66,15 @@ class DispatchDecision(msgspec.Struct, frozen=True):
 
     outcome: Literal["role", "not_applicable"]
     asked: str
-    """The domain, the intent or the sentence that was asked about."""
+    """The domain, intent or sentence of the question."""
     domain: str | None
-    """The domain the asked word means here. For a sentence: the domain of the role that its words are nearest to."""
+    """The domain that the word in the question stands for. For a sentence: the role's domain that its words match best."""
     role_id: str | None
     role_name: str | None
     plans: tuple[str, ...]
-    """Plans the role follows for that domain."""
+    """The role's plans for that domain."""
     allowed_plans: tuple[str, ...]
-    """All plans the role follows."""
+    """All plans of the role."""
     tools: tuple[str, ...]
     """Tools the role is equipped with, in order of preference."""
     escalation: tuple[str, ...]
@@ -82,22 +83,24 @@ class DispatchDecision(msgspec.Struct, frozen=True):
     considered: tuple[Considered, ...]
     """The next candidates, best first."""
     considered_count: int
-    """How many candidates there were besides the chosen one."""
+    """The number of candidates besides the chosen one."""
     snapshot: str
-    """Digest of the organization the answer came from."""
+    """The digest of the organization that was used."""
     candidates: tuple[RankedCandidate, ...] = ()
-    """For an intent or a sentence: the roles that fit, best first, also where none of them takes the task."""
+    """For an intent or a sentence: the matching roles, best first, even if none of them takes the task."""
     margin: float | None = None
-    """For a sentence: by how much the best score is above the next, as a share of the best. None with fewer than two."""
+    """For a sentence: the distance from the best score to the next, as a share of the best. None if there are fewer
+    than two.
+    """
 
 
 def decide_dispatch(
     view: OrgView, word: str, *, needs: Sequence[str] = (), all_considered: bool = False
 ) -> DispatchDecision:
-    """Who takes a task of a domain.
+    """The role that takes a task of a domain.
 
-    `word` is a domain or an alias of one; `needs` are tools the taker must be equipped with. Never raises for names
-    that nothing declares.
+    `word` is a domain or an alias of one; `needs` are tools that the role must be equipped with. Undeclared names
+    do not raise.
     """
     if all_considered:
         return _decide(view, word, needs, None)
@@ -106,11 +109,11 @@ def decide_dispatch(
 
 @per_view_and_key(most=MOST_REMEMBERED)
 def _decide_again(view: OrgView, question: tuple[str, tuple[str, ...]]) -> DispatchDecision:
-    """A host asks the same few questions again and again."""
+    """Answer a question again. Hosts ask the same few questions, so the answers are cached."""
     return _decide(view, *question, SHOWN_CANDIDATES)
 
 
-def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -> DispatchDecision:
+def _decide(view: OrgView, word: str, needs: Sequence[str], shown_count: int | None) -> DispatchDecision:
     domain = view.resolve_domain(word)
     ranked = () if domain is None else rank_candidates(view, domain)
     needed = {tool: find_holders(view, tool, ranked) for tool in needs}
@@ -118,14 +121,16 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
     for holders in needed.values():
         fitting = [each for each in fitting if each.role_id in holders]
     if domain is None or not fitting:
-        return _build_not_applicable(view, word, domain, ranked, needed, shown)
+        return _build_not_applicable(view, word, domain, ranked, needed, shown_count)
     chosen = fitting[0]
-    # The next best who could have taken it, then those that lack a tool.
+    # First the next best roles that could have taken it, then those that lack a tool.
     others = chain(fitting[1:], (each for each in ranked if _find_missing_needs(each, needed)))
-    # A role may name what nobody declares: that is an error for the role, and gives it nothing.
+    # A role can list an undeclared tool. That is an error for the role, and has no effect.
     declared = view.records.plans
     plans = tuple(edge.target for edge in view.list_plans(chosen.role_id) if edge.target in declared)
-    tools = tuple(edge.target for edge in view.tools_of(chosen.role_id) if edge.target in view.records.tools)
+    tools = tuple(
+        edge.target for edge in view.list_tools(chosen.role_id) if edge.target in view.records.tools
+    )
     served = (domain, chosen.domain)
     return DispatchDecision(
         "role", word, domain, chosen.role_id, view.records.posts[chosen.role_id].profile.name,
@@ -138,14 +143,14 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
             *_explain_nearest(view, domain, chosen, ranked[0]),
             *_explain_choice(view, chosen, fitting[1] if len(fitting) > 1 else None),
         ),
-        tuple(_consider(view, chosen, each, needed) for each in islice(others, shown)),
+        tuple(_consider(view, chosen, each, needed) for each in islice(others, shown_count)),
         len(ranked) - 1,
         view.digest,
     )  # fmt: skip
 
 
 def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> Collection[str]:
-    """The roles that are equipped with a tool, and the candidates that always have it; none of what nobody declares."""
+    """The roles that are equipped with a tool, and the candidates for which it is essential; none if the tool is undeclared."""
     if tool not in view.records.tools:
         return ()
     equipped = view.list_ends_to(EdgeKind.EQUIPPED_WITH, tool)
@@ -155,26 +160,26 @@ def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> C
     return holders
 
 
-def _find_missing_needs(candidate: Candidate, needed: Needed) -> list[str]:
-    return [tool for tool, holders in needed.items() if candidate.role_id not in holders]
+def _find_missing_needs(candidate: Candidate, holders_by_tool: Needed) -> list[str]:
+    return [tool for tool, holders in holders_by_tool.items() if candidate.role_id not in holders]
 
 
 def _explain_resolution(view: OrgView, word: str, domain: str | None) -> tuple[Reason, ...]:
     if domain == word or domain is None:
         return ()
     text = f"{quote(word)} means domain {quote(domain)}"
-    return (Reason("ALIAS", text, (why_place(text, view.records.aliases[word].place),)),)
+    return (Reason("ALIAS", text, (cite_place(text, view.records.aliases[word].place),)),)
 
 
 def _explain_nearest(view: OrgView, domain: str, chosen: Candidate, nearest: Candidate) -> tuple[Reason, ...]:
-    """Why a broader domain is taken, where it is."""
+    """The reason why a role of a broader domain is taken, if it is."""
     if not chosen.distance:
         return ()
     with_tools = " with the tools needed" if nearest.distance < chosen.distance else ""
     text = f"no role takes {quote(domain)} itself{with_tools}, {quote(chosen.domain)} is broader"
     passed = view.list_domain_and_broader(domain)[: chosen.distance]
     places = (view.records.domains[each].place("broader") for each in passed)
-    return (Reason("BROADER_DOMAIN", text, tuple(why_place(text, place) for place in places)),)
+    return (Reason("BROADER_DOMAIN", text, tuple(cite_place(text, place) for place in places)),)
 
 
 def _explain_choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[Reason, Reason]:
@@ -182,7 +187,7 @@ def _explain_choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -
     handles = Reason(
         "HANDLES_DOMAIN",
         f"{role} handles domain {quote(chosen.domain)}",
-        (why_edge(get_handling_edge(view, chosen)),),
+        (cite_edge(get_handling_edge(view, chosen)),),
     )
     if rival is None:
         return handles, Reason("ONLY_CANDIDATE", NO_RIVAL)
@@ -190,18 +195,20 @@ def _explain_choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -
     return handles, Reason(code, f"{role} is preferred to {quote(rival.role_id)}: {text}", why)
 
 
-def _consider(view: OrgView, chosen: Candidate | None, other: Candidate, needed: Needed) -> Considered:
-    lacks = _find_missing_needs(other, needed)
+def _consider(
+    view: OrgView, chosen: Candidate | None, other: Candidate, holders_by_tool: Needed
+) -> Considered:
+    lacks = _find_missing_needs(other, holders_by_tool)
     if lacks or chosen is None:
         text = say_unequipped(lacks)
-        return Considered(other.role_id, "LACKS_TOOL", text, (why_edge(get_handling_edge(view, other)),))
+        return Considered(other.role_id, "LACKS_TOOL", text, (cite_edge(get_handling_edge(view, other)),))
     return explain_loss(view, chosen, other)
 
 
 def explain_loss(view: OrgView, better: Candidate, worse: Candidate) -> Considered:
-    """Why the second of two candidates comes after the first."""
+    """The reason why the second of two candidates comes after the first."""
     code, text, why = find_difference(view, better, worse)
-    places = tuple(dict.fromkeys((why_edge(get_handling_edge(view, worse)), *why)))
+    places = tuple(dict.fromkeys((cite_edge(get_handling_edge(view, worse)), *why)))
     return Considered(worse.role_id, code, f"role {quote(better.role_id)} is preferred: {text}", places)
 
 
@@ -210,36 +217,38 @@ def _build_not_applicable(
     word: str,
     domain: str | None,
     candidates: Sequence[Candidate],
-    needed: Needed,
-    shown: int | None,
+    holders_by_tool: Needed,
+    shown_count: int | None,
 ) -> DispatchDecision:
     return DispatchDecision(
         "not_applicable", word, domain, None, None, (), (), (), (),
-        (*_explain_resolution(view, word, domain), _explain_no_role(view, word, domain, candidates, needed)),
-        tuple(_consider(view, None, each, needed) for each in candidates[:shown]),
+        (*_explain_resolution(view, word, domain), _explain_no_role(view, word, domain, candidates, holders_by_tool)),
+        tuple(_consider(view, None, each, holders_by_tool) for each in candidates[:shown_count]),
         len(candidates),
         view.digest,
     )  # fmt: skip
 
 
 def _explain_no_role(
-    view: OrgView, word: str, domain: str | None, candidates: Sequence[Candidate], needed: Needed
+    view: OrgView, word: str, domain: str | None, candidates: Sequence[Candidate], holders_by_tool: Needed
 ) -> Reason:
     records = view.records
     if candidates:
-        # Those that the best candidates lack first.
-        lacking = dict.fromkeys(tool for each in candidates for tool in _find_missing_needs(each, needed))
+        # Tools that the best candidates lack come first.
+        lacking = dict.fromkeys(
+            tool for each in candidates for tool in _find_missing_needs(each, holders_by_tool)
+        )
         text = f"no role that handles {quote(domain)} is equipped with all of {listing(lacking)}"
         return Reason("NO_ROLE_EQUIPPED", text)
     if domain is not None and domain in records.domains:
-        declared = why_place(f"domain {domain} is declared", records.domains[domain].place())
+        declared = cite_place(f"domain {domain} is declared", records.domains[domain].place())
         return Reason("NO_ROLE_HANDLES", say_unhandled_domain(quote(domain)), (declared,))
     if word in records.aliases:
         alias = records.aliases[word]
         text = say_unmapped_alias(quote(word))
         if alias.target is not None:
             text = f"{quote(word)} means {quote(alias.target)}, which no catalog declares"
-        return Reason("DOMAIN_UNMAPPED", text, (why_place(text, alias.place),))
+        return Reason("DOMAIN_UNMAPPED", text, (cite_place(text, alias.place),))
     hint = did_you_mean(word, [*records.domains, *records.aliases])
     text = say_unknown_domain(quote(word))
     return Reason("DOMAIN_UNKNOWN", f"{text}; {hint}" if hint else text)

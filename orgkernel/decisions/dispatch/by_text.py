@@ -1,7 +1,8 @@
 """Dispatch by a sentence: the role whose own words it fits best, if one clearly fits (docs/dispatch.md).
 
-The ranking is `orgkernel.runtime.text_index`, the one that hosts use. A sentence that fits nobody, or two roles equally
-well, is `not_applicable` with the shortlist: a wrong role would take tools away, and no role changes nothing.
+The ranking is `orgkernel.runtime.text_index`, which hosts also use. A sentence that matches no role, or two roles
+equally well, returns `not_applicable` with the shortlist. Activating a wrong role would withhold tools, whereas without
+a role the host continues unchanged.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from orgkernel.decisions.dispatch.role_texts import (
     get_text_index,
     get_text_sources,
     list_domain_texts,
-    words_of,
+    map_words_to_sources,
 )
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import say_unequipped
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
@@ -58,7 +59,7 @@ def decide_by_text(
     all_considered: bool = False,
     embedder: Embedder | None = None,
 ) -> DispatchDecision:
-    """Who takes what a sentence asks for. Takes bounded time for any text and never raises."""
+    """The role that takes the task in a sentence. Takes bounded time for any text and never raises."""
     index = get_text_index(view)
     query = text[:MOST_CHARACTERS]
     shown = len(index.roles) if all_considered else SHOWN_CANDIDATES + 1
@@ -73,12 +74,12 @@ def decide_by_text(
     ]
     candidates = tuple(_build_candidate(view, index, each, similar) for each in ranking.ranked)
     if ranking.outcome != "role":
-        reason = _why_nobody(view, index, ranking, candidates, passed, lacking)
+        reason = _explain_no_taker(view, index, ranking, candidates, passed, lacking)
         considered = tuple(
             Considered(each.role_id, reason.code, f"its score is {each.score}", _locate_sources(each))
             for each in candidates
         )
-        considered += tuple(_lacks(view, role_id, lacking) for role_id in passed)
+        considered += tuple(_explain_lack(view, role_id, lacking) for role_id in passed)
         return DispatchDecision(
             "not_applicable", query, None, None, None, (), (), (), (), (reason,),
             considered, len(considered), view.digest, candidates, ranking.margin,
@@ -87,7 +88,7 @@ def decide_by_text(
     others = tuple(
         Considered(each.role_id, "LOWER_SCORE", f"role {quote(best.role_id)} fits better: {best.score} against {each.score}", _locate_sources(each))
         for each in candidates[1:]
-    ) + tuple(_lacks(view, role_id, lacking) for role_id in passed)  # fmt: skip
+    ) + tuple(_explain_lack(view, role_id, lacking) for role_id in passed)  # fmt: skip
     domains = (
         (edge.target, (each.text for each in list_domain_texts(view, edge.target)))
         for edge in view.list_domains(best.role_id)
@@ -97,7 +98,7 @@ def decide_by_text(
         query,
         best.role_id,
         find_nearest_domain(ranking.ranked[0].evidence, domains),
-        (_explain_fit(best, ranking.ranked[0]), _choice(candidates, ranking)),
+        (_explain_fit(best, ranking.ranked[0]), _explain_choice(candidates, ranking)),
         others,
         len(others),
         candidates,
@@ -141,7 +142,7 @@ def _build_candidate(
 class _Found(NamedTuple):
     source: TextSource
     word: str
-    """The word of the source."""
+    """The matching word of the source."""
 
 
 def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
@@ -177,7 +178,10 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
 
 
 def _explain_learned(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
-    """What was learned has no line to show; that the role handles the domain, or leads, has."""
+    """The reason for learned evidence.
+
+    Learned weights have no line, so the reason cites that the role handles the domain, or leads.
+    """
     likely = f"{evidence.amount:.0%} likely to be"
     if evidence.stem in (LEAD, COMMAND):
         whole = (
@@ -189,18 +193,18 @@ def _explain_learned(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
         return Reason(
             "LEARNED_WORK",
             f"the text is {likely} an order {whole}, and role {quote(role_id)} leads others",
-            tuple(map(why_edge, below[:_SUBORDINATES_TOLD])),
+            tuple(map(cite_edge, below[:_SUBORDINATES_TOLD])),
         )
     handled = (edge for edge in view.list_domains(role_id) if edge.target == evidence.stem)
     return Reason(
         "LEARNED_WORK",
         f"the text is {likely} about work of domain {quote(evidence.stem)}",
-        tuple(map(why_edge, islice(handled, 1))),
+        tuple(map(cite_edge, islice(handled, 1))),
     )
 
 
 def _find_word(view: OrgView, role_id: str, stem: str) -> TextSource | None:
-    words = words_of(view, role_id)
+    words = map_words_to_sources(view, role_id)
     if stem in words or not stem.endswith("-"):
         return words.get(stem)
     return next((source for word, source in words.items() if begin(word) == stem), None)
@@ -210,7 +214,7 @@ def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
     groups, of = set(map_groups_by_stem().get(stem, ())), map_trades_by_stem().get(stem, ())
     titles = {title[0] for key in of for title in list_trades()[key].titles}
     best: tuple[float, _Found] | None = None
-    for word, source in words_of(view, role_id).items():
+    for word, source in map_words_to_sources(view, role_id).items():
         if groups.intersection(map_groups_by_stem().get(word, ())):
             weight = 2.0
         elif word in titles:
@@ -227,7 +231,7 @@ def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
 
 def _locate_source(source: TextSource) -> Why:
     text = source.text if len(source.text) <= _QUOTED else f"{source.text[:_QUOTED]}…"
-    return why_place(f"{source.subject}: {text}", source.place())
+    return cite_place(f"{source.subject}: {text}", source.place())
 
 
 def _locate_sources(candidate: RankedCandidate) -> tuple[Why, ...]:
@@ -250,33 +254,33 @@ def _explain_fit(best: RankedCandidate, ranked: Ranked) -> Reason:
     )
 
 
-def _choice(candidates: Sequence[RankedCandidate], ranking: Ranking) -> Reason:
+def _explain_choice(candidates: Sequence[RankedCandidate], ranking: Ranking) -> Reason:
     if len(candidates) < 2:
         return Reason("ONLY_CANDIDATE", "no other role fits the text")
     second = candidates[1]
     return Reason("HIGHER_SCORE", f"role {quote(candidates[0].role_id)} is preferred to {quote(second.role_id)}: its score is {candidates[0].score} against {second.score}", _locate_sources(second))  # fmt: skip
 
 
-def _lacks(view: OrgView, role_id: str, lacking: dict[str, list[str]]) -> Considered:
+def _explain_lack(view: OrgView, role_id: str, lacking: dict[str, list[str]]) -> Considered:
     included = view.list_edges_to(EdgeKind.INCLUDES, role_id)
     return Considered(
         role_id,
         "LACKS_TOOL",
         say_unequipped(lacking[role_id]),
-        tuple(map(why_edge, included[:1])),
+        tuple(map(cite_edge, included[:1])),
     )
 
 
-def _why_nobody(
+def _explain_no_taker(
     view: OrgView,
     index: TextIndex,
     ranking: Ranking,
     candidates: Sequence[RankedCandidate],
-    passed: Sequence[str],
+    unequipped_roles: Sequence[str],
     lacking: dict[str, list[str]],
 ) -> Reason:
-    if passed and ranking.outcome != "close":
-        return say_lacking("fits the text", {role_id: lacking[role_id] for role_id in passed})
+    if unequipped_roles and ranking.outcome != "close":
+        return say_lacking("fits the text", {role_id: lacking[role_id] for role_id in unequipped_roles})
     if ranking.outcome == "close":
         best = candidates[0].score
         near = [each.role_id for each in candidates if each.score >= best * 0.9]

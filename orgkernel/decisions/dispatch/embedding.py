@@ -1,4 +1,4 @@
-"""The port for a model of language that a caller brings: texts become vectors, and near vectors mean alike."""
+"""The port for an embedding model that a caller supplies: it turns texts into vectors, close ones for similar meanings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FIELDS = frozenset(("name", "description", "example", "intent", "domain_descrip
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of one length. It is asked once about the roles, and once for each sentence."""
+    """Turns texts into vectors of one length. It is called once for the roles, and once for each sentence."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector for each text."""
@@ -23,12 +23,12 @@ class Embedder(Protocol):
 
 @PerView
 def _get_vectors(view: OrgView) -> dict[Embedder, list[Sequence[float]]]:
-    """The vectors of the roles, by embedder."""
+    """The vectors of the roles, cached by embedder."""
     return {}
 
 
 def find_similar(view: OrgView, text: str, embedder: Embedder) -> dict[int, float]:
-    """How near each role is to a text: the cosine of their vectors."""
+    """The similarity of each role to a text: the cosine of their vectors."""
     held = _get_vectors(view)
     if embedder not in held:
         texts = [

@@ -1,8 +1,8 @@
-"""The order of dispatch as one table: what puts one candidate before another, and how that is said.
+"""The order of dispatch candidates as one table of criteria, with the text of each.
 
 The ranking, the ties that ORG306 reports, the losses that ORG311 reports, the reasons of an answer and the takers in a
-host's bundle all read `ORDER` (docs/dispatch.md). A new criterion is a row of it, and a field of `Candidate` to
-compare by.
+host's bundle all read `ORDER` (docs/dispatch.md). To add a criterion, add a row and the field of `Candidate`
+that it compares.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import AUTHORITY_OF_TYPE
 from orgkernel.graph.memo import PerView, per_view_and_key
@@ -26,42 +26,42 @@ MOST_RANKED = 4096
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A role that handles a domain or a broader one, and what it is compared by: the lower value comes first."""
+    """A role that handles a domain or a broader one, with the values that are compared. Lower values come first."""
 
     role_id: str
     domain: str
-    """The domain it handles: the one that was asked for, or a broader one."""
+    """The domain that it handles: the requested one, or a broader one."""
     distance: int
-    """Steps from the domain that was asked for to this one."""
+    """The number of steps from the requested domain to this one."""
     authority: int
-    """That of its role type."""
+    """The authority of its role type."""
     routing: int
-    """Its place in the organization's `domain_routing`; all that are not named there share the place after the last."""
+    """Its position in the organization's `domain_routing`. Roles that are not listed share the position after the last."""
     domains: int
-    """How many domains it handles."""
+    """The number of domains that it handles."""
     declared: int
-    """Its place in the hierarchy."""
+    """Its position in the hierarchy."""
 
 
-# What two candidates differ in, in words, and the lines that say so of both.
+# The difference between two candidates in words, and the lines for both.
 Explained = tuple[str, tuple[Why, ...]]
 
 
 class Criterion(NamedTuple):
-    """One thing candidates are compared by."""
+    """One criterion for comparing candidates."""
 
     code: str
     preference: str
-    """Which role comes first, in the words of `docs/dispatch.md`."""
+    """The preferred role, in the words of `docs/dispatch.md`."""
     field: str
-    """The field of `Candidate` that is compared."""
+    """The compared field of `Candidate`."""
     explain: Callable[[OrgView, Candidate, Candidate], Explained]
-    """Why the first of two candidates that differ in it comes before the second."""
+    """Explain why the first of two candidates that differ in the field comes before the second."""
 
 
 def _explain_distance(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
     text = f"{quote(better.domain)} is nearer than {quote(worse.domain)}"
-    return text, (why_edge(get_handling_edge(view, better)), why_edge(get_handling_edge(view, worse)))
+    return text, (cite_edge(get_handling_edge(view, better)), cite_edge(get_handling_edge(view, worse)))
 
 
 def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
@@ -72,17 +72,17 @@ def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Ex
         written = "role_type" if post.has("role_type") else "role_id"
         by_default = "" if written == "role_type" else " by default"
         types.append(role_type)
-        why.append(why_place(f"role {each.role_id} is {role_type}{by_default}", post.place(written)))
+        why.append(cite_place(f"role {each.role_id} is {role_type}{by_default}", post.place(written)))
     return f"{types[0]} comes before {types[1]}", tuple(why)
 
 
 def _explain_routing(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
-    return f"`domain_routing` of {quote(view.org_id)} says so", locate_routing(view, better.domain)
+    return f"`domain_routing` of {quote(view.org_id)} prefers it", locate_routing(view, better.domain)
 
 
 def _explain_fewer_domains(view: OrgView, better: Candidate, worse: Candidate) -> Explained:
     why = (
-        why_place(
+        cite_place(
             f"bst_domains of role {each.role_id} lists {each.domains}",
             view.records.posts[each.role_id].place("capabilities", "bst_domains", key=True),
         )
@@ -95,7 +95,9 @@ def _explain_declared_first(view: OrgView, better: Candidate, worse: Candidate) 
     included = (
         edge for each in (better, worse) for edge in view.list_edges_to(EdgeKind.INCLUDES, each.role_id)
     )
-    return "it stands first in the hierarchy, nothing else tells them apart", tuple(map(why_edge, included))
+    return "it is listed first in the hierarchy, and all other criteria are equal", tuple(
+        map(cite_edge, included)
+    )
 
 
 ORDER = (
@@ -116,19 +118,24 @@ ORDER = (
     ),
     Criterion("FEWER_DOMAINS", "the role that handles fewer domains", "domains", _explain_fewer_domains),
     Criterion(
-        "DECLARED_FIRST", "the role that stands first in the hierarchy", "declared", _explain_declared_first
+        "DECLARED_FIRST",
+        "the role that is listed first in the hierarchy",
+        "declared",
+        _explain_declared_first,
     ),
 )
-"""What decides, most important first. The last decides where nothing that was meant to decide does."""
+"""The criteria, most important first. The last one is only a tie-breaker."""
 
 _rank: Callable[[Candidate], Any] = attrgetter(*(criterion.field for criterion in ORDER))
+# Without the tie-breaker: candidates with equal merits differ only in the order of the hierarchy.
 _merits: Callable[[Candidate], Any] = attrgetter(*(criterion.field for criterion in ORDER[:-1]))
 
 
 @per_view_and_key(most=MOST_RANKED)
 def rank_candidates(view: OrgView, domain: str) -> tuple[Candidate, ...]:
-    """Everybody who could take a domain, best first, each by the nearest domain it handles."""
+    """All candidates for a domain, best first, each with the nearest domain that it handles."""
     candidates_by_role: dict[str, Candidate] = {}
+    # Nearest domain first, so `setdefault` keeps the nearest domain that a role handles.
     for distance, near in enumerate(view.list_domain_and_broader(domain)):
         for candidate in _find_handlers(view, near, distance):
             candidates_by_role.setdefault(candidate.role_id, candidate)
@@ -136,7 +143,7 @@ def rank_candidates(view: OrgView, domain: str) -> tuple[Candidate, ...]:
 
 
 def rank_servers(view: OrgView, intent: str) -> tuple[Candidate, ...]:
-    """The roles that serve an intent, best first, by the same order; they do not differ in the domain or its routing."""
+    """The roles that serve an intent, best first, in the same order. They do not differ in domain or routing."""
     order, domains = view.order, _count_domains(view)
     serving = dict.fromkeys(view.list_sources_to(EdgeKind.SERVES_INTENT, intent))
     candidates = [
@@ -156,20 +163,20 @@ def rank_servers(view: OrgView, intent: str) -> tuple[Candidate, ...]:
 
 
 def rank_handlers(view: OrgView) -> Iterator[tuple[str, list[Candidate]]]:
-    """Each declared domain that roles handle, with the roles that handle exactly this one, best first."""
+    """Each handled domain with the roles that handle exactly it, best first."""
     for domain in view.list_targets_of_kind(EdgeKind.HANDLES):
         if domain in view.records.domains:
             yield domain, sorted(_find_handlers(view, domain, 0), key=_rank)
 
 
 def find_tied(ranked: list[Candidate]) -> list[Candidate]:
-    """The first of the ranked, and all that only the order of the hierarchy puts behind it."""
+    """The first candidate, and all that only the order of the hierarchy puts after it."""
     best = _merits(ranked[0])
     return list(takewhile(lambda each: _merits(each) == best, ranked))
 
 
 def find_difference(view: OrgView, better: Candidate, worse: Candidate) -> tuple[str, str, tuple[Why, ...]]:
-    """What puts one candidate before another: code, text, and the lines that say so of both."""
+    """The criterion that puts one candidate before another: its code, text, and the lines for both."""
     decisive = next(each for each in ORDER if getattr(better, each.field) != getattr(worse, each.field))
     return decisive.code, *decisive.explain(view, better, worse)
 
@@ -180,18 +187,18 @@ def get_handling_edge(view: OrgView, candidate: Candidate) -> Edge:
 
 
 def get_routing_order(view: OrgView, domain: str) -> tuple[str, ...]:
-    """The organization's preference among the roles of a domain, written under the domain or an alias of it."""
+    """The `domain_routing` of a domain, declared under the domain or an alias of it."""
     word = _get_routing_word(view, domain)
     return () if word is None else view.records.organization.domain_routing[word]
 
 
 def locate_routing(view: OrgView, domain: str) -> tuple[Why, ...]:
-    """The line of that preference; none where there is none."""
+    """The line of that preference; empty if there is none."""
     word = _get_routing_word(view, domain)
     if word is None:
         return ()
     place = view.records.document.place("domain_routing", word, key=True)
-    return (why_place(f"domain_routing of {word}", place),)
+    return (cite_place(f"domain_routing of {word}", place),)
 
 
 def _get_routing_word(view: OrgView, domain: str) -> str | None:
@@ -202,7 +209,7 @@ def _get_routing_word(view: OrgView, domain: str) -> str | None:
 
 
 def _find_handlers(view: OrgView, domain: str, distance: int) -> list[Candidate]:
-    """The roles that handle exactly a domain, which lies so far from the one that was asked for."""
+    """The roles that handle exactly a domain, which is `distance` steps from the requested one."""
     order, authorities, domains = view.order, _get_authorities(view), _count_domains(view)
     preferred = get_routing_order(view, domain)
     places = {role_id: place for place, role_id in reversed([*enumerate(preferred)])}
@@ -226,7 +233,7 @@ def _find_handlers(view: OrgView, domain: str, distance: int) -> list[Candidate]
 
 @PerView
 def _get_authorities(view: OrgView) -> dict[str, int]:
-    """The authority of the roles that were candidates so far: it takes their profiles, which may lie packed."""
+    """The cached authority of candidate roles. Computing it unpacks their profiles."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""What is known about a role in words: the only place that says which texts a sentence is compared with."""
+"""The texts about a role that sentences are compared with. No other module lists them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, b
 
 
 class TextSource(NamedTuple):
-    """A text about a role, and where it is written."""
+    """A text about a role, and its location."""
 
     field: str
-    """One of `runtime.text_index.FIELDS`."""
+    """The field, one of `runtime.text_index.FIELDS`."""
     subject: str
-    """What the text belongs to: `description of role tester`."""
+    """The owner of the text, such as `description of role tester`."""
     text: str
     place: Callable[[], Place]
 
 
 def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
-    """Every text that speaks about a role, the strongest kinds first."""
+    """Every text about a role, the strongest kinds first."""
     post = view.records.posts[role_id]
     profile = post.profile
     for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role_id):
@@ -52,7 +52,7 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
     for edge in view.list_domains(role_id):
         yield from list_domain_texts(view, edge.target)
     skills = view.records.skills
-    for edge in view.skills_of(role_id):
+    for edge in view.list_skills(role_id):
         skill = skills.get(edge.target)
         if skill is not None and skill.record.category != UNIVERSAL:
             yield from _list_entry_texts(skill, "skill", skill.record.name, skill.record.description)
@@ -72,7 +72,7 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
             yield from _list_entry_texts(
                 procedure, "procedure", procedure.record.name, procedure.record.description
             )
-    for edge in view.tools_of(role_id):
+    for edge in view.list_tools(role_id):
         tool = view.records.tools.get(edge.target)
         yield TextSource(
             "tool_name",
@@ -88,7 +88,7 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
 
 @per_view_and_key(most=100_000)
 def list_domain_texts(view: OrgView, domain: str) -> tuple[TextSource, ...]:
-    """A domain that may pass through is conversation: its words give nobody work."""
+    """The texts of a domain. A domain with passthrough is conversation, so its words do not count as work."""
     declared = view.records.domains.get(domain)
     if declared is None or declared.record.passthrough:
         return ()
@@ -124,7 +124,7 @@ def _list_entry_texts(entry: Definition[Any], kind: str, name: str, description:
 
 
 def _list_skill_texts(skill: Definition[CognitiveSkill]) -> Iterator[TextSource]:
-    """The description of a SKILL.md says when it is of use."""
+    """The texts of a SKILL.md, whose description explains when the skill is useful."""
     document, record, of = skill.document, skill.record, f"of skill {skill.id}"
     yield TextSource("cognitive_skill", f"the name {of}", record.name, partial(document.place, "name"))
     yield TextSource(
@@ -150,13 +150,13 @@ def _locate_item(places: Callable[..., list[Place]], route: tuple[str, ...], num
 
 @per_view_and_key(most=2_048)
 def get_text_sources(view: OrgView, role_id: str) -> tuple[TextSource, ...]:
-    """The same, kept for the roles that answers were about."""
+    """The same texts, cached for roles that answers were about."""
     return tuple(find_sources(view, role_id))
 
 
 @per_view_and_key(most=2_048)
-def words_of(view: OrgView, role_id: str) -> dict[str, TextSource]:
-    """Every word of those texts, and the strongest text that it stands in."""
+def map_words_to_sources(view: OrgView, role_id: str) -> dict[str, TextSource]:
+    """Every word of these texts, with the strongest text that contains it."""
     sources_by_word: dict[str, TextSource] = {}
     for source in sorted(get_text_sources(view, role_id), key=lambda each: -FIELDS[each.field]):
         for word in extract_content(source.text):
@@ -165,7 +165,7 @@ def words_of(view: OrgView, role_id: str) -> dict[str, TextSource]:
 
 
 def get_role_texts(view: OrgView, role_id: str) -> RoleTexts:
-    """A role as the index takes it in."""
+    """A role in the form that the index takes."""
     profile = view.records.posts[role_id].profile
     return RoleTexts(
         role_id,
@@ -179,7 +179,7 @@ def get_role_texts(view: OrgView, role_id: str) -> RoleTexts:
 
 
 def _is_learned(view: OrgView, domain: str) -> bool:
-    """Whether messages of a domain were learned. One that may pass through is no work."""
+    """Whether learned messages exist for a domain. A domain with passthrough is not work."""
     declared = view.records.domains.get(domain)
     return (
         declared is not None
@@ -190,5 +190,5 @@ def _is_learned(view: OrgView, domain: str) -> bool:
 
 @PerView
 def get_text_index(view: OrgView) -> TextIndex:
-    """The words of all roles of an organization, weighed once."""
+    """The index of all roles of an organization, built once."""
     return build_index([get_role_texts(view, role_id) for role_id in view.roles])

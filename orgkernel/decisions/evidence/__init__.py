@@ -1,1 +1,1 @@
-"""What the store and the rosters say about agents: results of tests, skills, trust, work done."""
+"""Evidence about agents from the store and the rosters: test results, skills, trust, and finished work."""

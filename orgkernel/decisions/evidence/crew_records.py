@@ -1,4 +1,4 @@
-"""What is stored about the work and the person of an agent: its birth, its roles, its episodes, its personality.
+"""Stored records about an agent: identity, commissions, episodes and personality.
 
 Times are seconds since 1970-01-01 UTC.
 """
@@ -14,16 +14,16 @@ OutcomeKind = Literal["intent", "cognitive_skill", "procedure", "tool"]
 EpisodeOutcome = Literal["success", "failure"]
 OUTCOMES: tuple[EpisodeOutcome, ...] = ("success", "failure")
 RECENT = 20
-"""So many outcomes of an agent are kept in their order."""
+"""The number of an agent's latest outcomes that are kept in order."""
 
 
 class OpenBlocker(msgspec.Struct, frozen=True, gc=False):
-    """A question of an agent that no decision has answered."""
+    """An agent's question that no decision has answered."""
 
     blocker_id: str
     org_id: str
     agent_id: str
-    """Empty where nobody says who asks."""
+    """The agent that asks; empty if unknown."""
     session: str
     question: str
     fallback_action: str
@@ -32,7 +32,7 @@ class OpenBlocker(msgspec.Struct, frozen=True, gc=False):
 
 
 class OutcomeCount(msgspec.Struct, frozen=True, gc=False):
-    """How often work of one kind succeeded and failed in the hands of an agent."""
+    """The number of successes and failures of an agent in one kind of work."""
 
     agent_id: str
     org_id: str
@@ -44,7 +44,7 @@ class OutcomeCount(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceCounts(msgspec.Struct, frozen=True, gc=False):
-    """What the episodes of an agent add up to."""
+    """The totals of an agent's episodes."""
 
     agent_id: str
     org_id: str
@@ -56,10 +56,10 @@ class ServiceCounts(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def episodes(self) -> int:
-        """How many episodes are recorded."""
+        """The number of recorded episodes."""
         return self.successes + self.failures
 
-    def counting(self, episode: Episode) -> ServiceCounts:
+    def add_episode(self, episode: Episode) -> ServiceCounts:
         """The counts with one more episode."""
         is_success = episode.outcome == "success"
         return ServiceCounts(
@@ -69,22 +69,22 @@ class ServiceCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 def build_empty_service(episode: Episode) -> ServiceCounts:
-    """The counts of the agent of an episode before its first one."""
+    """The empty counts of an agent before the given episode, its first."""
     return ServiceCounts(episode.agent_id, episode.org_id, 0, 0, "", episode.at)
 
 
 class AgentIdentity(msgspec.Struct, frozen=True, gc=False):
-    """Who an agent is, whatever roles it fills: its key, and when it was born into the organization."""
+    """An agent's identity, independent of its roles: its key, and when it was created in the organization."""
 
     agent_id: str
     org_id: str
     did: str
-    """`did:key:…`: the public key itself."""
+    """The public key as `did:key:…`."""
     born_at: float
 
 
 class Commission(msgspec.Struct, frozen=True, gc=False):
-    """An agent was put to work in a role."""
+    """A stored commission of an agent in a role."""
 
     agent_id: str
     org_id: str
@@ -92,14 +92,14 @@ class Commission(msgspec.Struct, frozen=True, gc=False):
     at: float
     actor: str
     snapshot: str
-    """The digest of the documents by which it was commissioned."""
+    """The digest of the documents at the time of the commission."""
 
 
 class Personality(msgspec.Struct, frozen=True, gc=False):
     """Five traits, each from 0 to 1.
 
     >>> calm = Personality(neuroticism=0.1)
-    >>> round(calm.distance_to(Personality()), 3)
+    >>> round(calm.measure_distance(Personality()), 3)
     0.4
     """
 
@@ -115,7 +115,7 @@ class Personality(msgspec.Struct, frozen=True, gc=False):
 
 
 class PersonalityObservation(msgspec.Struct, frozen=True, gc=False):
-    """The personality of an agent, as somebody measured it."""
+    """A measured personality of an agent."""
 
     agent_id: str
     org_id: str
@@ -125,7 +125,7 @@ class PersonalityObservation(msgspec.Struct, frozen=True, gc=False):
 
 
 class Episode(msgspec.Struct, frozen=True):
-    """A piece of work, by reference: what it was about is kept elsewhere."""
+    """A piece of work, by reference. Its content is kept elsewhere."""
 
     episode_id: str
     org_id: str
@@ -135,19 +135,19 @@ class Episode(msgspec.Struct, frozen=True):
     role_id: str | None = None
     intent: str | None = None
     tier: str | None = None
-    """The capability tier that did it, such as `T2`."""
+    """The capability tier that did the work, such as `T2`."""
     cognitive_skill: str | None = None
     procedure: str | None = None
     skills: tuple[str, ...] = ()
-    """Skills that were exercised."""
+    """The skills that were exercised."""
     tools: tuple[str, ...] = ()
-    """Tools that were called."""
+    """The tools that were called."""
     reference: str = ""
-    """Where the content is kept."""
+    """The location of the content."""
     digest: str = ""
-    """SHA-256 of the content."""
+    """The SHA-256 of the content."""
     number: int = 0
-    """In the order in which episodes were stored."""
+    """The position in the order of storage."""
 
 
 class RankMove(msgspec.Struct, frozen=True):
@@ -155,7 +155,7 @@ class RankMove(msgspec.Struct, frozen=True):
 
     at: str
     before: str | None
-    """None where the rank followed from trust or the role."""
+    """The rank before; None if it followed from trust or the role."""
     after: str | None
     actor: str
     reason: str
@@ -165,7 +165,7 @@ OrgStatusKind = Literal["alert", "watch"]
 
 
 class OrgStatus(msgspec.Struct, frozen=True, gc=False):
-    """The alert or the watch of an organization, as somebody recorded it."""
+    """The recorded alert or watch of the organization."""
 
     org_id: str
     kind: OrgStatusKind

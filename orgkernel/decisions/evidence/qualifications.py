@@ -1,8 +1,7 @@
-"""Qualifications on evidence: whether a test counts as passed now, what it is measured against, and whether it drifts.
+"""Qualifications: whether a test is currently passed, its baseline, and its drift.
 
-Nothing of this is stored: it follows from the recorded results, from what the documents declare now, and from the time. A
-result that says nothing about what was tested, or about how many cases its score rests on, does not count where the
-documents ask for it.
+Standings are not stored. They follow from the recorded results, the current declarations and the time. If the documents
+require it, a result without the digests of the tested parts or without a sample size is not valid.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from orgkernel.decisions.evidence.state_view import QualificationResult, StateView
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Qualification
 from orgkernel.graph.questions import OrgView
@@ -34,24 +33,24 @@ StandingCode = Literal[
     "EXPIRED",
 ]
 LEVEL_SCORES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-"""The score that is needed for level 2, 3, 4, 5, 6 and 7, where a qualification declares no highest level."""
+"""The scores needed for levels 2 to 7, if a qualification declares no highest level."""
 
 ALARM, CRITICAL = 2.0, 3.0
-"""Standard deviations from the baseline."""
+"""Distances from the baseline, in standard deviations."""
 FEWEST_RUNS = 3
-"""Runs before the latest: with fewer, a standard deviation says nothing."""
+"""The lowest number of earlier runs. With fewer, a standard deviation is meaningless."""
 LEAST_SIGMA = 0.01
-"""A test whose score never varied has no standard deviation to compare with; then a hundredth stands for it."""
+"""The lowest standard deviation, used for a test whose score never varied."""
 DriftOutcome = Literal["none", "alarm", "critical", "too_few_runs"]
 
 
 class Drift(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the latest run of a test lies from the first."""
+    """The distance of the latest run of a test from the first one."""
 
     outcome: DriftOutcome
     text: str
     runs: int
-    """Valid runs before the latest, the baseline among them."""
+    """The number of valid runs before the latest, including the baseline."""
     baseline: float
     latest: float
     sigma: float | None = None
@@ -60,24 +59,24 @@ class Drift(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QualificationStanding(msgspec.Struct, frozen=True, kw_only=True):
-    """A test and an agent: whether it counts as passed, with the evidence."""
+    """The standing of an agent in a test: whether it is passed, with the evidence."""
 
     qualification: str
     name: str
     passed: bool
-    """Whether it counts as passed now."""
+    """Whether it is currently passed."""
     code: StandingCode
     text: str
     threshold: float | None
     expires_at: str | None
-    """When the latest result stops counting."""
+    """The time when the latest result expires."""
     latest: QualificationResult | None
-    """The latest result that is not invalidated."""
+    """The latest valid result."""
     baseline: QualificationResult | None
-    """The first result that is not invalidated and was passed."""
+    """The first valid result that was passed."""
     drift: Drift | None
     runs: int
-    """Recorded results, invalid ones included."""
+    """The number of recorded results, including invalid ones."""
     why: tuple[Why, ...]
 
 
@@ -93,7 +92,7 @@ class QualificationRecord(msgspec.Struct, frozen=True, kw_only=True):
     org_id: str
     qualifications: tuple[QualificationStanding, ...]
     results: tuple[QualificationResult, ...]
-    """Oldest first, invalid ones included."""
+    """The results, oldest first, including invalid ones."""
     snapshot: str
     state_version: int
 
@@ -101,7 +100,7 @@ class QualificationRecord(msgspec.Struct, frozen=True, kw_only=True):
 def build_qualification_record(
     view: OrgView, state: StateView, agent_id: str, now: float
 ) -> QualificationRecord:
-    """How an agent stands in every test."""
+    """The standing of an agent in every test."""
     results = state.results.get(agent_id, ())
     names = dict.fromkeys((*view.records.qualifications, *(each.qualification for each in results)))
     return QualificationRecord(
@@ -117,12 +116,12 @@ def build_qualification_record(
 def find_valid_results(
     results: Sequence[QualificationResult], qualification: str
 ) -> list[QualificationResult]:
-    """The results in a test that nobody has invalidated, oldest first."""
+    """The valid results of a test, oldest first."""
     return [each for each in results if each.qualification == qualification and each.invalidated_at is None]
 
 
 def find_latest(results: Sequence[QualificationResult], qualification: str) -> QualificationResult | None:
-    """The latest result in a test that nobody has invalidated."""
+    """The latest valid result of a test."""
     for each in reversed(results):
         if each.qualification == qualification and each.invalidated_at is None:
             return each
@@ -132,16 +131,16 @@ def find_latest(results: Sequence[QualificationResult], qualification: str) -> Q
 def has_passed(
     records: OrgRecords, results: Sequence[QualificationResult], qualification: str, now: float
 ) -> bool:
-    """Whether the latest valid result is a pass that still counts, by what is declared now.
+    """Whether the latest valid result is a pass under the current declaration.
 
     A result that was recorded as failed stays failed, and without a declaration there is no threshold to reach.
     """
     return _get_standing_code(records, results, qualification, now) == "PASSED"
 
 
-def compute_end(declared: Qualification | None, result: QualificationResult) -> float | None:
-    """When a result stops counting; None for never."""
-    days = None if declared is None else declared.expires_after_days
+def compute_end(declaration: Qualification | None, result: QualificationResult) -> float | None:
+    """The time when a result expires; None for never."""
+    days = None if declaration is None else declaration.expires_after_days
     ends = [
         each
         for each in (result.expires_at, None if days is None else result.at + days * _DAY)
@@ -153,7 +152,7 @@ def compute_end(declared: Qualification | None, result: QualificationResult) -> 
 def build_passing_result(
     records: OrgRecords, agent_id: str, qualification: str, at: float
 ) -> QualificationResult:
-    """A result that counts by what is declared now, for whoever assumes that a test is passed."""
+    """A result that passes under the current declaration. Remedies assume it."""
     definition = records.qualifications.get(qualification)
     declared = Qualification() if definition is None else definition.record
     return QualificationResult(
@@ -187,7 +186,7 @@ def _get_standing_code(
 def decide_standing(
     records: OrgRecords, results: Sequence[QualificationResult], qualification: str, now: float
 ) -> QualificationStanding:
-    """How a test stands for the agent that these are the results of."""
+    """The standing in a test, from the results of an agent."""
     code = _get_standing_code(records, results, qualification, now)
     definition, latest = records.qualifications.get(qualification), find_latest(results, qualification)
     declared = None if definition is None else definition.record
@@ -197,7 +196,7 @@ def decide_standing(
     why = (
         ()
         if definition is None
-        else (why_place(f"qualification {qualification} is declared", definition.place(*route, key=True)),)
+        else (cite_place(f"qualification {qualification} is declared", definition.place(*route, key=True)),)
     )
     return QualificationStanding(
         qualification=qualification,
@@ -222,7 +221,7 @@ def _explain(
     results: Sequence[QualificationResult],
     qualification: str,
 ) -> tuple[str, tuple[str, ...]]:
-    """The sentence, and the field of the declaration that it rests on."""
+    """The sentence for a standing, and the field of the declaration that it concerns."""
     if declared is None:
         return f"no document declares {quote(qualification)}", ()
     if latest is None:
@@ -244,24 +243,23 @@ def _explain(
         return f"{scored} and {size}, and {declared.min_sample_size} are required", ("min_sample_size",)
     if code == "DIGEST_DIFFERS":
         names = [name for name, digest in declared.digests.items() if latest.digests.get(name) != digest]
-        return f"{scored}, but of something else than is declared now: {listing(names)}", ("digests",)
+        return f"{scored}, but its digests differ from those declared now: {listing(names)}", ("digests",)
     if code == "EXPIRED":
         end = compute_end(declared, latest)
         assert end is not None
         field = ("expires_after_days",) if latest.expires_at is None or end < latest.expires_at else ()
-        return f"{scored} and stopped counting at {as_utc(end)}", field
+        return f"{scored} and expired at {as_utc(end)}", field
     sample = "" if latest.sample_size is None else f" in {latest.sample_size} cases"
     return f"{scored}{sample}, and {declared.threshold:g} is required", ("threshold",)
 
 
 def decide_drift(runs: Sequence[QualificationResult]) -> Drift | None:
-    """Whether the latest valid run has drifted away from the baseline; None without a baseline.
+    """Whether the latest valid run has drifted from the baseline; None if there is no baseline.
 
     distance = (latest - baseline) / sigma; an alarm from 2 on, critical from 3 on, in either direction. Sigma is the
-    largest of three: the sample standard deviation of the runs before the latest, which is how much the score varies from
-    run to run; the standard error of the latest score, sqrt(p (1 - p) / n) with p the mean of the runs before it and n its
+    largest of three: the sample standard deviation of the runs before the latest, the variation from run to run; the standard error of the latest score, sqrt(p (1 - p) / n) with p the mean of the runs before it and n its
     sample size, where that is known, because a small sample varies by itself; and 0.01, so that a score that never varied
-    has one. The latest run is not part of its own yardstick: it would widen it.
+    has one. The latest run is not included in sigma, because it would widen it.
     """
     baseline = next((number for number, each in enumerate(runs) if each.passed), None)
     if baseline is None or len(runs) - baseline < 2:
@@ -288,9 +286,9 @@ def decide_drift(runs: Sequence[QualificationResult]) -> Drift | None:
 
 
 def compute_level_for_score(score: float) -> int:
-    """The highest level that a score reaches by itself.
+    """The highest level that a score reaches.
 
-    >>> [level_for_score(score) for score in (0.49, 0.5, 0.8, 1)]
+    >>> [compute_level_for_score(score) for score in (0.49, 0.5, 0.8, 1)]
     [1, 2, 5, 7]
     """
     return 1 + sum(score >= each for each in LEVEL_SCORES)

@@ -1,4 +1,4 @@
-"""The skills that roles ask for, in one table: what an agent is measured against, and what it is commissioned with."""
+"""The skills that roles require, in one table, for profiles and commissions of agents."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 
 _MOST_KEPT = 4_096
-"""Sets of roles whose skills are kept for a view."""
+"""The number of cached sets of roles for each view."""
 
 
 class RoleSkill(msgspec.Struct, frozen=True):
-    """A skill that at least one of some roles asks for."""
+    """A skill that at least one of some roles names."""
 
     skill: str
     required: int
-    """The lowest level, of the role that asks for the most."""
+    """The highest of the lowest levels that the roles require."""
     optional: bool
-    """Whether every role that names it leaves it open."""
+    """Whether it is optional in every role that names it."""
     edge: Edge
-    """The statement of the role that asks for the most."""
+    """The edge of the role with the highest requirement."""
 
 
 class CommissionPlan(msgspec.Struct, frozen=True):
     """The skills that an agent is given with its roles."""
 
     skills: tuple[str, ...]
-    """Prerequisites first."""
+    """The skills to give, prerequisites first."""
     skipped: tuple[tuple[str, str], ...] = ()
-    """Skills that it cannot be given, each with the prerequisite that it lacks."""
+    """Skills that cannot be given, each with its missing prerequisite."""
 
 
 def find_skills_of_roles(view: OrgView, roles: Iterable[str]) -> Mapping[str, RoleSkill]:
-    """Every skill that the roles ask for, in the order in which they name it first.
+    """Every skill that the roles name, in the order in which they are first named.
 
-    Where several name one skill, the highest level of those that require it counts, or of all if none does.
+    If several roles name one skill, the highest level of those that require it applies, or of all if it is optional in each.
     """
     return _find_skills(view, tuple(roles))
 
@@ -48,7 +48,7 @@ def find_skills_of_roles(view: OrgView, roles: Iterable[str]) -> Mapping[str, Ro
 def _find_skills(view: OrgView, roles: tuple[str, ...]) -> Mapping[str, RoleSkill]:
     role_skills: dict[str, RoleSkill] = {}
     for role_id in roles:
-        for edge in view.skills_of(role_id):
+        for edge in view.list_skills(role_id):
             need, _, level = edge.attribute.partition(":")
             skill = RoleSkill(edge.target, int(level), need == "optional", edge)
             known = role_skills.get(edge.target)
@@ -67,8 +67,8 @@ def list_universal_skills(view: OrgView) -> tuple[str, ...]:
 def plan_commission(view: OrgView, roles: Iterable[str], levels: Mapping[str, int]) -> CommissionPlan:
     """The skills for some roles: universal ones and those that a role requires, each after its prerequisites.
 
-    A prerequisite that is given in the same act counts, whatever its level: chained skills begin together. Any other has
-    to be held at its level, as `levels` says; without it, its skill and whatever builds on that are skipped.
+    A prerequisite that is given in the same act is enough, whatever its level: chained skills begin together. Any other
+    must be held at its level according to `levels`; if it is not, its skill and everything that builds on it are skipped.
     """
     roles = tuple(roles)
     role_skills = find_skills_of_roles(view, roles)
@@ -92,13 +92,13 @@ def _place_skill(
     lacking: dict[str, str],
     above: tuple[str, ...],
 ) -> None:
-    """Put a skill behind its prerequisites, or among those that lack one."""
+    """Put a skill after its prerequisites, or among those that lack one."""
     if skill in order or skill in lacking:
         return
     for needed, lowest in view.records.skills[skill].record.prerequisite_levels.items():
         if levels.get(needed, 0) >= lowest:
             continue
-        if needed in above or needed == skill:  # a cycle (ORG314): nobody can begin
+        if needed in above or needed == skill:  # a cycle (ORG314): no agent can begin with it
             lacking[skill] = needed
             return
         if needed in wanted:

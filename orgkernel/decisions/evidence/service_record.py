@@ -1,4 +1,4 @@
-"""What the work of an agent adds up to, computed from what is stored: success rate, trajectory, drift of personality."""
+"""Summarize the work of an agent from stored records: success rate, trajectory, drift of personality."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import msgspec
 
 from orgkernel.decisions.evidence.crew_records import Personality, ServiceCounts
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.graph.questions import OrgView
 
 Trajectory = Literal["improving", "steady", "declining", "unknown"]
 LEAST_EPISODES = 6
-"""With fewer outcomes there is no trajectory."""
+"""The lowest number of outcomes for a trajectory."""
 LEAST_CHANGE = 0.1
-"""By so much the success rate of the newer half has to differ from that of the older half."""
+"""The lowest difference of success rates between the newer and the older half."""
 FORMULA = (
     f"the success rate of the newer half of the last 20 outcomes less that of the older half: improving from "
     f"+{LEAST_CHANGE:g}, declining from -{LEAST_CHANGE:g}; unknown below {LEAST_EPISODES} outcomes"
@@ -29,14 +29,14 @@ class ServiceSummary(msgspec.Struct, frozen=True):
     successes: int = 0
     failures: int = 0
     success_rate: float | None = None
-    """Successes by episodes; None without any."""
+    """Successes divided by episodes; None if there are none."""
     trust_trajectory: Trajectory = "unknown"
     trajectory_formula: str = FORMULA
     last_at: float | None = None
 
 
 def summarize_service(counts: ServiceCounts | None) -> ServiceSummary:
-    """The summary of what was counted.
+    """The summary of an agent's counts.
 
     >>> counts = ServiceCounts("worf", "shop", 8, 2, "--++++++++", 5.0)
     >>> summary = summarize_service(counts)
@@ -52,7 +52,7 @@ def summarize_service(counts: ServiceCounts | None) -> ServiceSummary:
 
 
 def find_trajectory(recent: str) -> Trajectory:
-    """Whether work succeeds more often than before, by the last outcomes, oldest first.
+    """Whether work succeeds more often than before, from the last outcomes, oldest first.
 
     >>> [find_trajectory(each) for each in ("+++++", "++++++", "+++---", "---+++", "-+-+-+-+")]
     ['unknown', 'steady', 'declining', 'improving', 'steady']
@@ -66,14 +66,14 @@ def find_trajectory(recent: str) -> Trajectory:
 
 
 class PersonalityDrift(msgspec.Struct, frozen=True):
-    """How far the observed personality of an agent is from the one in the roster."""
+    """The distance of an agent's observed personality from the one in the roster."""
 
     agent_id: str
     seed: Personality
     observed: Personality | None
-    """The latest observation; None where there is none."""
+    """The latest observation; None if there is none."""
     distance: float | None
-    """Euclidean."""
+    """The Euclidean distance."""
     limit: float
     alarm: bool
     observed_at: float | None
@@ -87,8 +87,8 @@ def decide_drift(view: OrgView, agent_id: str, state: StateView) -> PersonalityD
     latest = state.personalities.get(agent_id)
     place = definition.place("personality") if definition.record.personality else definition.place()
     why = (
-        why_place(f"the personality of {agent_id} in the roster", place),
-        why_place("the limit of drift", view.records.document.place("limits", "personality_drift")),
+        cite_place(f"the personality of {agent_id} in the roster", place),
+        cite_place("the limit of drift", view.records.document.place("limits", "personality_drift")),
     )
     if latest is None:
         return PersonalityDrift(agent_id, seed, None, None, limit, False, None, why)
@@ -99,6 +99,6 @@ def decide_drift(view: OrgView, agent_id: str, state: StateView) -> PersonalityD
 
 
 def get_seed_personality(view: OrgView, agent_id: str) -> Personality:
-    """The personality that a declared agent begins with."""
+    """The personality of a declared agent in the roster."""
     declared = view.records.agents[agent_id].record.personality
     return Personality() if declared is None else Personality(**msgspec.structs.asdict(declared))

@@ -1,4 +1,4 @@
-"""The level that is left of a skill: it is computed from what was recorded, and nothing has to run for it to be right."""
+"""The current level of a skill, computed from its record. No background job is needed."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ DAY = 86_400.0
 
 
 class SkillTerms(msgspec.Struct, frozen=True):
-    """What the documents say about holding a skill."""
+    """The declared terms of a skill."""
 
     skill: str
     decay_days: float
-    """Days without practice after which one level is lost."""
+    """The number of days without practice after which one level is lost."""
     prerequisites: tuple[tuple[str, int], ...] = ()
-    """Skills that have to be held first, each with its lowest level."""
+    """Skills that must be held first, each with its lowest level."""
 
 
 def compute_current_level(record: SkillRecord, decay_days: float, now: float) -> int:
-    """The level that is left: one less for each whole period without practice, and never less than 1.
+    """The current level: one less for each full period without practice, and never below 1.
 
-    A suspended skill does not decay, and no time has passed where the clock was set back.
+    A suspended skill does not decay. If the clock was set back, no time has passed.
 
     >>> record = SkillRecord("worf", "ship", "helm", 5, acquired_at=0, decays_from=0)
-    >>> [level_now(record, 14, days * DAY) for days in (0, 13.9, 14, 30, 9_999, -1)]
+    >>> [compute_current_level(record, 14, days * DAY) for days in (0, 13.9, 14, 30, 9_999, -1)]
     [5, 5, 4, 3, 1, 5]
     """
     if record.suspended:
@@ -39,17 +39,19 @@ def compute_current_level(record: SkillRecord, decay_days: float, now: float) ->
     return max(LOWEST, record.proficiency - periods)
 
 
-def terms_of(records: OrgRecords, skill: str) -> SkillTerms:
-    """What the documents say about a skill; of one that they do not declare, what holds for every skill."""
+def get_skill_terms(records: OrgRecords, skill: str) -> SkillTerms:
+    """The declared terms of a skill; for an undeclared one, the defaults."""
     definition = records.skills.get(skill)
     declared = Skill() if definition is None else definition.record
     return SkillTerms(skill, declared.decay_rate_days, tuple(declared.prerequisite_levels.items()))
 
 
-def compute_current_levels(records: OrgRecords, held: Iterable[SkillRecord], now: float) -> dict[str, int]:
-    """The level that is left of each declared skill that is not suspended."""
+def compute_current_levels(
+    records: OrgRecords, skill_records: Iterable[SkillRecord], now: float
+) -> dict[str, int]:
+    """The current level of each declared skill that is not suspended."""
     return {
         each.skill: compute_current_level(each, records.skills[each.skill].record.decay_rate_days, now)
-        for each in held
+        for each in skill_records
         if each.skill in records.skills and not each.suspended
     }

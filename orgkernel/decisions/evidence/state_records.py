@@ -1,4 +1,5 @@
-"""What a store remembers beside what decisions read (`decisions/evidence/state_view.py`): requests, keys, uses, audit rows.
+"""Stored records that decisions do not read: requests, keys, uses, audit rows (compare
+`decisions/evidence/state_view.py`).
 
 Times are seconds since 1970-01-01 UTC.
 """
@@ -14,14 +15,14 @@ from orgkernel.decisions.evidence.state_view import Grant, SkillSource, Waiver
 from orgkernel.documents.records import ToolLevel
 
 RequestKind = Literal["access", "command", "action"]
-"""A standing permission, one interactive command, or one single action; each has its own timer."""
+"""The kind of a request: a standing permission, one interactive command, or one single action. Each has its own timeout."""
 RequestStatus = Literal["pending", "approved", "denied", "expired"]
 Approval = Literal["once", "day", "always"]
 KeyScope = Literal["read", "request", "grant", "approve", "rank", "lock", "report", "admin"]
-"""What a key is good for; `admin` for everything, keys included."""
+"""The scope of an API key; `admin` includes all, even keys."""
 SCOPES: tuple[KeyScope, ...] = ("read", "request", "grant", "approve", "rank", "lock", "report", "admin")
 KEY_PREFIX = "orgk_"
-"""What every key begins with, so that one that got somewhere it should not be is recognized."""
+"""The prefix of every key, so a leaked key can be recognized."""
 
 AuditKind = Literal[
     "decision",
@@ -47,17 +48,17 @@ AuditKind = Literal[
 AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored", "unproven"]
 AuditVerdict = Literal["whole", "unproven", "changed"]
 Stream = Literal["decision", "history"]
-"""Decisions and usage are kept for a shorter time than the history of what was granted, so each has its own chain."""
+"""The audit chains. Decisions and usage are kept for a shorter time than the history of grants, so each has its own chain."""
 _SHORT: frozenset[AuditKind] = frozenset({"decision", "usage"})
 
 
-def stream_of(kind: AuditKind) -> Stream:
-    """The chain a row of this kind belongs to."""
+def get_stream(kind: AuditKind) -> Stream:
+    """The chain of rows of this kind."""
     return "decision" if kind in _SHORT else "history"
 
 
 class PermissionRequest(msgspec.Struct, frozen=True):
-    """Somebody asks for a permission.
+    """A stored request for a permission.
 
     >>> from orgkernel import PermissionRequest
     >>> PermissionRequest("r-1", "agent:clerk", ("tool:browser_agent",), 0.0, 3600.0).status
@@ -73,7 +74,7 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     level: ToolLevel = "full"
     waives: tuple[Waiver, ...] = ()
     org_id: str | None = None
-    """The organization it is for; `*` for all of them."""
+    """The organization of the request; `*` for all of them."""
     channel: str | None = None
     session: str | None = None
     reason: str = ""
@@ -84,19 +85,19 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     status: RequestStatus = "pending"
     responder: str | None = None
     response: str | None = None
-    """`once`, `day`, `always` or `deny`."""
+    """The answer: `once`, `day`, `always` or `deny`."""
     response_at: float | None = None
     grant_id: str | None = None
     action: str | None = None
-    """The only action that is asked for; None for every action of the level."""
+    """The only requested action; None for every action of the level."""
     input_digest: str | None = None
-    """SHA-256 of the only input that is asked for; None for every input."""
+    """SHA-256 of the only input that the request is for; None for every input."""
     snapshot: str | None = None
-    """The only version of the documents it is asked for: the digest of the organization's snapshot; None for every version."""
+    """The digest of the only version of the documents that the request is for; None for every version."""
 
 
 def grant_asked_for(request: PermissionRequest) -> Grant:
-    """The grant that a request asks for; it has no id yet."""
+    """The grant that a request asks for. It has no id yet."""
     return Grant(
         "", request.requester, request.resources, request.level, request.waives, request.org_id or "", request.channel,
         request.session, action=request.action, input_digest=request.input_digest,
@@ -105,14 +106,14 @@ def grant_asked_for(request: PermissionRequest) -> Grant:
 
 
 class ApiKey(msgspec.Struct, frozen=True):
-    """A key without its secret, of which only the SHA-256 is kept."""
+    """An API key without its secret. Only the SHA-256 of the secret is stored."""
 
     key_id: str
     name: str
     scopes: tuple[KeyScope, ...]
     created_at: float
     agent_id: str | None = None
-    """The agent that uses it: such a key can never issue or approve for that agent."""
+    """The agent that uses it. Such a key can never issue or approve for that agent."""
     created_by: str = ""
     expires_at: float | None = None
     revoked_at: float | None = None
@@ -120,12 +121,12 @@ class ApiKey(msgspec.Struct, frozen=True):
     """The person who uses it, or who runs the agent that does."""
 
     def is_active(self, now: float) -> bool:
-        """Whether it still opens anything."""
+        """Whether it is still valid."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 class GrantUse(msgspec.Struct, frozen=True):
-    """One use of a grant, and the audit row of the decision that used it."""
+    """One use of a grant, with the audit row of its decision."""
 
     grant_id: str
     at: float
@@ -133,7 +134,7 @@ class GrantUse(msgspec.Struct, frozen=True):
 
 
 class ToolUsage(msgspec.Struct, frozen=True):
-    """How often an agent has really called a tool."""
+    """The number of calls of a tool by an agent."""
 
     agent_id: str
     tool_id: str
@@ -148,7 +149,7 @@ SkillActivity = Literal["acquired", "exercised", "assessed", "raised", "suspende
 
 
 class SkillAssessment(msgspec.Struct, frozen=True):
-    """One change of a skill of an agent, as it was written into the history."""
+    """One change of an agent's skill, as recorded in the history."""
 
     assessment_id: int
     org_id: str
@@ -157,14 +158,14 @@ class SkillAssessment(msgspec.Struct, frozen=True):
     at: float
     activity: SkillActivity
     proficiency: int
-    """The level afterwards."""
+    """The level after the change."""
     source: SkillSource
     actor: str
     note: str = ""
 
 
 class ReportReceipt(msgspec.Struct, frozen=True):
-    """What became of a report that was handed in.
+    """The result of submitting a report.
 
     >>> from orgkernel import ReportReceipt
     >>> ReportReceipt("stored", 7).number
@@ -172,17 +173,19 @@ class ReportReceipt(msgspec.Struct, frozen=True):
     """
 
     outcome: Literal["stored", "known", "expired"]
-    """It is new; it was there already; it is older than reports are kept, and there is a later one."""
+    """`stored` for a new report; `known` for one that was stored before; `expired` for one older than reports are kept,
+    if a later one exists.
+    """
     number: int | None
-    """Of the report; None for one that is not kept."""
+    """The number of the report; None if it was not stored."""
 
 
 INPUT_DIGEST = "input_sha256"
-"""In the detail of a decision about a call: the SHA-256 of its arguments."""
+"""A key in the detail of a decision about a call: the SHA-256 of its arguments."""
 
 
 class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is written down about one decision or one change.
+    """The audit entry of one decision or one change.
 
     `kind` and `activity` say what happened: a decision and its outcome, a grant and `created`, `used`, `expired` or
     `revoked`. Texts are masked when they are written; names of credentials may appear, their values never do.
@@ -191,23 +194,23 @@ class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: AuditKind
     at: float
     activity: str = ""
-    """Of a decision: allow, deny or ask; else what was done."""
+    """For a decision: allow, deny or ask. For a change: the act."""
     subject: str = ""
-    """Whom it is about, `kind:ID`."""
+    """The subject as `kind:ID`."""
     actor: str = ""
-    """Who did it, where that is somebody else."""
+    """The actor, if it is not the subject."""
     action: str = ""
     resource: str = ""
     code: str = ""
-    """The decision's reason code."""
+    """The reason code of the decision."""
     org_id: str = ""
     relationship: str = ""
-    """Of the subject, where it has one; `unknown` for a sender nobody knows."""
+    """The relationship of the subject, if it has one; `unknown` for a sender who is not in the directory."""
     channel: str = ""
     sender: str = ""
     session: str = ""
     record_id: str = ""
-    """The grant, request, key or lock it is about."""
+    """The grant, request, key or lock of the entry."""
     level: str = ""
     grants: tuple[str, ...] = ()
     policies_matched: tuple[str, ...] = ()
@@ -215,13 +218,13 @@ class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     snapshot: str = ""
     state_version: int = 0
     seconds: float | None = None
-    """How long it took."""
+    """The duration in seconds."""
     reason: str = ""
     detail: Mapping[str, Any] | None = None
 
 
 class AuditRow(msgspec.Struct, frozen=True):
-    """An entry as it stands in the chain of its writer."""
+    """An entry in the chain of its writer."""
 
     writer: str
     stream: Stream
@@ -237,35 +240,35 @@ class AuditRow(msgspec.Struct, frozen=True):
 
 
 def audit_id(writer: str, stream: str, sequence: int) -> str:
-    """The name of a row: which chain, and where in it."""
+    """The name of a row: its chain, and its position in it."""
     return f"{writer}:{stream}:{sequence}"
 
 
 class AuditFilter(msgspec.Struct, frozen=True):
-    """Which rows: every field that is set has to hold."""
+    """A filter for rows. Every field that is set must match."""
 
     since: float | None = None
     until: float | None = None
     kind: str | None = None
     activity: str | None = None
     subject: str | None = None
-    """`kind:ID`, or `kind:` for all of a kind."""
+    """A subject as `kind:ID`, or `kind:` for all subjects of a kind."""
     channel: str | None = None
     relationship: str | None = None
     record_id: str | None = None
 
 
 class AuditFinding(msgspec.Struct, frozen=True):
-    """Something about the audit that is not as it was written."""
+    """A difference between the audit and what was written."""
 
     problem: AuditProblem
     row: str
-    """The name of the row; of a checkpoint, the writer."""
+    """The name of the row; for a checkpoint, the writer."""
     message: str
 
 
 class AcceptedFinding(msgspec.Struct, frozen=True):
-    """A finding about the audit that somebody has accepted."""
+    """A finding about the audit that was accepted."""
 
     at: float
     actor: str
@@ -276,20 +279,20 @@ class AcceptedFinding(msgspec.Struct, frozen=True):
 
 
 class ContractRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A contract that was stored. Rows are only added, and each has the digest of the row before it."""
+    """A stored contract. Rows are only added, and each contains the digest of the row before it."""
 
     org_id: str
     sequence: int
-    """Its place among the contracts of the organization, from 1."""
+    """The position among the contracts of the organization, from 1."""
     kind: str
-    """Such as `result`."""
+    """The kind, such as `result`."""
     record_id: str
     brief_id: str | None
     session: str | None
     at: float
-    """When it was stored."""
+    """The time when it was stored."""
     actor: str
-    """Who stored it."""
+    """The actor who stored it."""
     previous: str
     digest: str
     body: dict[str, Any]
@@ -297,45 +300,45 @@ class ContractRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HandoffRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A hand-off that was permitted and written down. Rows are only added, and each has the digest of the row before it."""
+    """A hand-off that was permitted and recorded. Rows are only added, and each contains the digest of the row before it."""
 
     org_id: str
     number: int
-    """Its place among the hand-offs of the organization, from 1."""
+    """The position among the hand-offs of the organization, from 1."""
     handoff_id: str
     at: float
     sender: str
-    """Who handed the work down, such as `agent:ID` or `role:ID`."""
+    """The sender, such as `agent:ID` or `role:ID`."""
     receiver: str
-    """The role that got the work, as `role:ID`."""
+    """The receiving role, as `role:ID`."""
     holder: str
-    """Who does the work: an agent in that role, or the role where nobody said which."""
+    """The worker: an agent in that role, or the role if no agent was named."""
     session: str
-    """The session that does the work."""
+    """The session of the worker."""
     from_session: str | None
     """The session of the sender."""
     brief: str | None
-    """Id of the brief that was handed down."""
+    """The id of the brief that was handed down."""
     mission: str | None
-    """Id of the brief that this one is derived from."""
+    """The id of the brief that it is derived from."""
     token: int | None
-    """Token of the claim of the files that the brief owns; null if it owns none."""
+    """The token of the claim of the brief's files; null if it owns none."""
     depth: int | None
-    """How many hand-offs lie above the sender."""
+    """The number of hand-offs above the sender."""
     on_behalf_of: str | None
-    """Who triggered the run."""
+    """The principal that triggered the run."""
     queue_mode: str
     session_key: str
     code: str
-    """What gives the right, such as `CHAIN_OF_COMMAND`."""
+    """The source of the right, such as `CHAIN_OF_COMMAND`."""
     obligations: tuple[str, ...]
-    """What goes with the work, such as `preflight:force_push`."""
+    """The obligations that go with the work, such as `preflight:force_push`."""
     expires_at: float
-    """When the work counts as ended if neither a result is stored nor its claim extended."""
+    """The time when the work counts as ended, unless a result is stored or its claim is extended."""
     snapshot: str
-    """Digest of the organization that was decided by."""
+    """The digest of the organization at the time of the decision."""
     actor: str
-    """Who wrote it down."""
+    """The actor who recorded it."""
     reason: str
     previous: str
     digest: str

@@ -1,6 +1,6 @@
-"""What decisions read of the state: a value, made by `state/` and passed in with the time.
+"""The stored state that decisions read: a value that `state/` builds and callers pass in together with the time.
 
-Everything is keyed by whom or what it is about, so that a question looks at its own rows and never at those of others.
+All rows are keyed by subject or resource, so a question reads only its own rows.
 Times are seconds since 1970-01-01 UTC. Subjects are written `agent:ID`, `person:ID`, `role:ID`, `system:ID`,
 `webhook:ID`, and in grants and restrictions also `relationship:NAME` and `tag:NAME`; resources `tool:ID`,
 `tool:ID:GLOB`, `credential:ID` and `data:TIER`.
@@ -31,23 +31,23 @@ Lifecycle = Literal["registered", "probationary", "active", "suspended", "decomm
 STOPPED: tuple[Lifecycle, ...] = ("suspended", "decommissioned")
 """The lifecycles of agents that were at work and were stopped."""
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
-"""What a grant may lift; nothing else can ever be waived."""
+"""A ceiling that a grant can waive. Nothing else can be waived."""
 ALL_ORGANIZATIONS = "*"
-"""Written in place of an organization, by whoever means all of them."""
+"""The word for all organizations, in place of an id."""
 
 
 class AgentState(msgspec.Struct, frozen=True, gc=False):
-    """What changes about an agent: the roster declares it, the store owns these values."""
+    """The stored state of an agent. The roster declares the agent; the store has these values."""
 
     agent_id: str
     rank: str | None = None
     trust: float | None = None
-    """Mean of the trust before any outcome, 0 to 1 (`decisions/evidence/trust.py`)."""
+    """The mean of the trust before any outcome, 0 to 1 (`decisions/evidence/trust.py`)."""
     lifecycle: Lifecycle = "active"
     org_id: str = ""
-    """The organization it is stored for. What is stored for all of them (`*`) can lower a rank and never raise it."""
+    """The organization of the state. A state for all organizations (`*`) can lower a rank and never raise it."""
     successes: int = 0
-    """Pieces of work that are recorded as successful."""
+    """The number of recorded successes."""
     failures: int = 0
 
 
@@ -65,7 +65,7 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
     level: ToolLevel = "full"
     waives: tuple[Waiver, ...] = ()
     org_id: str = ALL_ORGANIZATIONS
-    """The organization it holds in; `*` for all of them."""
+    """The organization of the grant; `*` for all of them."""
     channel: str | None = None
     session: str | None = None
     reason: str = ""
@@ -74,29 +74,29 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
     expires_at: float | None = None
     revoked_at: float | None = None
     uses_left: int | None = None
-    """How often it can still be used; None for without limit."""
+    """The number of uses left; None for unlimited."""
     request_id: str | None = None
-    """The request it answers."""
+    """The request that it answers."""
     action: str | None = None
-    """The only action it gives; None for every action of its level."""
+    """The only action that it permits; None for every action of its level."""
     input_digest: str | None = None
-    """SHA-256 of the only input it is good for; None for every input."""
+    """The SHA-256 of the only input that it permits; None for every input."""
     snapshot: str | None = None
-    """The only version of the documents it is good for: the digest of the organization's snapshot; None for every version."""
+    """The digest of the only version of the documents that it applies to; None for every version."""
     asleep_since: float | None = None
-    """Since when it gives nothing because no document declared its subject; None while it is awake."""
+    """The time since when it is asleep: it has no effect, because no document declared its subject. None if it is awake."""
 
 
 class Restriction(msgspec.Struct, frozen=True, gc=False):
-    """A stored upper bound; it lowers whatever the order in which it was issued."""
+    """A stored ceiling. The order in which restrictions were issued has no effect."""
 
     restriction_id: str
     subject: str
     resources: tuple[str, ...]
     level: ToolLevel = "none"
-    """The most that is left."""
+    """The highest level that it allows."""
     org_id: str = ALL_ORGANIZATIONS
-    """The organization it holds in; `*` for all of them."""
+    """The organization of the restriction; `*` for all of them."""
     reason: str = ""
     issued_by: str = ""
     issued_at: float = 0.0
@@ -105,7 +105,7 @@ class Restriction(msgspec.Struct, frozen=True, gc=False):
 
 
 class QualificationResult(msgspec.Struct, frozen=True, gc=False):
-    """The outcome of one test of an agent."""
+    """A stored result of an agent in a test."""
 
     agent_id: str
     qualification: str
@@ -114,52 +114,50 @@ class QualificationResult(msgspec.Struct, frozen=True, gc=False):
     at: float
     expires_at: float | None = None
     org_id: str = ""
-    """The organization whose qualification it is."""
+    """The organization that declares the qualification."""
     result_id: int = 0
     sample_size: int | None = None
-    """How many cases the score rests on; None where nobody said."""
+    """The number of cases behind the score; None if unknown."""
     digests: Mapping[str, str] = {}
-    """What was tested, by name: the digests of the model, the prompt, the test set …"""
+    """The digests of the tested parts by name: the model, the prompt, the test set …"""
     invalidated_at: float | None = None
-    """Since when it does not count any more, because somebody recorded a reason."""
+    """The time when the result was invalidated, with a recorded reason."""
     invalid_reason: str = ""
 
 
 SkillSource = Literal["commissioning", "qualification", "experience", "mentoring", "assessment"]
-"""Where a level comes from."""
+"""The source of a level."""
 SKILL_SOURCES: tuple[SkillSource, ...] = (
     "commissioning", "qualification", "experience", "mentoring", "assessment",
 )  # fmt: skip
 
 
 class SkillRecord(msgspec.Struct, frozen=True, gc=False):
-    """A skill that an agent holds, as it was last recorded. Which level is left of it now is computed
-    (`decisions/evidence/skill_levels.py`).
-    """
+    """The last record of an agent's skill. The current level is computed from it"""
 
     agent_id: str
     org_id: str
     skill: str
     proficiency: int
-    """1 to 7, at `decays_from`."""
+    """The level at `decays_from`, 1 to 7."""
     acquired_at: float
     last_exercised_at: float | None = None
     exercises: int = 0
     source: SkillSource = "assessment"
     suspended: bool = False
     decays_from: float = 0.0
-    """When the level was recorded last: acquired, exercised, assessed, raised, suspended or resumed."""
+    """The time of the last record: acquired, exercised, assessed, raised, suspended or resumed."""
 
 
 class ToolLock(msgspec.Struct, frozen=True, gc=False):
-    """An exclusive tool in somebody's hands."""
+    """A lock on an exclusive tool."""
 
     org_id: str
     tool_id: str
     holder: str
     """The agent that holds it, as `agent:ID`."""
     token: int
-    """Fencing token: each lock of a tool has a higher one than the lock before it."""
+    """The fencing token. Each lock of a tool has a higher one than the lock before it."""
     acquired_at: float
     expires_at: float | None = None
     reason: str = ""
@@ -167,75 +165,75 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
 
 PaceTierName = Literal["primary", "alternate", "contingent", "emergency"]
 RAISED = NO_NEW_HANDOFF | NO_NEW_WORK
-"""The tiers that take something away from a role."""
+"""The tiers that reduce what a role may do."""
 REPORT_COUNTS_FOR = 3_600.0
-"""Seconds for which a report says in which tier its role is: whoever falls silent is not held to its last word for ever."""
+"""The number of seconds for which the tier in a report is used, so a role that stops reporting is not held in it forever."""
 
 
 class StoredReport(msgspec.Struct, frozen=True):
-    """A SALUTE report as it was stored."""
+    """A stored SALUTE report."""
 
     number: int
-    """In the order in which reports were stored; never given twice."""
+    """The number in the order of storage. It is never reused."""
     org_id: str
     role_id: str
     agent_id: str
-    """The agent whose credential or folder it came by; empty where nobody says."""
+    """The agent whose credential or folder delivered it; empty if unknown."""
     agent_number: int
-    """The number its host gives the agent."""
+    """The agent's number in its host."""
     at: float
-    """When it was made: by its own clock, but not later than it arrived."""
+    """The time of the report by its own clock, but not later than its arrival."""
     received_at: float
     tier: PaceTierName
     body: Mapping[str, Any]
-    """The report itself, as the specification writes it."""
+    """The report in the form of the specification."""
 
 
 class StateView(msgspec.Struct, frozen=True):
-    """The state at one version. The empty one is that of an organization nothing was stored about."""
+    """The state at one version. The empty one is for an organization without stored rows."""
 
     version: int = 0
     agents: Mapping[str, AgentState] = MappingProxyType({})
-    """By agent id."""
+    """Agents, keyed by id."""
     grants: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
-    """By subject as the grant writes it; ones that expired since and revoked ones may be among them."""
+    """Grants, keyed by subject as the grant writes it. Expired and revoked ones can be included."""
     restrictions: Mapping[str, tuple[Restriction, ...]] = MappingProxyType({})
-    """By subject as the restriction writes it."""
+    """Restrictions, keyed by subject as the restriction writes it."""
     results: Mapping[str, tuple[QualificationResult, ...]] = MappingProxyType({})
-    """By agent id, oldest first."""
+    """Test results, keyed by agent id, oldest first."""
     locks: Mapping[str, ToolLock] = MappingProxyType({})
-    """By tool id."""
+    """Locks, keyed by tool id."""
     expired: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
-    """Grants that were noted as run out, by subject; they decide nothing and are told where they are missed."""
+    """Grants that were recorded as expired, keyed by subject. They decide nothing and appear only in explanations."""
     reports: Mapping[str, tuple[StoredReport, ...]] = MappingProxyType({})
-    """The latest reports by `role:ID`, and by `agent:ID` where an agent is known; newest first."""
+    """The latest reports, keyed by `role:ID`, and by `agent:ID` if the agent is known; newest first."""
     raised: frozenset[str] = frozenset()
-    """Those of their subjects whose newest report is of a raised tier: nearly always nobody."""
+    """The subjects whose newest report is of a raised tier. It is nearly always empty."""
     asleep: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
-    """Grants that sleep, by subject; they decide nothing and are told as drift."""
+    """Sleeping grants, keyed by subject. They decide nothing and are reported as drift."""
     skills: Mapping[str, tuple[SkillRecord, ...]] = MappingProxyType({})
-    """By agent id, in the order of skill ids."""
+    """Skill records, keyed by agent id, in the order of skill ids."""
     status: Mapping[str, OrgStatus] = MappingProxyType({})
-    """The recorded alert and watch of the organization, by `alert` and `watch`. What is not here, nobody has recorded."""
+    """The recorded alert and watch of the organization, keyed by `alert` and `watch`."""
     identities: Mapping[str, AgentIdentity] = MappingProxyType({})
-    """By agent id. Only the view of an organization has them, and all that follows."""
+    """Agent identities, keyed by agent id. This field and all below are set only in the view of one organization."""
     commissions: Mapping[str, tuple[Commission, ...]] = MappingProxyType({})
-    """By agent id, in the order of roles."""
+    """Commissions, keyed by agent id, in the order of roles."""
     service: Mapping[str, ServiceCounts] = MappingProxyType({})
-    """By agent id: what their episodes add up to."""
+    """Totals of episodes, keyed by agent id."""
     outcomes: Mapping[str, tuple[OutcomeCount, ...]] = MappingProxyType({})
-    """By agent id, in the order of kinds and names."""
+    """Outcome counts, keyed by agent id, in the order of kinds and names."""
     personalities: Mapping[str, PersonalityObservation] = MappingProxyType({})
-    """The latest observation by agent id."""
+    """The latest personality observations, keyed by agent id."""
     claims: ClaimIndex = NO_CLAIMS
-    """The claims of files that nobody has ended; leases that have run out may be among them."""
+    """File claims that were not released. Expired ones can be included."""
     all_claims: tuple[ClaimIndex, ...] = ()
-    """Those of every organization. Only the view of no organization has them: it says when something runs out."""
+    """The claims of every organization. Only the view of no organization has them, to find the next expiry."""
     blockers: Mapping[str, tuple[OpenBlocker, ...]] = MappingProxyType({})
-    """The open ones by agent id, in the order in which they were stored."""
+    """Open blockers, keyed by agent id, in the order of storage."""
 
     def get_lifecycle(self, agent_id: str) -> Lifecycle:
-        """The lifecycle of a declared agent: it is active until something else is stored."""
+        """The lifecycle of a declared agent. It is active until another one is stored."""
         stored = self.agents.get(agent_id)
         return "active" if stored is None else stored.lifecycle
 

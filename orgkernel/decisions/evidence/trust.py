@@ -1,8 +1,7 @@
-"""The trust in an agent: a Beta distribution over the outcomes of its work, with the counts it rests on.
+"""The trust in an agent: a Beta distribution over the outcomes of its work, with the counts behind it.
 
-The prior has the mean that the roster states, or that somebody recorded, and weighs as much as `trust_weight` outcomes. Each
-recorded success adds one to alpha, each failure one to beta. Where no mean is stated, nothing is known about an agent
-before its first outcome; from then on, its prior has the mean 0.5.
+The prior has the mean that the roster states or that was recorded, and weighs as much as `trust_weight` outcomes. Each
+recorded success adds one to alpha, each failure one to beta. If no mean is stated, the trust is unknown before the first outcome; after it, the prior has the mean 0.5.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _PRECISION = 1e-6
 
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about the trust in an agent."""
+    """The trust in an agent."""
 
     mean: float | None
-    """0 to 1; null where nothing is known."""
+    """The mean, 0 to 1; null if unknown."""
     alpha: float
     beta: float
     prior_mean: float | None
@@ -37,9 +36,9 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
 
     def __str__(self) -> str:
-        """In a few words, never a bare number.
+        """The distribution in a few words, never as a bare number.
 
-        >>> str(trust_from(0.5, 4, 6, 0)), str(trust_from(None, 4, 0, 0))
+        >>> str(compute_trust(0.5, 4, 6, 0)), str(compute_trust(None, 4, 0, 0))
         ('0.80 (alpha 8, beta 2; 6 of 6 succeeded)', 'unknown (no outcomes)')
         """
         if self.mean is None:
@@ -48,8 +47,8 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.mean:.2f} (alpha {self.alpha:g}, beta {self.beta:g}; {counts})"
 
 
-def trust_from(prior_mean: float | None, weight: float, successes: int, failures: int) -> Trust:
-    """The distribution that follows from a prior and counts."""
+def compute_trust(prior_mean: float | None, weight: float, successes: int, failures: int) -> Trust:
+    """The distribution for a prior and counts."""
     mean = UNSTATED_MEAN if prior_mean is None else prior_mean
     alpha, beta = weight * mean + successes, weight * (1 - mean) + failures
     is_known = prior_mean is not None or successes + failures > 0
@@ -64,22 +63,22 @@ def trust_from(prior_mean: float | None, weight: float, successes: int, failures
     )
 
 
-def trust_of(view: OrgView, state: StateView, agent_id: str) -> Trust:
-    """The trust in an agent now."""
+def get_trust(view: OrgView, state: StateView, agent_id: str) -> Trust:
+    """The current trust in an agent."""
     declared, stored = view.records.agents.get(agent_id), state.agents.get(agent_id)
     mean = None if declared is None else declared.record.trust
     if stored is not None and stored.trust is not None:
         mean = stored.trust
     weight = DEFAULT_WEIGHT if declared is None else declared.record.trust_weight
-    return trust_from(
+    return compute_trust(
         mean, weight, 0 if stored is None else stored.successes, 0 if stored is None else stored.failures
     )
 
 
-def credible_interval(trust: Trust) -> tuple[float, float]:
-    """The middle 95 % of the distribution.
+def compute_credible_interval(trust: Trust) -> tuple[float, float]:
+    """The central 95 % interval of the distribution.
 
-    >>> [round(each, 3) for each in credible_interval(trust_from(0.5, 2, 0, 0))]
+    >>> [round(each, 3) for each in compute_credible_interval(compute_trust(0.5, 2, 0, 0))]
     [0.025, 0.975]
     """
     tail = (1 - CREDIBLE) / 2
@@ -90,8 +89,8 @@ def credible_interval(trust: Trust) -> tuple[float, float]:
 
 @lru_cache(maxsize=1_024)
 def _compute_quantile(alpha: float, beta: float, share: float) -> float:
-    """The value below which a share of a Beta distribution lies: by tangents, and by halves where a tangent leads astray."""
-    if alpha <= 0 or beta <= 0:  # all of it lies at one end
+    """The value below which a share of a Beta distribution lies, found by tangents, and by bisection if a tangent fails."""
+    if alpha <= 0 or beta <= 0:  # all of the distribution is at one end
         return 0.0 if alpha <= 0 else 1.0
     low, high, value = 0.0, 1.0, alpha / (alpha + beta)
     for _ in range(_MOST_STEPS):
@@ -112,7 +111,7 @@ def _compute_share_below(alpha: float, beta: float, value: float) -> tuple[float
         lgamma(alpha + beta) - lgamma(alpha) - lgamma(beta) + alpha * log(value) + beta * log(1 - value)
     )
     density = front / (value * (1 - value))
-    # The fraction converges fast on the side of the mean it is made for.
+    # The fraction converges fast only on one side of the mean.
     if value < (alpha + 1) / (alpha + beta + 2):
         return front * _compute_continued_fraction(alpha, beta, value) / alpha, density
     return 1 - front * _compute_continued_fraction(beta, alpha, 1 - value) / beta, density

@@ -1,4 +1,4 @@
-"""What a brief says in an organization, whoever works on what: worked out once for a brief and a pair."""
+"""The failures and obligations that follow from a brief in an organization, computed once for a brief and a pair."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST = 256
 
 
 class BriefFacts(NamedTuple):
-    """What fails, and what is owed."""
+    """The failures and obligations of a brief."""
 
     briefs: HandoffBriefs
     failures: tuple[Failure, ...]
@@ -43,11 +43,11 @@ def _get_known(view: OrgView) -> _Known:
 
 
 def compute_brief_facts(view: OrgView, pair: HandoffPair, briefs: HandoffBriefs) -> BriefFacts:
-    """What the briefs say between a sender and a receiver."""
+    """The failures and obligations of the briefs for a sender and a receiver."""
     if briefs.brief is None and briefs.parent is None:
         return BriefFacts(NO_BRIEFS, (), pair.needs)
     known = _get_known(view)
-    # What is kept holds on to the briefs, so that no other ones get their ids; pairs are held on to by their view.
+    # The cache keeps the briefs alive, so no other object can get their ids. The view keeps the pairs alive.
     key = id(briefs.brief), id(briefs.parent), id(pair)
     facts = known.get(key)
     if facts is None or facts.briefs.brief is not briefs.brief or facts.briefs.parent is not briefs.parent:
@@ -72,4 +72,4 @@ def _find_facts(view: OrgView, pair: HandoffPair, briefs: HandoffBriefs) -> Brie
     owed = [*(pair.needs if brief is None else ()), *list_sacred_obligations(view, briefs)]
     if brief is not None and briefs.parent is None and brief.parent is None and pair.works_by_brief:
         owed.append("state:parent_brief")
-    return BriefFacts(briefs, tuple(map(Failure.of, findings)), tuple(owed))
+    return BriefFacts(briefs, tuple(map(Failure.from_finding, findings)), tuple(owed))

@@ -1,7 +1,7 @@
-"""The brief of a hand-off: whether it is sound, and whether it stays within the one of the sender.
+"""Check the brief of a hand-off: whether it is valid, and whether it stays within the brief of the sender.
 
-Fails closed: a brief that cannot be read, or whose parent nobody states, never opens anything. Of two globs, one is inside
-the other only if that is certain.
+Fails closed: a brief that cannot be read, or whose parent is not stated, never permits anything. One glob is inside
+another only if that is certain.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from orgkernel.decisions.handoff.permission import HandoffFinding, HandoffStep
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.decisions.work.contracts.findings import Route
 from orgkernel.decisions.work.contracts.reading import ReadContract, check_read_contract
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -25,7 +25,7 @@ _OF_SENDER = "the brief of the sender"
 
 
 class HandoffBriefs(msgspec.Struct, frozen=True):
-    """The brief that is handed down, and the one that the sender itself works by."""
+    """The brief that is handed down, and the brief that the sender itself follows."""
 
     brief: ReadContract | None = None
     parent: ReadContract | None = None
@@ -35,12 +35,12 @@ NO_BRIEFS = HandoffBriefs()
 
 
 def get_brief(read: ReadContract | None) -> Brief | None:
-    """The brief in a contract; None where there is none, or where it cannot be read."""
+    """The brief in a contract; None if there is none or it cannot be read."""
     return read.contract if read is not None and isinstance(read.contract, Brief) else None
 
 
 def find_brief_failures(briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
-    """What is wrong with the brief, by its own rules and beside the brief it is derived from."""
+    """The failures of the brief, by its own rules and compared with the brief that it is derived from."""
     read, parent = briefs.brief, briefs.parent
     for each, what in ((read, "the brief"), (parent, _OF_SENDER)):
         if each is not None and get_brief(each) is None:
@@ -54,14 +54,14 @@ def find_brief_failures(briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
             yield _build_finding("brief", _get_code(diagnostic), diagnostic)
     if brief.parent is not None and parent is None:
         text = f"the brief is derived from brief {quote(brief.parent)}, which is not stated"
-        why = (_why(read, ("parent",), "parent"),)
+        why = (_cite_brief(read, ("parent",), "parent"),)
         yield HandoffFinding("brief", "BRIEF_PARENT_UNSTATED", text, why, ("state the brief of the sender",))
 
 
 def _report_unreadable(read: ReadContract, what: str) -> HandoffFinding:
     errors = [each for each in read.diagnostics if each.severity is Severity.ERROR]
     message = errors[0].message if errors else f"a document of kind {quote(read.kind)} is not a brief"
-    why = tuple(why_place(each.message, each.place) for each in errors)
+    why = tuple(cite_place(each.message, each.place) for each in errors)
     return HandoffFinding("brief", "BRIEF_UNREADABLE", f"{what} cannot be read: {message}", why)
 
 
@@ -71,16 +71,16 @@ def _get_code(diagnostic: Diagnostic) -> str:
 
 
 def _build_finding(step: HandoffStep, code: str, diagnostic: Diagnostic) -> HandoffFinding:
-    why = (why_place(diagnostic.message, diagnostic.place),)
+    why = (cite_place(diagnostic.message, diagnostic.place),)
     return HandoffFinding(step, code, diagnostic.message, why, (diagnostic.help,) if diagnostic.help else ())
 
 
-def _why(read: ReadContract, route: Route, text: str) -> Why:
-    return why_place(text, read.place(route))
+def _cite_brief(read: ReadContract, route: Route, text: str) -> Why:
+    return cite_place(text, read.place(route))
 
 
 def find_wider_permissions(briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
-    """What the brief permits and the brief of the sender does not."""
+    """The permissions in the brief that the brief of the sender does not have."""
     brief, parent = get_brief(briefs.brief), get_brief(briefs.parent)
     if brief is None or parent is None or briefs.brief is None:
         return
@@ -88,15 +88,19 @@ def find_wider_permissions(briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
     if more:
         text = f"the brief permits {listing(more)}, which the brief of the sender does not permit"
         route: Route = ("spec", "scope", "destructive", brief.destructive.index(more[0]))
-        yield HandoffFinding("permissions", "PARENT_CAP", text, (_why(briefs.brief, route, "destructive"),))
+        yield HandoffFinding(
+            "permissions", "PARENT_CAP", text, (_cite_brief(briefs.brief, route, "destructive"),)
+        )
     for name in ("allow_billing", "allow_dependency_change"):
         if getattr(brief, name) and not getattr(parent, name):
             text = f"the brief sets {quote(name)}, which the brief of the sender does not"
-            why = (_why(briefs.brief, ("spec", "scope", name), name),)
+            why = (_cite_brief(briefs.brief, ("spec", "scope", name), name),)
             yield HandoffFinding("permissions", "PARENT_CAP", text, why)
     if brief.ship and not parent.ship:
         text = "the brief ships the work, which the brief of the sender does not"
-        yield HandoffFinding("permissions", "PARENT_CAP", text, (_why(briefs.brief, ("ship",), "ship"),))
+        yield HandoffFinding(
+            "permissions", "PARENT_CAP", text, (_cite_brief(briefs.brief, ("ship",), "ship"),)
+        )
 
 
 def find_wider_brief(
@@ -104,38 +108,36 @@ def find_wider_brief(
     file_scopes: Iterable[tuple[str, tuple[str, ...], tuple[Why, ...]]],
     root: str | None,
 ) -> Iterator[HandoffFinding]:
-    """Files that the brief owns and that lie outside of what the sender owns.
+    """The files of the brief that are outside of the sender's files.
 
-    `file_scopes` are those of the roles that take part: whose it is, the globs, and their lines.
+    `file_scopes` belong to the sender's roles: each has an owner, globs, and their lines.
     """
     brief, parent = get_brief(briefs.brief), get_brief(briefs.parent)
     if brief is None or briefs.brief is None:
         return
     bounds = [*file_scopes]
     if parent is not None and briefs.parent is not None:
-        line = _why(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
+        line = _cite_brief(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
         bounds.insert(0, (_OF_SENDER, parent.files_owned, (line,)))
     for whose, held, why in bounds:
         for number, owned in enumerate(brief.files_owned):
             if not any(is_glob_inside(owned, each, root) for each in held):
-                text = f"the brief owns {quote(owned)}, which is not surely within {whose}"
-                here = _why(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
+                text = f"the brief owns {quote(owned)}, which might be outside of {whose}"
+                here = _cite_brief(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
                 yield HandoffFinding("file scope", "BRIEF_EXCEEDS_PARENT", text, (here, *why))
 
 
 def find_writes_of_readers(
     briefs: HandoffBriefs, layer: str, why: tuple[Why, ...]
 ) -> Iterator[HandoffFinding]:
-    """A read-only layer hands down work that changes something."""
+    """The changes in a brief that a read-only layer hands down."""
     brief = get_brief(briefs.brief)
     if brief is None or briefs.brief is None:
         return
     scope = ("spec", "scope")
     for route, changes in ((("files_owned",), brief.files_owned), (("destructive",), brief.destructive)):
         if changes:
-            text = (
-                f"layer {quote(layer)} only reads what other layers do, and the brief sets {quote(route[0])}"
-            )
-            here = _why(briefs.brief, (*scope, *route), route[0])
+            text = f"layer {quote(layer)} is read-only, but the brief sets {quote(route[0])}"
+            here = _cite_brief(briefs.brief, (*scope, *route), route[0])
             remedy = "state that a budget guard has fired, if one has"
             yield HandoffFinding("brief", "GOVERNANCE_READ_ONLY", text, (here, *why), (remedy,))

@@ -1,11 +1,11 @@
-"""May one role or layer hand work to another? Whether it fails is asked step by step, and every step is asked.
+"""Decide whether one role or layer may hand work to another. All steps are checked, even after one fails.
 
-Edges, positions and layers are facts of the organization: no stored grant opens them. The right to delegate, depth,
-children, PACE and what stops the run are asked of access. Fails closed: a name that nobody declares is never allowed,
-and neither is a role without a layer where edges bind layers.
+Edges, positions and layers are facts of the organization that no stored grant overrides. The right to delegate, depth,
+children, PACE and stops of the run are decided by access. Fails closed: an undeclared name is never allowed, and
+neither is a role without a layer if edges connect layers.
 
-What documents and briefs say is worked out once; what is stored is looked up. `decide_handoff` says the codes, and
-`decide_handoff_permission` the same with texts, lines and remedies.
+The facts from documents and briefs are cached; stored state is looked up. `decide_handoff` returns the codes, and
+`decide_handoff_permission` adds texts, lines and remedies.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny":
 
 
 class _Weighed(NamedTuple):
-    """What came of one pair."""
+    """The result for one pair of sender and receiver."""
 
     outcome: PermissionOutcome
     code: str
@@ -73,7 +73,7 @@ def decide_handoff(
     state: StateView = EMPTY_STATE,
     briefs: HandoffBriefs = NO_BRIEFS,
 ) -> HandoffVerdict:
-    """Whether a sender may hand work to a receiver, with the code of each step that fails."""
+    """Decide whether a sender may hand work to a receiver, with the code of each failing step."""
     weighed = _weigh(view, question, state, briefs, _decide_access)
     return HandoffVerdict(
         weighed.outcome,
@@ -94,7 +94,7 @@ def decide_handoff_permission(
     state: StateView = EMPTY_STATE,
     briefs: HandoffBriefs = NO_BRIEFS,
 ) -> HandoffPermission:
-    """The permission for a sender and a receiver. Of a layer with several roles, the strictest answer counts."""
+    """The permission for a sender and a receiver. For a layer with several roles, the strictest result applies."""
     weighed = _weigh(view, question, state, briefs, decide_with_reasons)
     findings = tuple([each.tell() for each in weighed.failures])
     first_finding = (
@@ -125,7 +125,7 @@ _Access = Callable[[OrgView, AccessRequest, StateView], tuple[AccessDecision, tu
 def _decide_access(
     view: OrgView, request: AccessRequest, state: StateView
 ) -> tuple[AccessDecision, tuple[Reason, ...]]:
-    """The decision; with reasons where they say which steps fail."""
+    """The access decision, with reasons if its codes are failures."""
     decision = decide_access(view, request, state)
     return (decision, ()) if decision.outcome == "allow" else decide_with_reasons(view, request, state)
 
@@ -135,7 +135,7 @@ def _weigh(
 ) -> _Weighed:
     pairs, problems = find_pairs(view, question.sender, question.receiver)
     if problems:
-        failures = tuple(map(Failure.of, problems))
+        failures = tuple(map(Failure.from_finding, problems))
         return _Weighed("cannot_tell", failures[0].code, question.sender, question.receiver, failures)
     if len(pairs) == 1:
         return _weigh_pair(view, pairs[0], question, state, briefs, access)
@@ -155,12 +155,12 @@ def _weigh_pair(
     failures = [*pair.failures]
     if pair.readers and pair.found is not None and not question.budget_guard:
         for layer, why in pair.readers:
-            failures += map(Failure.of, find_writes_of_readers(briefs, layer, (why,)))
+            failures += map(Failure.from_finding, find_writes_of_readers(briefs, layer, (why,)))
     request = AccessRequest(sender, HANDOFF, receiver, _build_context(question), question.on_behalf_of)
     decision, reasons = access(view, request, state)
     if decision.outcome != "allow":
         failure_codes = {each.code for each in failures}
-        # What the documents forbid, no remedy of access changes.
+        # Remedies of access cannot change a refusal by the documents.
         remedies = _return_no_remedies if failure_codes else _find_remedies(view, request, state)
         for reason in reasons or (Reason(decision.code, decision.code),):
             if reason.code not in failure_codes and not (
@@ -195,7 +195,7 @@ def _choose_route(view: OrgView, pair: HandoffPair, principal: str | None) -> Ha
 
 
 def _get_first_failure(failures: Sequence[Failure]) -> Failure:
-    """The failure that names the answer."""
+    """The failure that determines the code of the answer."""
     return next((each for each in failures if each.code not in UNDECIDED), failures[0])
 
 
@@ -215,7 +215,7 @@ def _build_context(question: HandoffQuestion) -> AccessContext:
 def _list_owed(
     of_briefs: tuple[str, ...], question: HandoffQuestion, of_access: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """What the edge requires and is not shown, and what of the run is not stated."""
+    """Obligations: requirements of the edge that are not shown, and facts about the run that are not stated."""
     owed = of_briefs
     if question.depth is None:
         owed += ("state:depth",)
@@ -234,7 +234,7 @@ def _return_no_remedies() -> tuple[str, ...]:
 
 
 def _find_remedies(view: OrgView, request: AccessRequest, state: StateView) -> _Remedies:
-    """What would open the right, worked out when somebody asks."""
+    """Remedies for a missing right, computed only for explanations."""
     return cache(lambda: tuple(each.text for each in explain_access(view, request, state).remedies))
 
 

@@ -1,4 +1,4 @@
-"""Which hand-off edge leads from one role to another, and whom a role can hand work to instead."""
+"""Hand-off edges: the edge from one role to another, and the next role on the path if there is no direct edge."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.documents.records import GovernedEdge
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.records import OrgRecords
 
 
 class EdgeFound(msgspec.Struct, frozen=True):
-    """An edge that leads from one layer to another, with what the governance document says of it."""
+    """An edge from one layer to another, with the entry in the governance document."""
 
     source: str
     target: str
@@ -23,7 +23,7 @@ class EdgeFound(msgspec.Struct, frozen=True):
 
 
 def has_edges(records: OrgRecords) -> bool:
-    """Whether hand-off edges bind the roles of an organization."""
+    """Whether hand-off edges apply to the roles of an organization."""
     return bool(records.organization.dispatch_edges)
 
 
@@ -47,34 +47,34 @@ def find_edge(records: OrgRecords, sender: str, receiver: str) -> EdgeFound | No
 
 
 def do_edges_forbid(records: OrgRecords, sender: str, receiver: str) -> bool:
-    """Whether edges bind two roles and none leads from one to the other.
+    """Whether edges apply to two roles and none leads from one to the other.
 
-    Under a governance document, edges bind every role. Without one, they bind roles that lie in layers.
+    With a governance document, edges apply to every role; without one, only to roles that are in layers.
     """
     if not has_edges(records) or find_edge(records, sender, receiver) is not None:
         return False
     in_layers = None not in (get_layer(records, sender), get_layer(records, receiver))
-    return in_layers or records.declaring("dispatch_edges") is records.governance
+    return in_layers or records.get_declaring_document("dispatch_edges") is records.governance
 
 
 def _get_edge(records: OrgRecords, number: int) -> EdgeFound:
     plain = records.organization.dispatch_edges[number]
-    document = records.declaring("dispatch_edges")
+    document = records.get_declaring_document("dispatch_edges")
     governance = read_governance(records.governance)
     is_written = document.has("dispatch_edges")
-    place = document.place("dispatch_edges", number) if is_written else records.place_of_edges
+    place = document.place("dispatch_edges", number) if is_written else records.locate_edges
     governed = governance is not None and is_written and document is records.governance
     edge = (
         governance.dispatch_edges[number]
         if governance is not None and governed
         else GovernedEdge(source=plain.source, target=plain.target)
     )
-    why = why_place(f"a hand-off edge leads from layer {plain.source} to layer {plain.target}", place)
+    why = cite_place(f"a hand-off edge leads from layer {plain.source} to layer {plain.target}", place)
     return EdgeFound(plain.source, plain.target, edge, why)
 
 
 def find_next_hop(records: OrgRecords, sender: str, receiver: str) -> Iterator[str]:
-    """The roles of the first layer on the shortest way along edges from one role to another."""
+    """The roles of the first layer on the shortest path of edges from one role to another."""
     start, end = get_layer(records, sender), get_layer(records, receiver)
     edges = records.organization.dispatch_edges
     waiting: deque[tuple[str, str]] = deque(

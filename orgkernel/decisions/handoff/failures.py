@@ -1,4 +1,4 @@
-"""A step that failed, by its code; the text, the lines and the remedies are put together when somebody asks for them."""
+"""A failing step with its code. Texts, lines and remedies are built only for explanations."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import NamedTuple
 from orgkernel.decisions.handoff.permission import STEPS, HandoffFinding, HandoffStep
 
 UNDECIDED = frozenset({"CONTEXT_MISSING", "BRIEF_UNREADABLE", "BRIEF_PARENT_UNSTATED"})
-"""What is not known, and would decide. It never opens; where nothing else fails, nobody can tell."""
+"""Codes of facts that are not known and would decide. They never permit; if nothing else fails, the answer is `cannot_tell`."""
 _ORDER = {step: number for number, step in enumerate(STEPS)}
 
 
 class Failure(NamedTuple):
-    """A step that failed."""
+    """A failing step."""
 
     step: HandoffStep
     code: str
     tell: Callable[[], HandoffFinding]
 
     @classmethod
-    def of(cls, finding: HandoffFinding) -> Failure:
-        """A finding that is there already."""
+    def from_finding(cls, finding: HandoffFinding) -> Failure:
+        """The failure for an existing finding."""
         return cls(finding.step, finding.code, lambda: finding)
 
     @property
     def order(self) -> int:
-        """The place of its step."""
+        """The position of its step."""
         return _ORDER[self.step]

@@ -1,7 +1,7 @@
-"""What a governance document says about briefs: gates, destructive operations, and files that no brief hands over.
+"""Check briefs against the governance document: gates, destructive operations, and sacred files.
 
-A brief that owns only sacred files, or some of them by name, is refused. One whose globs may also reach a sacred file is not:
-the answer then obliges the caller to spare that file, because a broad glob is no reason to stop the other work.
+A brief that owns only sacred files, or names one, is refused. A brief whose globs could also match a sacred file is
+permitted with the obligation to spare that file, because a broad glob is not a reason to stop the other work.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
 from orgkernel.decisions.handoff.edges import EdgeFound
 from orgkernel.decisions.handoff.permission import HandoffFinding
 from orgkernel.decisions.ownership.sacred import describe_keys, is_unlocked
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.memo import per_view_and_key
@@ -25,15 +25,15 @@ from orgkernel.runtime.paths import is_glob_inside, may_globs_meet, may_touch
 def find_gate_failures(
     records: OrgRecords, briefs: HandoffBriefs, edge_match: EdgeFound | None
 ) -> Iterator[HandoffFinding]:
-    """Gates that the brief names and nobody declares, and gates that the edge requires and the brief does not name."""
+    """Undeclared gates in the brief, and gates that the edge requires and the brief lacks."""
     governance, brief = read_governance(records.governance), get_brief(briefs.brief)
     if governance is None or records.governance is None or brief is None or briefs.brief is None:
         return
     for number, gate in enumerate(brief.audit_gates):
         if governance.quality_gates and gate not in governance.quality_gates:
             why = (
-                why_place("audit_gates", briefs.brief.place(("audit_gates", number))),
-                why_place("quality_gates", records.governance.place("quality_gates", key=True)),
+                cite_place("audit_gates", briefs.brief.place(("audit_gates", number))),
+                cite_place("quality_gates", records.governance.place("quality_gates", key=True)),
             )
             hint = did_you_mean(gate, governance.quality_gates)
             text = f"the brief names gate {quote(gate)}, which is not declared"
@@ -56,8 +56,8 @@ def find_unlisted_operations(records: OrgRecords, briefs: HandoffBriefs) -> Iter
     for number, operation in enumerate(brief.destructive):
         if allowed is not None and operation not in allowed:
             why = (
-                why_place("destructive", briefs.brief.place(("spec", "scope", "destructive", number))),
-                why_place(
+                cite_place("destructive", briefs.brief.place(("spec", "scope", "destructive", number))),
+                cite_place(
                     "destructive_operations", records.governance.place("destructive_operations", key=True)
                 ),
             )
@@ -66,29 +66,31 @@ def find_unlisted_operations(records: OrgRecords, briefs: HandoffBriefs) -> Iter
 
 
 class _Reached(NamedTuple):
-    """The sacred scopes that a path or a glob of a brief lies in, and those that it may reach, by id."""
+    """The sacred scopes that contain a path or glob of a brief, and those that it could match, by id."""
 
     inside: tuple[str, ...]
     reached: tuple[str, ...]
 
 
 @per_view_and_key(4096)
-def _find_sacred(view: OrgView, owned: str) -> _Reached:
+def _find_sacred(view: OrgView, owned_path: str) -> _Reached:
     governance, root = read_governance(view.records.governance), view.records.organization.workspace_root
     scopes = {} if governance is None else governance.sacred_scopes
     inside = (
         name
         for name, scope in scopes.items()
-        if any(is_glob_inside(owned, each, root) for each in scope.paths)
+        if any(is_glob_inside(owned_path, each, root) for each in scope.paths)
     )
     reached = (
-        name for name, scope in scopes.items() if any(_may_reach(owned, each, root) for each in scope.paths)
+        name
+        for name, scope in scopes.items()
+        if any(_may_reach(owned_path, each, root) for each in scope.paths)
     )
     return _Reached(tuple(inside), tuple(reached))
 
 
 def find_sacred_files(view: OrgView, briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
-    """Files that the brief owns and that are sacred."""
+    """The sacred files that the brief owns."""
     records = view.records
     governance, brief = read_governance(records.governance), get_brief(briefs.brief)
     if governance is None or records.governance is None or brief is None or briefs.brief is None:
@@ -97,21 +99,21 @@ def find_sacred_files(view: OrgView, briefs: HandoffBriefs) -> Iterator[HandoffF
     if not any(scope_ids_by_file):
         return
     for scope_id, scope in governance.sacred_scopes.items():
-        # Who adds a new file owns it before it is there.
+        # A worker owns a new file before the file exists.
         if scope.new_files_only or is_unlocked(scope, brief):
             continue
         for number, owned in enumerate(brief.files_owned):
             if scope_id in scope_ids_by_file[number]:
                 why = (
-                    why_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned", number))),
-                    why_place(
+                    cite_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned", number))),
+                    cite_place(
                         f"sacred scope {scope_id}",
                         records.governance.place("sacred_scopes", scope_id, key=True),
                     ),
                 )
                 keys = describe_keys(scope)
                 code = "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE"
-                text = f"the brief owns {quote(owned)}, which lies in sacred scope {quote(scope_id)}"
+                text = f"the brief owns {quote(owned)}, which is in sacred scope {quote(scope_id)}"
                 unlock_text = (
                     f"; {keys} would unlock it" if keys else "; a person changes it outside of a hand-off"
                 )
@@ -119,7 +121,7 @@ def find_sacred_files(view: OrgView, briefs: HandoffBriefs) -> Iterator[HandoffF
 
 
 def list_sacred_obligations(view: OrgView, briefs: HandoffBriefs) -> Iterator[str]:
-    """What has to be spared within the globs of the brief, and the operations that need a pre-flight first."""
+    """The paths that the brief must spare within its globs, and the operations that need a pre-flight first."""
     governance, brief = read_governance(view.records.governance), get_brief(briefs.brief)
     if brief is None:
         return
@@ -130,7 +132,7 @@ def list_sacred_obligations(view: OrgView, briefs: HandoffBriefs) -> Iterator[st
             yield f"spare:{scope_id}"
 
 
-def _may_reach(owned: str, sacred: str, root: str | None) -> bool:
-    """Whether a path or a glob may hold a sacred file."""
-    is_glob = any(sign in owned for sign in "*?[")
-    return may_globs_meet(owned, sacred, root) if is_glob else may_touch(owned, sacred, root)
+def _may_reach(owned_path: str, sacred: str, root: str | None) -> bool:
+    """Whether a path or a glob could match a sacred file."""
+    is_glob = any(sign in owned_path for sign in "*?[")
+    return may_globs_meet(owned_path, sacred, root) if is_glob else may_touch(owned_path, sacred, root)

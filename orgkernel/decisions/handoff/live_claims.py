@@ -1,7 +1,7 @@
-"""Files of a brief that somebody else works on, and the rules of a batch for work that runs beside it.
+"""Check the files of a brief against claims of other workers, and against the batch rules for running work.
 
-A claim that was made for the brief of the sender is no obstacle: what the sender hands down lies within it. Fails closed: a
-claim without a stated time of the question counts as live.
+A claim that was made for the sender's brief does not conflict with briefs derived from it. Fails closed: if the request
+states no time, every claim is treated as current.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
 from orgkernel.decisions.handoff.failures import Failure
 from orgkernel.decisions.handoff.permission import HandoffFinding
 from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.decisions.refusals import say_claim_end
 from orgkernel.decisions.work.batches.rules import DEFAULT_SIZE, BatchProblem, check_batch, propose
 from orgkernel.decisions.work.contracts.reading import ReadContract
@@ -27,7 +27,7 @@ from orgkernel.runtime.utc import as_utc
 def find_claimed_files(
     briefs: HandoffBriefs, claims: ClaimIndex, now: float, sender: Collection[str]
 ) -> Iterator[Failure]:
-    """Files of the brief that overlap what somebody else has claimed. `sender` are the words for the sender."""
+    """Files of the brief that overlap with claims of other workers. `sender` are the names of the sender."""
     read, brief = briefs.brief, get_brief(briefs.brief)
     if brief is None or read is None:
         return
@@ -46,25 +46,27 @@ def _tell_conflict(read: ReadContract, brief: Brief, conflict: ClaimConflict) ->
         f"claimed by {quote(claim.holder)}{whom}"
     )
     number = brief.files_owned.index(conflict.path)
-    why = (why_place("files_owned", read.place(("spec", "scope", "files_owned", number))),)
+    why = (cite_place("files_owned", read.place(("spec", "scope", "files_owned", number))),)
     remedy = say_claim_end(claim.token, as_utc(claim.expires_at))
     return HandoffFinding("live claims", "CLAIM_CONFLICT", text, why, (remedy,))
 
 
 def is_of_mission(claim: FileClaim, brief: Brief, sender: Collection[str]) -> bool:
-    """Whether a claim is the one of the sender for the brief that this one is derived from."""
+    """Whether a claim was made by the sender for the brief that this one is derived from."""
     return brief.parent is not None and claim.brief == brief.parent and claim.holder in sender
 
 
 def find_broken_batch(
     records: OrgRecords, briefs: HandoffBriefs, claims: ClaimIndex, now: float
 ) -> Iterator[Failure]:
-    """Rules of a batch that the brief would break beside what runs of its mission. Work that only reads breaks none."""
+    """Batch rules that the brief would break together with running work of its mission. Read-only work breaks none."""
     read, brief = briefs.brief, get_brief(briefs.brief)
     if brief is None or read is None or brief.parent is None or not brief.files_owned:
         return
     running = [
-        each for each in claims.of_mission(brief.parent) if each.expires_at > now and each.brief != brief.id
+        each
+        for each in claims.find_by_mission(brief.parent)
+        if each.expires_at > now and each.brief != brief.id
     ]
     if not running:
         return
@@ -78,11 +80,11 @@ def find_broken_batch(
 
 
 def _tell_batch(records: OrgRecords, read: ReadContract, problem: BatchProblem) -> HandoffFinding:
-    why = [why_place("files_owned", read.place(("spec", "scope", "files_owned")))]
+    why = [cite_place("files_owned", read.place(("spec", "scope", "files_owned")))]
     document = records.governance
     if problem.code == "BATCH_TOO_LARGE" and document is not None and document.has("batch_size"):
-        why.append(why_place("batch_size", document.place("batch_size", key=True)))
-    remedy = "hand it down when a result of the others is stored"
+        why.append(cite_place("batch_size", document.place("batch_size", key=True)))
+    remedy = "hand it down after the results of the other workers are stored"
     return HandoffFinding("batch rules", problem.code, problem.text, tuple(why), (remedy,))
 
 

@@ -1,4 +1,4 @@
-"""What documents alone say about a sender and a receiver: worked out once for each pair."""
+"""Facts from documents about a sender and a receiver, computed once for each pair."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orgkernel.decisions.handoff.edges import (
 from orgkernel.decisions.handoff.failures import Failure
 from orgkernel.decisions.handoff.parties import find_parties
 from orgkernel.decisions.handoff.permission import HandoffFinding, HandoffRouting
-from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.decisions.refusals import say_worker
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
@@ -25,11 +25,11 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 
 FileScope = tuple[str, tuple[str, ...], tuple[Why, ...]]
-"""Whose it is, its globs, and their lines."""
+"""A file scope: its owner, its globs, and their lines."""
 
 
 class HandoffPair:
-    """A sender and a receiver, and what the documents say of them."""
+    """A sender and a receiver, with the facts from documents."""
 
     __slots__ = (
         "failures", "file_scopes", "found", "needs", "profiles", "readers", "reason", "receiver", "routings", "sender",
@@ -43,19 +43,19 @@ class HandoffPair:
         edges = (find_edge(records, role_id, receiver) for role_id in sender.roles)
         self.found: EdgeFound | None = next((each for each in edges if each is not None), None)
         self.readers = tuple(_read_only_layers(records, sender))
-        """The read-only layers of the sender, with their lines."""
+        """The sender's read-only layers, with their lines."""
         failures = (
             *_find_edge_failures(records, sender, receiver, self.found),
             *_find_position_failures(records, sender),
             *_find_missing_delegation_right(records, sender, self.found),
             *(() if self.found is not None else _find_readers_without_edge(self.readers)),
         )
-        self.failures = tuple(map(Failure.of, failures))
+        self.failures = tuple(map(Failure.from_finding, failures))
         posts = [records.posts[role_id].profile for role_id in sender.roles]
         self.profiles = posts[0] if posts else None, records.posts[receiver].profile
-        """Of the sender and of the receiver."""
+        """The profiles of the sender and of the receiver."""
         self.reason = _explain_edge(records, self.found)
-        """How edges stand to it."""
+        """The reason that the edges give."""
         edge_match = self.found
         self.needs = (
             ()
@@ -65,12 +65,12 @@ class HandoffPair:
                 *(f"gate:{gate}" for gate in edge_match.edge.gates),
             )
         )
-        """What the edge requires of a brief."""
+        """The requirements of the edge for a brief."""
         self.works_by_brief = _does_work_by_brief(records, sender)
         self.file_scopes = tuple(_list_file_scopes(records, sender))
         self.words = list_words_for(sender)
         self.routings: dict[str | None, HandoffRouting] = {}
-        """By whom the work is for; filled as it is asked."""
+        """Cached routings, by principal."""
 
 
 @per_view_and_key(4096)
@@ -84,12 +84,12 @@ def _find_pairs(
 def find_pairs(
     view: OrgView, sender: str, receiver: str
 ) -> tuple[tuple[HandoffPair, ...], tuple[HandoffFinding, ...]]:
-    """Each sender that a word names with each receiver that another one names, and what is wrong with the words."""
+    """Each pair of a sender and a receiver that two words name, and the problems with the words."""
     return _find_pairs(view, (sender, receiver))
 
 
 def list_words_for(sender: SubjectIdentity) -> frozenset[str]:
-    """The words under which a claim can mean a subject: itself, and the roles it has."""
+    """The names by which a claim can refer to a subject: the subject itself and its roles."""
     return frozenset((sender.subject, *sender.keys))
 
 
@@ -103,27 +103,27 @@ def _explain_edge(records: OrgRecords, edge_match: EdgeFound | None) -> Reason |
 
 
 def _read_only_layers(records: OrgRecords, sender: SubjectIdentity) -> Iterator[tuple[str, Why]]:
-    """A read-only layer looks at the others. It hands down work along its edges, and none that changes something."""
+    """The sender's read-only layers. They can hand down work along their edges, but no changes."""
     governance = read_governance(records.governance)
     if governance is None:
         return
     for role_id in sender.roles:
         layer = get_layer(records, role_id)
         if layer is not None and layer in governance.layers and governance.layers[layer].read_only:
-            place = records.declaring("layers").place("layers", layer, "read_only", key=True)
-            yield layer, why_place(f"layer {layer} is read-only", place)
+            place = records.get_declaring_document("layers").place("layers", layer, "read_only", key=True)
+            yield layer, cite_place(f"layer {layer} is read-only", place)
 
 
 def _find_readers_without_edge(readers: tuple[tuple[str, Why], ...]) -> Iterator[HandoffFinding]:
     for layer, why in readers:
-        text = f"layer {quote(layer)} only reads what other layers do"
+        text = f"layer {quote(layer)} is read-only"
         yield HandoffFinding("right to delegate", "GOVERNANCE_READ_ONLY", text, (why,))
 
 
 def _find_edge_failures(
     records: OrgRecords, sender: SubjectIdentity, receiver: str, edge_match: EdgeFound | None
 ) -> Iterator[HandoffFinding]:
-    """No edge leads from a layer of the sender to that of the receiver. People and systems stand outside of the layers."""
+    """The failure if no edge leads from a layer of the sender to the receiver's. People and systems are not in layers."""
     if edge_match is not None or not sender.roles:
         return
     if not all(do_edges_forbid(records, role_id, receiver) for role_id in sender.roles):
@@ -132,7 +132,7 @@ def _find_edge_failures(
     text = f"no hand-off edge leads from {theirs} to {_describe_layer(records, receiver)}"
     hops = [hop for role_id in sender.roles for hop in find_next_hop(records, role_id, receiver)]
     remedies = tuple(f"hand the work to role {quote(hop)}, which can pass it on" for hop in hops)
-    why = (why_place("dispatch_edges", records.place_of_edges),)
+    why = (cite_place("dispatch_edges", records.locate_edges),)
     yield HandoffFinding("edge", "DISPATCH_EDGE_FORBIDDEN", text, why, remedies)
 
 
@@ -146,19 +146,19 @@ def _describe_layer(records: OrgRecords, role_id: str) -> str:
 
 
 def _find_position_failures(records: OrgRecords, sender: SubjectIdentity) -> Iterator[HandoffFinding]:
-    """A worker executes. INVARIANT: nothing that is stored or stated lets it hand work down."""
+    """The failure if the sender is a worker. INVARIANT: nothing that is stored or stated lets a worker hand work down."""
     posts = [records.posts[role_id] for role_id in sender.roles]
     if posts and all(post.profile.position == "worker" for post in posts):
         text = say_worker(_name_sender(sender))
-        why = tuple(why_place(f"position of role {post.role_id}", post.place("position")) for post in posts)
-        remedy = "the worker reports what is left to the role that handed the work down"
+        why = tuple(cite_place(f"position of role {post.role_id}", post.place("position")) for post in posts)
+        remedy = "the worker reports the remaining work to the role that handed the work down"
         yield HandoffFinding("right to delegate", "WORKER_CANNOT_DISPATCH", text, why, (remedy,))
 
 
 def _find_missing_delegation_right(
     records: OrgRecords, sender: SubjectIdentity, edge_match: EdgeFound | None
 ) -> Iterator[HandoffFinding]:
-    """The edge requires the right to delegate, and a declared right over the receiver alone is not enough."""
+    """The failure if the edge requires the right to delegate. A declared right over the receiver is not enough."""
     if edge_match is None or "right_to_delegate" not in edge_match.edge.requires:
         return
     if not any(records.posts[role_id].profile.can_delegate for role_id in sender.roles):
@@ -169,7 +169,7 @@ def _find_missing_delegation_right(
 def _list_file_scopes(
     records: OrgRecords, sender: SubjectIdentity
 ) -> Iterator[tuple[str, tuple[str, ...], tuple[Why, ...]]]:
-    """The file scope of each role of the sender that declares one. Without any, a role may write anywhere."""
+    """The file scope of each role of the sender that declares one. A role without one can write anywhere."""
     posts = [records.posts[role_id] for role_id in sender.roles]
     if posts and all(post.profile.file_scope for post in posts):
         whose = f"the file scope of {_name_sender(sender)}"
@@ -178,13 +178,13 @@ def _list_file_scopes(
             whose,
             globs,
             tuple(
-                why_place(f"file_scope of role {post.role_id}", post.place("file_scope")) for post in posts
+                cite_place(f"file_scope of role {post.role_id}", post.place("file_scope")) for post in posts
             ),
         )
 
 
 def _does_work_by_brief(records: OrgRecords, sender: SubjectIdentity) -> bool:
-    """Whether an edge to the sender requires a brief, so that it has one itself."""
+    """Whether an edge to the sender requires a brief, so the sender has one itself."""
     governance = read_governance(records.governance)
     layers = {get_layer(records, role_id) for role_id in sender.roles}
     edges = () if governance is None else governance.dispatch_edges

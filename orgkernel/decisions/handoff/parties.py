@@ -1,4 +1,4 @@
-"""Whom the words of a question mean: a role, the roles of a layer, or a subject with its kind."""
+"""Resolve the words for sender and receiver: a role, the roles of a layer, or a subject with its kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.handoff.edges import get_layer, list_roles_of_layer
 from orgkernel.decisions.handoff.permission import HandoffFinding
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
@@ -24,26 +24,26 @@ def _find_parties(view: OrgView, words: tuple[str, str]) -> Parties:
 
 
 def find_parties(view: OrgView, sender: str, receiver: str) -> Parties:
-    """The subjects and the roles that two words name, and what is wrong with the words."""
+    """The subjects and the roles that two words name, and the problems with the words."""
     return _find_parties(view, (sender, receiver))
 
 
-def _find_senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], HandoffFinding | None]:
+def _find_senders(view: OrgView, name: str) -> tuple[list[SubjectIdentity], HandoffFinding | None]:
     """The subjects that a word names: a role, the roles of a layer, or a subject with its kind."""
-    kind, colon, _ = written.partition(":")
+    kind, colon, _ = name.partition(":")
     if colon and kind not in ("role", "layer"):
-        identity = identify(view, written)
+        identity = identify(view, name)
         if identity is not None:
             return [identity], None
-        text = f"{quote(written)} is not declared"
+        text = f"{quote(name)} is not declared"
         return [], HandoffFinding("names", "UNKNOWN_PRINCIPAL", text)
-    roles, problem = _find_named_roles(view.records, written)
+    roles, problem = _find_named_roles(view.records, name)
     identities = (identify(view, f"role:{role_id}") for role_id in roles)
     return [each for each in identities if each is not None], problem
 
 
 def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...], HandoffFinding | None]:
-    """The roles that a word names. A role is meant where a role and a layer have the same name."""
+    """The roles that a word names. If a role and a layer share the name, the role is used."""
     kind, colon, name = written.partition(":")
     if kind not in ("role", "layer"):
         name = written  # the message masks a secret only if it sees all of it
@@ -54,8 +54,8 @@ def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...
         roles = list_roles_of_layer(records, name)
         if roles:
             return roles, None
-        place = records.declaring("layers").place("layers", key=True)
-        why = (why_place("layers", place),) if name in records.organization.layers else ()
+        place = records.get_declaring_document("layers").place("layers", key=True)
+        why = (cite_place("layers", place),) if name in records.organization.layers else ()
         return (), HandoffFinding("names", "LAYER_EMPTY", f"layer {quote(name)} has no role", why)
     code = "LAYER_UNKNOWN" if kind == "layer" and colon else "ROLE_UNKNOWN"
     what = "layer" if code == "LAYER_UNKNOWN" else "role or layer"

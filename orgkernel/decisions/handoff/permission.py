@@ -1,4 +1,4 @@
-"""What is asked of a hand-off permission, and what it says."""
+"""Questions about hand-off permission, and their answers."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ STEPS: tuple[HandoffStep, ...] = (
     "names", "edge", "right to delegate", "depth and children", "pace", "brief", "permissions", "file scope",
     "sacred scopes", "live claims", "batch rules",
 )  # fmt: skip
-"""The steps in their order. The first that fails names the answer."""
+"""The steps in order. The first one that fails determines the code."""
 
 
 class HandoffQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """May the sender hand work to the receiver?
+    """A question: may the sender hand work to the receiver?
 
     The receiver is a role or a layer. The sender is a role, a layer, or a subject such as `agent:ID` or `person:ID`.
-    What is left out is not known: the answer then says among its obligations what is to be stated.
+    A missing value is unknown; the obligations of the answer then list what has to be stated.
 
     >>> from orgkernel import HandoffQuestion
     >>> HandoffQuestion(sender="L3", receiver="L5").receiver
@@ -45,50 +45,50 @@ class HandoffQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     sender: str = msgspec.field(name="from")
     receiver: str = msgspec.field(name="to")
     depth: int | None = None
-    """How many hand-offs lie above the sender."""
+    """The number of hand-offs above the sender."""
     children: int | None = None
-    """Agents the sender has handed work to and that have not ended."""
+    """The number of agents that the sender has handed work to and that have not ended."""
     concurrent: int | None = None
-    """Those of them that run at this moment."""
+    """The number of these agents that are running now."""
     pace: PaceTierName | None = None
-    """PACE tier of the sender. Without it, its latest SALUTE report counts."""
+    """The PACE tier of the sender. If it is missing, its latest SALUTE report applies."""
     on_behalf_of: str | None = None
-    """Who triggered the run."""
+    """The principal that triggered the run."""
     budget_guard: bool = False
-    """Whether a budget guard has fired, so that a read-only layer may act."""
+    """Whether a budget guard has fired, so a read-only layer may act."""
     context: AccessContext = AccessContext()
-    """Other circumstances, as questions about access state them."""
+    """Other circumstances, as in access requests."""
 
 
 class HandoffFinding(msgspec.Struct, frozen=True):
-    """A step that failed."""
+    """A failing step."""
 
     step: HandoffStep
     code: str
     text: str
     why: tuple[Why, ...] = ()
     remedies: tuple[str, ...] = ()
-    """What would change it, each in a sentence."""
+    """The possible remedies, each as a sentence."""
 
 
 class HandoffRouting(msgspec.Struct, frozen=True):
-    """How the host should deliver the work. The kernel runs no queue."""
+    """How the host should deliver the work. The kernel does not run a queue."""
 
     queue_mode: str
     session_key: str
     why: tuple[Why, ...] = ()
-    """The lines of the edge; empty where the defaults count."""
+    """The lines of the edge; empty if the defaults apply."""
 
 
 class HandoffVerdict(msgspec.Struct, frozen=True, gc=False):
-    """The same as a permission says, without texts, lines and remedies."""
+    """A hand-off permission without texts, lines and remedies."""
 
     outcome: PermissionOutcome
     code: str
     sender: str
     receiver: str
     failures: tuple[tuple[HandoffStep, str], ...]
-    """The step and the code of every failure, in the order of the steps."""
+    """The step and code of every failure, in the order of the steps."""
     obligations: tuple[str, ...]
     routing: HandoffRouting | None
     snapshot: str
@@ -96,7 +96,7 @@ class HandoffVerdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class HandoffPermission(msgspec.Struct, frozen=True):
-    """Whether a sender may hand work to a receiver, and every step that fails.
+    """Whether a sender may hand work to a receiver, and every failing step.
 
     >>> from orgkernel import HandoffQuestion, Kernel
     >>> Kernel.open().handoff_permission("omega", HandoffQuestion(sender="L3", receiver="L5")).outcome
@@ -105,21 +105,21 @@ class HandoffPermission(msgspec.Struct, frozen=True):
 
     outcome: PermissionOutcome
     code: str
-    """What decided: the first failure, or what gives the right."""
+    """The deciding code: the first failure, or the source of the right."""
     sender: str
-    """The subject that was decided about, such as `role:oracle`."""
+    """The subject that was checked, such as `role:oracle`."""
     receiver: str
     reasons: tuple[Reason, ...]
-    """What gives the right; for a refusal its first failure."""
+    """The sources of the right, or the first failure of a refusal."""
     findings: tuple[HandoffFinding, ...]
     """Every failure, in the order of the steps."""
     obligations: tuple[str, ...]
-    """What the caller still has to show or to state: `brief`, `verify_command`, `state:depth`, …"""
+    """Facts that the caller still has to show or state: `brief`, `verify_command`, `state:depth`, …"""
     routing: HandoffRouting | None
     depth_left: int | None
-    """How many more levels work may be handed down below the receiver. Null where the depth is not stated."""
+    """The number of further levels of hand-offs that are allowed below the receiver. Null if the depth is not stated."""
     governance: str
-    """The file of the governance document; empty where the organization has none and its chain of command decides."""
+    """The file of the governance document; empty if the organization has none, so its chain of command decides."""
     snapshot: str
-    """Digest of the organization the answer came from."""
+    """The digest of the organization that was used."""
     state_version: int

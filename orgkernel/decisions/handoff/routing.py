@@ -1,6 +1,6 @@
-"""Routing hints: into which session the work goes, and what happens to it while the receiver works.
+"""Routing hints: the session for the work, and its handling while the receiver is busy.
 
-INVARIANT: work of two principals never shares a session, whatever an edge says, so nothing merges it.
+INVARIANT: work for two principals never shares a session, whatever an edge declares, so it cannot be merged.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def route_handoff(
 
 
 def _get_default_mode(kind: SubjectKind, sender: RoleProfile | None, receiver: RoleProfile) -> str:
-    """A person interrupts a manager; a timer and a worker wait for its turn to end; everything else is queued."""
+    """The default mode: a person interrupts a manager; a timer or a worker waits for its turn to end; everything else
+    is queued.
+    """
     if get_position(receiver) != "worker":
         if kind == "person":
             return "interrupt"
@@ -52,5 +54,5 @@ def _get_default_mode(kind: SubjectKind, sender: RoleProfile | None, receiver: R
 
 
 def get_position(profile: RoleProfile) -> str:
-    """The declared position; by default a manager can delegate and a worker cannot."""
+    """The declared position. The default is manager for a profile that can delegate, else worker."""
     return profile.position or ("manager" if profile.can_delegate else "worker")

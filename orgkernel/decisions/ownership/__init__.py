@@ -1,1 +1,1 @@
-"""Who owns which files of a project: paths, kinds of files, what overlaps. Nothing here touches a disk."""
+"""File ownership: paths, kinds of files, overlaps, claims and audits. These modules do not access a disk."""

@@ -1,7 +1,7 @@
-"""The audit of changed files: whether everybody changed what their brief owns, and nobody changed anything else.
+"""Audit changed files: whether each worker changed only the files that its brief owns.
 
-Fails closed: a file is owned only if that is certain, and a commit that nobody is known to have made is not taken for one
-that was allowed. Sacred files are asked about in addition to owners, so that owning a file does not unlock it.
+Fails closed: a file is owned only if that is certain, and a commit without a known worker is not treated as allowed.
+Sacred files are checked in addition to owners, so owning a file does not unlock it.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ AuditOutcome = Literal["clean", "violations", "cannot_tell"]
 
 
 class OwnershipFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a change, or what cannot be told about it."""
+    """A violation in a change, or a fact about it that cannot be determined."""
 
     code: str
     path: str | None = None
-    """None for what is said of a commit as a whole."""
+    """The path; None for a finding about a whole commit."""
     worker: str | None = None
-    """Who did it, if that is known."""
+    """The worker, if known."""
     commits: tuple[str, ...] = ()
     text: str
     help: str = ""
     why: tuple[Why, ...] = ()
-    """The lines that say so."""
+    """The supporting lines."""
     is_violation: bool = True
-    """If not, it cannot be told whether there is a violation."""
+    """Whether it is a violation. If not, it cannot be determined whether there is one."""
 
 
 class AuditedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A changed file, who owns it and who changed it."""
+    """A changed file, with its owners and the workers that changed it."""
 
     path: str
     change: FileChangeKind
@@ -62,54 +62,54 @@ class AuditedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditedWork(msgspec.Struct, frozen=True, kw_only=True):
-    """What one worker did."""
+    """The changes of one worker."""
 
     name: str
     brief: str
-    """Id of the brief."""
+    """The id of the brief."""
     commits: int
     files: tuple[str, ...] = ()
-    """The files the worker changed, without those that are as before at the end."""
+    """The files the worker changed, except those that were restored."""
 
 
 class OwnershipAudit(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that the audit found."""
+    """The result of an audit."""
 
     outcome: AuditOutcome
     code: str | None = None
-    """That of the first finding, violations first."""
+    """The code of the first finding, violations first."""
     findings: tuple[OwnershipFinding, ...] = ()
     files: tuple[AuditedFile, ...] = ()
     workers: tuple[AuditedWork, ...] = ()
     unowned: tuple[str, ...] = ()
     """Changed files that no brief owns."""
     overlaps: tuple[OwnershipOverlap, ...] = ()
-    """Owned paths of two workers that may hold one file. Only a changed file in both is a violation."""
+    """Owned paths of two workers that could match one file. Only a changed file in both is a violation."""
     restored: tuple[str, ...] = ()
-    """Files that a commit changed and that are as before at the end."""
+    """Files that a commit changed and that were restored."""
 
 
 def audit_changes(
-    changed: ChangedFiles,
+    changes: ChangedFiles,
     workers: Sequence[AuditedWorker],
     *,
     sacred: SacredFiles | None = None,
     root: str | None = None,
     is_union: bool = False,
 ) -> OwnershipAudit:
-    """Compare changed files with what workers own: each worker by its commits, and all of them together.
+    """Compare changed files with the files that workers own: each worker by its commits, and all of them together.
 
-    `root` is the folder where absolute paths in briefs find the project. `is_union`: who made which commit is not asked.
+    `root` is the folder of the project, for absolute paths in briefs. With `is_union`, commits are not attributed to workers.
     """
-    case = _Audit(changed, workers, sacred or SacredFiles(), root, is_union)
+    case = _Audit(changes, workers, sacred or SacredFiles(), root, is_union)
     findings = sorted(case.find(), key=lambda each: not each.is_violation)
     violated = any(each.is_violation for each in findings)
     return OwnershipAudit(
         outcome="violations" if violated else "cannot_tell" if findings else "clean",
         code=findings[0].code if findings else None,
         findings=tuple(map(_truncate_finding, findings)),
-        files=tuple(map(case.file, changed.files)),
-        workers=tuple(map(case.work, workers)),
+        files=tuple(map(case.build_file, changes.files)),
+        workers=tuple(map(case.build_work, workers)),
         unowned=tuple(format_path(each) for each in case.touched if not case.owners[each]),
         overlaps=find_ownership_overlaps(workers),
         restored=tuple(sorted(format_path(each) for each in case.commits_of if each not in case.owners)),
@@ -121,23 +121,23 @@ class _Audit:
 
     def __init__(
         self,
-        changed: ChangedFiles,
+        changes: ChangedFiles,
         workers: Sequence[AuditedWorker],
         sacred: SacredFiles,
         root: str | None,
         is_union: bool,
     ) -> None:
-        self.changed, self.workers, self.sacred, self.is_union = changed, workers, sacred, is_union
-        self.touched = tuple(dict.fromkeys(path for each in changed.files for path in each.touched))
+        self.changed, self.workers, self.sacred, self.is_union = changes, workers, sacred, is_union
+        self.touched = tuple(dict.fromkeys(path for each in changes.files for path in each.touched))
         self.owned = {each.name: OwnedPaths(each.brief.files_owned, root) for each in workers}
         self.owners = {
             path: [each for each in workers if self.owned[each.name].does_own(path)] for path in self.touched
         }
         self.lowest = {each.name for each in remove_parents(workers)}
         by_brief = {(each.brief.id or "").lower(): each for each in workers}
-        self.author = {each.id: find_author(each, workers, by_brief) for each in changed.commits}
+        self.author = {each.id: find_author(each, workers, by_brief) for each in changes.commits}
         self.commits_of: dict[str, list[RangeCommit]] = defaultdict(list)
-        for commit in changed.commits:
+        for commit in changes.commits:
             for path in commit.paths:
                 self.commits_of[path].append(commit)
 
@@ -178,22 +178,24 @@ class _Audit:
             yield OwnershipFinding(
                 code="COMMIT_UNATTRIBUTED",
                 path=path,
-                text=f"{_get_verb(change, path)}, and no commit says by whom",
+                text=f"{_get_verb(change, path)}, and no commit names its brief",
                 help=_HOW_TO_SAY,
                 is_violation=False,
             )
 
     def _find_sacred(self, change: FileChange, path: str) -> Iterator[OwnershipFinding]:
-        """A file that nobody changes, or nobody without a key."""
+        """Findings for a sacred file: one that is never changed, or only with a key."""
         commits = self.commits_of.get(path, [])
         authors = [] if self.is_union else [author for author, _ in self._find_authors(commits).values()]
         briefs = [each.brief for each in authors or self.owners[path]]
-        touched = TouchedFile(path, change.existed(path), change.texts(path))
+        touched = TouchedFile(path, change.did_exist(path), change.get_texts(path))
         for touch in self.sacred.find(touched, briefs):
-            yield _sacred(path, touch, f"{_get_verb(change, path)}, and it {touch.text}", commits, authors)
+            yield _build_sacred_finding(
+                path, touch, f"{_get_verb(change, path)}, and it {touch.text}", commits, authors
+            )
 
     def _find_link(self, change: FileChange) -> Iterator[OwnershipFinding]:
-        """A link out of the project, or to a file that nobody changes: whoever writes to the link writes there."""
+        """Findings for a link out of the project, or to a sacred file, because a write through the link changes its target."""
         target = change.link_target()
         if target is None:
             return
@@ -204,19 +206,19 @@ class _Audit:
                 code="WRITE_NOT_OWNED",
                 path=change.path,
                 commits=tuple(each.id for each in commits),
-                text=f"{leads}, which leads out of the project",
+                text=f"{leads}, which is outside of the project",
                 help="undo the change, or let the link lead to a file of the project",
             )
         for touch in self.sacred.find_never(target) if target else ():
-            yield _sacred(change.path, touch, f"{leads}, which {touch.text}", commits, [])
+            yield _build_sacred_finding(change.path, touch, f"{leads}, which {touch.text}", commits, [])
 
     def _find_restored(self) -> Iterator[OwnershipFinding]:
-        """What nobody ever changes stays in the history, although it is as before at the end."""
+        """Findings for sacred files that were changed and restored, because their content stays in the history."""
         for path, commits in self.commits_of.items():
             for touch in () if path in self.owners else self.sacred.find_never(path):
-                text = f"{quote(format_path(path))} was changed, and changed back; it {touch.text}"
+                text = f"{quote(format_path(path))} was changed and then restored; it {touch.text}"
                 help = "leave these commits out of the history before it is shared"
-                yield _sacred(path, touch._replace(help=help), text, commits, [])
+                yield _build_sacred_finding(path, touch._replace(help=help), text, commits, [])
 
     def _find_unreadable(self) -> Iterator[OwnershipFinding]:
         for doubt in self.sacred.find_doubts():
@@ -227,7 +229,7 @@ class _Audit:
     def _find_authors(
         self, commits: Sequence[RangeCommit]
     ) -> dict[str, tuple[AuditedWorker, list[RangeCommit]]]:
-        """Who made the commits, each with theirs."""
+        """The authors of the commits, each with its commits."""
         commits_by_author: dict[str, tuple[AuditedWorker, list[RangeCommit]]] = {}
         for commit in commits:
             author = self.author[commit.id]
@@ -238,7 +240,7 @@ class _Audit:
     def _build_foreign_finding(
         self, change: FileChange, path: str, author: AuditedWorker | None, commits: tuple[str, ...]
     ) -> OwnershipFinding:
-        """A file that whoever changed it does not own."""
+        """A finding for a file that its author does not own."""
         others = [each for each in self.workers if each is not author and self.owned[each.name].may_own(path)]
         own = self.workers if author is None else [author]
         by = "" if author is None else f" by {quote(author.name)}"
@@ -257,7 +259,7 @@ class _Audit:
             text = f"{_get_verb(change, path)}{by}, and {whose} own{'s' if whose == 'no brief' else ''} it"
             help = "undo the change, or ask for more files and report it as pending"
         if any(self.owned[each.name].may_own(path) for each in own):
-            text += "; a path that is owned differs only in letter case or in the form of accents"
+            text += "; an owned path differs only in letter case or in Unicode form"
         return OwnershipFinding(
             code=code,
             path=path,
@@ -268,7 +270,7 @@ class _Audit:
         )
 
     def _find_unattributed(self) -> Iterator[OwnershipFinding]:
-        """Commits that changed a file and are of no worker that is known."""
+        """Findings for commits that changed a file and have no known worker."""
         for commit in self.changed.commits:
             if self.author[commit.id] is None and any(path in self.owners for path in commit.paths):
                 yield OwnershipFinding(
@@ -279,8 +281,8 @@ class _Audit:
                     is_violation=False,
                 )
 
-    def file(self, change: FileChange) -> AuditedFile:
-        """A file as the answer shows it."""
+    def build_file(self, change: FileChange) -> AuditedFile:
+        """A file for the answer."""
         return AuditedFile(
             path=format_path(change.path),
             change=change.change,
@@ -289,8 +291,8 @@ class _Audit:
             workers=tuple(self._find_authors(self.commits_of.get(change.path, []))),
         )
 
-    def work(self, worker: AuditedWorker) -> AuditedWork:
-        """What one worker did, as the answer shows it."""
+    def build_work(self, worker: AuditedWorker) -> AuditedWork:
+        """The changes of one worker for the answer."""
         made = [each for each in self.changed.commits if self.author[each.id] is worker]
         paths = dict.fromkeys(path for each in made for path in each.paths if path in self.owners)
         return AuditedWork(
@@ -302,17 +304,17 @@ class _Audit:
 
 
 _HOW_TO_SAY = (
-    "end the message of each commit with `Brief: ID`, name the branch of each worker with `--worker BRANCH=FILE`, or ask "
-    "about all workers together with `--union`"
+    "end the message of each commit with `Brief: ID`, name the branch of each worker with `--worker BRANCH=FILE`, or check "
+    "all workers together with `--union`"
 )
 
 
 def _explain_unattributed(commit: RangeCommit) -> str:
     if commit.branches:
-        return f"is on the branches of {listing(commit.branches)}, so it cannot be told whose it is"
+        return f"is on the branches of {listing(commit.branches)}, so its worker is unknown"
     if commit.briefs:
-        return f"names brief {listing(commit.briefs)}, which is not one brief that was given"
-    return "does not say by which brief it was made"
+        return f"names brief {listing(commit.briefs)}, which is not exactly one of the given briefs"
+    return "does not name its brief"
 
 
 def _get_verb(change: FileChange, path: str) -> str:
@@ -329,12 +331,12 @@ _VERBS = {
     "modified": "changed",
     "deleted": "deleted",
     "copied": "added as a copy",
-    "mode_changed": "given another mode",
-    "type_changed": "made into something else",
+    "mode_changed": "changed in mode",
+    "type_changed": "changed in type",
 }
 
 
-def _sacred(
+def _build_sacred_finding(
     path: str, touch: SacredTouch, text: str, commits: Sequence[RangeCommit], authors: Sequence[AuditedWorker]
 ) -> OwnershipFinding:
     return OwnershipFinding(

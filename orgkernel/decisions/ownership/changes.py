@@ -1,4 +1,4 @@
-"""What happened to the files of a project between two revisions, commit by commit and as a whole."""
+"""The changes of a project's files between two revisions, by commit and in total."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ EntryKind = Literal["file", "link", "submodule"]
 
 
 class FileChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file that is not the same at the end as at the beginning. Paths start at the root of the project."""
+    """A file that differs between the two revisions. Paths start at the root of the project."""
 
     path: str
-    """The path at the end; that of a deleted file at the beginning."""
+    """The path in the newer revision; for a deleted file, in the older one."""
     change: FileChangeKind
     before: str | None = None
-    """The path at the beginning, of a file that was renamed or copied."""
+    """The path in the older revision, for a file that was renamed or copied."""
     kind: EntryKind = "file"
-    """What it is at the end; what a deleted file was."""
+    """The kind of the file in the newer revision; for a deleted file, in the older one."""
     link: str | None = None
-    """Where a link leads, as it is written in it."""
+    """The target of a link, as written in the link."""
 
     before_text: str | None = None
-    """What a package manifest contained. Only those that `has_dependency_block` names are read."""
+    """The older content of a package manifest. Only files that `has_dependency_block` accepts are read."""
     after_text: str | None = None
-    """What it contains."""
+    """The newer content."""
 
     @property
     def touched(self) -> tuple[str, ...]:
-        """The paths that are not what they were. What was copied still is."""
+        """The paths that changed. The source of a copy did not."""
         return (self.path, self.before) if self.before and self.change == "renamed" else (self.path,)
 
-    def existed(self, path: str) -> bool:
-        """Whether there was a file at the beginning at a path that was touched."""
+    def did_exist(self, path: str) -> bool:
+        """Whether a file existed at a changed path in the older revision."""
         return path == self.before or self.change not in ("added", "copied", "renamed")
 
-    def texts(self, path: str) -> tuple[str | None, str | None] | None:
-        """What a manifest contained before and after, each None if there was no file; None if it is not known."""
-        existed, exists = self.existed(path), self.change != "deleted" and path == self.path
+    def get_texts(self, path: str) -> tuple[str | None, str | None] | None:
+        """The older and newer content of a manifest, each None if there was no file. None if the contents are unknown."""
+        existed, exists = self.did_exist(path), self.change != "deleted" and path == self.path
         if (existed and self.before_text is None) or (exists and self.after_text is None):
             return None
         return self.before_text if existed else None, self.after_text if exists else None
 
     def link_target(self) -> str | None:
-        """The path that a link leads to. Empty if it leads out of the project, or nobody knows where."""
+        """The target of a link. Empty if it is outside the project or unknown."""
         if self.kind != "link" or self.change == "deleted":
             return None
         if not self.link or self.link.startswith("/"):
@@ -62,14 +62,14 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class RangeCommit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A commit, and what it changed. A merge changes what it takes from no parent, or takes back from one."""
+    """A commit and its changes. A merge changes content that comes from no parent, and changes of a parent that it drops."""
 
     id: str
     paths: tuple[str, ...] = ()
     briefs: tuple[str, ...] = ()
-    """Ids of briefs that the commit names itself."""
+    """The ids of briefs that the commit message names."""
     branches: tuple[str, ...] = ()
-    """Branches of workers it belongs to. More than one: it cannot be told to which."""
+    """The worker branches that contain it. With more than one, the worker is unknown."""
 
 
 class ChangedFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,9 +80,9 @@ class ChangedFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 def format_path(path: str) -> str:
-    r"""A path as answers show it: bytes that are no text are written out.
+    r"""A path for answers. Bytes that are not valid text are escaped.
 
-    >>> shown_path("src/\udcff.py")
+    >>> format_path("src/\udcff.py")
     'src/\\xff.py'
     """
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,7 +1,7 @@
-"""Live claims of files: who works on which paths until when, and which of them a path or glob would overlap.
+"""Current claims of files: their holders, paths and expiries, and the claims that a path or glob overlaps.
 
-Claims are found by the fixed names at the beginning of a path, so that one question looks at a few claims and not at
-all of them. What a look finds is what `owned_paths_overlap` says of every claim.
+Claims are indexed by the fixed names at the beginning of a path, so a lookup examines only a few of them. The result
+equals what `do_owned_paths_overlap` returns for every claim.
 """
 
 from __future__ import annotations
@@ -13,65 +13,65 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from orgkernel.decisions.ownership.overlap import OwnedPath, read_owned_path, read_owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import OwnedPath, do_parsed_paths_overlap, read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath, Key
 from orgkernel.runtime.paths import get_fixed_names
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./-]+")
-"""Texts that any path can be compared with, seen quickly."""
+"""Characters of paths that can be compared without parsing."""
 
 
 class FileClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Files that somebody works on, for a time. A claim is no permission: it says who, not whether they may."""
+    """Files that a worker has claimed for a time. A claim does not grant permission to write."""
 
     org_id: str
     token: int
-    """Fencing token, and the number of the claim: each claim of an organization has a higher one than those before it."""
+    """The fencing token and number of the claim. Each claim of an organization has a higher one than those before it."""
     holder: str
-    """Who works on them, such as `agent:ID`."""
+    """The worker, such as `agent:ID`."""
     paths: tuple[str, ...]
-    """Paths and globs from the root of the project."""
+    """Paths and globs, relative to the root of the project."""
     session: str | None = None
-    """The session in which the holder works."""
+    """The session of the holder."""
     planner: str | None = None
-    """Who planned the work."""
+    """The agent that planned the work."""
     claimed_at: float
-    """Since when the files are claimed; a transfer changes nothing about it."""
+    """The time since when the files are claimed. A transfer does not change it."""
     expires_at: float
-    """End of the lease. From then on, the claim holds nothing."""
+    """The end of the lease. After it, the files are free."""
     reason: str = ""
     brief: str | None = None
-    """The brief that the holder works by."""
+    """The brief that the holder follows."""
     mission: str | None = None
-    """The brief that this one is derived from: the claim may lie within the one that was made for it."""
+    """The brief that this one is derived from. The claim can be inside the claim of that brief."""
 
 
 class ClaimConflict(NamedTuple):
-    """A path that overlaps with one that is claimed."""
+    """A path that overlaps with a claimed path."""
 
     path: str
     claim: FileClaim
     claimed: str
-    """The path of the claim."""
+    """The claimed path."""
 
 
 class _Entry(NamedTuple):
     order: tuple[str, int, int]
-    """Organization, token, and place among the paths of the claim."""
+    """The sort key: organization, token, and position among the paths of the claim."""
     owned: OwnedPath | BadPath
     text: str
     claim: FileClaim
 
 
 class _Tables(NamedTuple):
-    """Claimed paths by the fixed names they begin with, and by each beginning of those. Lists in it are never changed."""
+    """Claimed paths, by the fixed names that they begin with and by each prefix of those. The lists in it are never changed."""
 
     at: dict[Key, list[_Entry]]
     below: dict[Key, list[_Entry]]
 
 
 class ClaimIndex:
-    """The live claims of an organization. It never changes: `changed` makes another one."""
+    """The current claims of an organization. It is immutable: `copy_with` returns a new one."""
 
     __slots__ = ("_claims", "_holders", "_missions", "_tables")
 
@@ -81,7 +81,7 @@ class ClaimIndex:
         for claim in self._claims.values():
             if claim.mission is not None:
                 self._missions.setdefault(claim.mission, []).append(claim)
-        # Whoever never asks about paths, or about a holder, does not pay for it.
+        # These tables are built only if a caller asks about paths or holders.
         self._tables: _Tables | None = None
         self._holders: dict[str, list[FileClaim]] | None = None
 
@@ -98,11 +98,11 @@ class ClaimIndex:
 
     @property
     def claims(self) -> tuple[FileClaim, ...]:
-        """All of them, by organization and token."""
+        """All claims, by organization and token."""
         return tuple(self._claims[key] for key in sorted(self._claims))
 
-    def changed(self, claims: Iterable[FileClaim], ended: Iterable[tuple[str, int]] = ()) -> ClaimIndex:
-        """The index with some claims added or replaced, and without those that have ended."""
+    def copy_with(self, claims: Iterable[FileClaim], ended: Iterable[tuple[str, int]] = ()) -> ClaimIndex:
+        """A copy with some claims added or replaced, and without those that have ended."""
         added = {(claim.org_id, claim.token): claim for claim in claims}
         removed = {*added, *ended} & self._claims.keys()
         kept = (
@@ -121,12 +121,12 @@ class ClaimIndex:
             other._tables = _patch(self._tables, added.values(), [self._claims[key] for key in removed])
         return other
 
-    def of_mission(self, brief: str) -> Sequence[FileClaim]:
+    def find_by_mission(self, brief: str) -> Sequence[FileClaim]:
         """The claims for briefs that are derived from a brief."""
         return self._missions.get(brief, ())
 
-    def ends(self) -> Iterator[float]:
-        """When they run out, in no order."""
+    def list_ends(self) -> Iterator[float]:
+        """The expiries of all claims, unsorted."""
         return (claim.expires_at for claim in self._claims.values())
 
     def find_by_holder(self, holder: str) -> Sequence[FileClaim]:
@@ -139,9 +139,10 @@ class ClaimIndex:
         return self._holders.get(holder, ())
 
     def find_conflicts(self, paths: Iterable[str], now: float = 0.0) -> tuple[ClaimConflict, ...]:
-        """Every claimed path that one of the paths or globs overlaps, in the order of the paths and then of the claims.
+        """Every claimed path that overlaps with one of the paths or globs, in the order of the paths and then of the
+        claims.
 
-        A claim that ends before `now` is passed over.
+        Claims that end before `now` are skipped.
 
         >>> claim = FileClaim(org_id="shop", token=1, holder="agent:a", paths=("src/**",), claimed_at=0, expires_at=60)
         >>> [each.claimed for each in ClaimIndex([claim]).find_conflicts(["docs/a.md", "SRC/a.py"])]
@@ -155,7 +156,7 @@ class ClaimIndex:
         conflicts: list[ClaimConflict] = []
         for path in paths:
             owned, start = _read_asked(path)
-            # What may be anywhere is compared with everything.
+            # A path that could match anywhere is compared with everything.
             near = [*below.get(start, ())] if start else [each for entries in at.values() for each in entries]
             for length in range(len(start) + 1) if start else ():
                 near += at.get(start[:length], ())
@@ -163,7 +164,7 @@ class ClaimIndex:
             conflicts += [
                 ClaimConflict(path, entry.claim, entry.text)
                 for entry in near
-                if entry.claim.expires_at > now and read_owned_paths_overlap(owned, entry.owned)
+                if entry.claim.expires_at > now and do_parsed_paths_overlap(owned, entry.owned)
             ]
         return tuple(conflicts)
 
@@ -172,7 +173,7 @@ NO_CLAIMS: Final = ClaimIndex()
 
 
 def _patch(tables: _Tables, added: Iterable[FileClaim], removed: Iterable[FileClaim]) -> _Tables:
-    """Tables with some claims more and others less; the given tables stay as they are."""
+    """A copy of the tables with some claims added and others removed."""
     at, below = tables.at.copy(), tables.below.copy()
     for table, which in ((at, _find_at), (below, _find_below)):
         gone = {entry.order[:2] for claim in removed for entry in _build_entries(claim)}
@@ -207,18 +208,18 @@ def _find_below(entry: _Entry) -> Iterable[Key]:
 
 
 def _read(path: str) -> tuple[OwnedPath | BadPath, Key]:
-    """A path or glob, and the names it is found by: two of them overlap only if one's names are the beginning of the other's."""
+    """A path or glob with its index key: two of them overlap only if one key is a prefix of the other."""
     owned = read_owned_path(path)
     return owned, _get_fixed_start(owned)
 
 
-# An index is made anew from the same claims again and again, and a brief is asked about several times.
+# Cached, because indexes are rebuilt from the same claims often, and a brief is checked several times.
 _read_claimed = lru_cache(maxsize=32_768)(_read)
 _read_asked = lru_cache(maxsize=4_096)(_read)
 
 
 def may_be_anywhere(path: str) -> bool:
-    """Whether a path or glob may hold files anywhere in the project, so that nobody knows which.
+    """Whether a path or glob could match files anywhere in the project.
 
     >>> may_be_anywhere("**/*.py"), may_be_anywhere("src/**")
     (True, False)
@@ -230,7 +231,7 @@ def _get_fixed_start(owned: OwnedPath | BadPath) -> Key:
     if isinstance(owned, BadPath):
         return ()
     if owned.key is not None:
-        # What globs cannot be compared with is compared with paths by its names, and with every glob.
+        # A path that cannot be compared with globs is compared with paths by its names, and conflicts with every glob.
         is_plain = _PLAIN.fullmatch(owned.text) is not None
         return owned.key if is_plain or get_fixed_names(owned.text) is not None else ()
     fixed = get_fixed_names(owned.text) if "/" in owned.text else None

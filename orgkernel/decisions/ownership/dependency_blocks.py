@@ -1,6 +1,6 @@
-"""The parts of package manifests that say what is installed, so that the rest of a manifest may change freely.
+"""Extract the dependencies from package manifests, so other parts of a manifest can change freely.
 
-Fails closed: what cannot be read has changed, and every manifest of another kind is held as a whole.
+Fails closed: an unreadable manifest counts as changed, and a manifest of another kind is protected as a whole.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CARGO_ROOT: Final = ("patch", "replace")
 _GO_BLOCKS: Final = frozenset(["require", "replace", "exclude", "toolchain", "tool"])
 _GO_OTHERS: Final = frozenset(["module", "go", "godebug", "retract", "ignore"])
 _GO_LINE: Final = lazy_pattern(r'(?P<word>[a-z]+)\s*(?P<rest>\(|[\s"`].*)')
-# A text in double quotes or backticks may hold `//`, which otherwise begins a comment.
+# A string in double quotes or backticks can contain `//`, which otherwise starts a comment.
 _GO_COMMENT: Final = lazy_pattern(r"""((?:[^"`/]|"[^"]*"|`[^`]*`|/(?!/))*)(?://.*)?""")
 
 
@@ -35,7 +35,7 @@ class _UnreadableManifest(Exception):
 
 
 def has_dependency_block(key: Key) -> bool:
-    """Whether the dependencies of a manifest can be told from the rest of it.
+    """Whether the dependencies of a manifest can be separated from the rest of it.
 
     >>> has_dependency_block(("web", "package.json")), has_dependency_block(("package-lock.json",))
     (True, False)
@@ -44,11 +44,11 @@ def has_dependency_block(key: Key) -> bool:
 
 
 def did_dependencies_change(key: Key, before: str | None, after: str | None) -> bool:
-    """Whether the dependencies of a manifest are not the same, or cannot be read. None: there is no such file.
+    """Whether the dependencies of a manifest differ or cannot be read. A missing file has the content None.
 
-    >>> dependencies_changed(("package.json",), '{"version": "1"}', '{"version": "2", "scripts": {"test": "x"}}')
+    >>> did_dependencies_change(("package.json",), '{"version": "1"}', '{"version": "2", "scripts": {"test": "x"}}')
     False
-    >>> dependencies_changed(("package.json",), "{}", '{"dependencies": {"left-pad": "1"}}')
+    >>> did_dependencies_change(("package.json",), "{}", '{"dependencies": {"left-pad": "1"}}')
     True
     """
     read = _READERS[key[-1]]
@@ -59,10 +59,10 @@ def did_dependencies_change(key: Key, before: str | None, after: str | None) -> 
 
 
 def _make_comparable(read: Callable[[str], Mapping[str, Any]], text: str | None) -> str:
-    """A form in which what is equal is the same text: `1` is not `true`."""
+    """A canonical text of a value, equal for equal values. `1` differs from `true`."""
     if text is None:
         return "{}"
-    text.encode()  # bytes that are no text cannot be read
+    text.encode()  # bytes that are not valid text cannot be parsed
     members = {name: value for name, value in read(text).items() if value not in ({}, [], None)}
     return json.dumps(members, sort_keys=True, default=str)
 
@@ -72,7 +72,7 @@ def _read_npm(text: str) -> Mapping[str, Any]:
 
 
 def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of an object. Of two with one name, one program takes the first and another the last."""
+    """The members of an object. Duplicate keys are refused, because programs differ in which one they take."""
     members = dict(pairs)
     if len(members) < len(pairs):
         raise _UnreadableManifest
@@ -103,7 +103,7 @@ def _read_pyproject(text: str) -> Mapping[str, Any]:
 
 
 def _find_named_dependencies(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Everything below a table of another tool whose name speaks of dependencies, or of where they come from."""
+    """Tables of other tools whose name mentions dependencies or their sources, with everything below them."""
     if isinstance(value, dict):
         for name, inner in value.items():
             at = f"{place}.{name}" if place else name
@@ -126,7 +126,7 @@ def _read_cargo(text: str) -> Mapping[str, Any]:
 
 
 def _read_go(text: str) -> Mapping[str, Any]:
-    """The directives that name other modules, each as its words. Comments, such as `// indirect`, mean nothing."""
+    """The directives that name other modules, as lists of words. Comments such as `// indirect` are ignored."""
     lines_by_directive: dict[str, list[list[str]]] = {}
     block: str | None = None
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""What the name of a file says about it: package manifests, migrations, files of environment variables."""
+"""Recognize files by name: package manifests, migrations, files of environment variables."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ MANIFESTS: Final = frozenset(
         "conda-lock.yml",
     ]
 )
-"""Names of files that name dependencies or fix their versions."""
+"""Names of files that list dependencies or pin their versions."""
 _MORE_MANIFESTS: Final = ("requirements*.txt", "constraints*.txt", "*.csproj", "*.gemspec")
 _MIGRATION_FOLDERS: Final = frozenset({"migrations", "migrate"})
-# What shows a form without values: `.env.example`.
+# Suffixes of files that show the form without values, such as `.env.example`.
 _ENV: Final = lazy_pattern(r"\.env(rc)?(\..+)?|.+\.env")
 _ENV_FORM: Final = lazy_pattern(r".*\.(example|sample|template|dist)")
 
 
 def is_package_manifest(key: Key) -> bool:
-    """Whether a file names the dependencies of the project, or fixes their versions.
+    """Whether a file lists the dependencies of the project, or pins their versions.
 
     >>> is_package_manifest(("web", "package.json")), is_package_manifest(("web", "package.js"))
     (True, False)
@@ -70,7 +70,7 @@ def is_package_manifest(key: Key) -> bool:
 
 
 def is_migration(key: Key) -> bool:
-    """Whether a file changes the form of a database.
+    """Whether a file is a database migration.
 
     >>> is_migration(("db", "migrate", "7_cards.rb")), is_migration(("docs", "migrations.md"))
     (True, False)
@@ -80,7 +80,7 @@ def is_migration(key: Key) -> bool:
 
 
 def is_env_file(key: Key) -> bool:
-    """Whether a file holds the values of environment variables, which only people write and read.
+    """Whether a file contains values of environment variables, which only people read and write.
 
     >>> is_env_file((".env",)), is_env_file(("web", ".env.local")), is_env_file((".env.example",))
     (True, True, False)

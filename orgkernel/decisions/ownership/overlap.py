@@ -1,10 +1,11 @@
-"""Whether two paths or globs may hold one file. A false conflict is possible, a missed one is not.
+"""Decide whether two paths or globs could match one file. The answer can be a false conflict, but never misses a real
+one.
 
 - Two paths overlap if they are equal or one is a folder above the other.
 - A path and a glob overlap if the glob matches the path, a folder above it or something below it.
 - Two globs overlap unless their fixed beginnings lead to different folders.
 - A glob without a slash overlaps with everything: git reads it at any depth.
-- What cannot be read overlaps with everything.
+- A path that cannot be parsed overlaps with everything.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ class OwnedPath(NamedTuple):
     """A path or a glob below the root of a project."""
 
     text: str
-    """In one form: slashes, no `.` and no doubled slashes."""
+    """The normalized text: slashes, no `.` and no double slashes."""
     key: Key | None
     """The names of an exact path as they are compared; None for a glob."""
     literal: Key
-    """The names as they are compared if nothing in them is wild: `[id]` may be the name of a folder."""
+    """The names as they are compared if no character is a wildcard, because `[id]` could be the name of a folder."""
 
 
 def read_owned_path(text: str) -> OwnedPath | BadPath:
@@ -37,13 +38,13 @@ def read_owned_path(text: str) -> OwnedPath | BadPath:
     ('leaves the project', 'is negated')
     """
     path = text.replace("\\", "/")
-    # Every name is read like that of a file, with something harmless for what is wild.
+    # Every name is checked like a file name, with a harmless character in place of wildcards.
     plain = path.rstrip("/") if path.strip("/") else path
     read = read_file_path(plain.replace("*", "0").replace("?", "0"))
     if isinstance(read, BadPath):
         return read
     if ".." in plain.split("/") and not _WILD.isdisjoint(plain):
-        # `**/..` may lead anywhere.
+        # `**/..` could lead anywhere.
         return BadPath("cannot be compared")
     if _WILD.isdisjoint(plain):
         return OwnedPath(str(read), read.key, read.key)
@@ -51,17 +52,17 @@ def read_owned_path(text: str) -> OwnedPath | BadPath:
     return OwnedPath("/".join(names), None, read.key)
 
 
-def owned_paths_overlap(one: str, other: str) -> bool:
-    """Whether two paths or globs may hold one file.
+def do_owned_paths_overlap(one: str, other: str) -> bool:
+    """Whether two paths or globs could match one file.
 
-    >>> owned_paths_overlap("src/**", "SRC/a.py"), owned_paths_overlap("src/*.py", "src/a.md"), owned_paths_overlap("src/*", "docs/*")
+    >>> do_owned_paths_overlap("src/**", "SRC/a.py"), do_owned_paths_overlap("src/*.py", "src/a.md"), do_owned_paths_overlap("src/*", "docs/*")
     (True, False, False)
     """
-    return read_owned_paths_overlap(read_owned_path(one), read_owned_path(other))
+    return do_parsed_paths_overlap(read_owned_path(one), read_owned_path(other))
 
 
-def read_owned_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadPath) -> bool:
-    """The same for two that were read."""
+def do_parsed_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadPath) -> bool:
+    """The same for two parsed paths."""
     if isinstance(first, BadPath) or isinstance(second, BadPath):
         return True
     if do_keys_overlap(first.literal, second.literal) and (
@@ -76,7 +77,7 @@ def read_owned_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | Bad
     if len(globs) > 1:
         return may_globs_meet(first.text, second.text)
     path = second if globs[0] is first else first
-    # A path may be that of a folder, and below it `**` matches at any depth.
+    # A path could be a folder, and `**` matches at any depth below it.
     depth = ANYWHERE in globs[0].text and may_globs_meet(path.text, globs[0].text)
     return depth or may_touch(path.text, globs[0].text)
 

@@ -1,4 +1,4 @@
-"""Workers, the files that their briefs own, and the commits that are theirs."""
+"""Workers, the files that their briefs own, and the commits that they made."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from orgkernel.documents.records import Brief, BriefScope, BriefSpec
 from orgkernel.errors import UsageError
 from orgkernel.runtime.paths import are_names_inside, fold, may_names_be_inside
 
-# Folded: `.` and `..` are nothing. The last one is another name of the first on some file systems.
+# Compared in folded form. The last one is another name of the first on some file systems.
 _NEVER = frozenset(["", ".git", "git~1"])
 
 
 class AuditedWorker(msgspec.Struct, frozen=True):
-    """A worker, with the brief it works by."""
+    """A worker, with the brief that it follows."""
 
     name: str
     brief: Brief
     has_branch: bool = False
-    """Whether the commits of the branch of this name are the worker's. If not, commits name the brief."""
+    """Whether the commits on the branch of this name are the worker's. If not, commits name the brief."""
 
 
 class OwnedPaths:
-    """The files that paths and globs own. A path without wildcards is a file, or a folder with everything in it."""
+    """The files that paths and globs own. A path without wildcards is a file, or a folder with all its content."""
 
     def __init__(self, owned: Sequence[str], root: str | None) -> None:
         self._root = root
-        # Also a path such as `app/[id].tsx` may be that of a file.
+        # A path such as `app/[id].tsx` could also be a file name.
         self._literal = {each.rstrip("/") for each in owned}
         self._plain: set[tuple[str, ...]] = set()
         self._folded: set[Key] = set()
@@ -48,7 +48,7 @@ class OwnedPaths:
                 self._folded.add(read.literal)
 
     def does_own(self, path: str) -> bool:
-        """Whether a file is surely among them. What may lead elsewhere, or into the folder of git, is not."""
+        """Whether a file is certainly owned. A path that could lead elsewhere, or into `.git`, is not."""
         names = tuple(path.split("/"))
         if any(fold(name) in _NEVER for name in names):
             return False
@@ -59,7 +59,7 @@ class OwnedPaths:
         )
 
     def may_own(self, path: str) -> bool:
-        """Whether a file may be among them: letter case and accents make no difference."""
+        """Whether a file could be owned, ignoring letter case and accents."""
         names = tuple(path.split("/"))
         folded = tuple(map(fold, names))
         return any(folded[:length] in self._folded for length in range(1, len(names) + 1)) or any(
@@ -68,7 +68,7 @@ class OwnedPaths:
 
 
 class OwnershipOverlap(msgspec.Struct, frozen=True):
-    """Paths of two workers that may hold one file."""
+    """Paths of two workers that could match one file."""
 
     worker: str
     other: str
@@ -82,11 +82,11 @@ def require_different(workers: Sequence[AuditedWorker]) -> None:
         raise UsageError("no brief or claim given, so file ownership is unknown", "pass a brief")
     ids = {(each.brief.id or "").lower() for each in workers}
     if len({each.name for each in workers}) < len(workers) or len(ids) < len(workers):
-        raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
+        raise UsageError("two workers share a name or a brief", "give every worker its own brief")
 
 
 def build_claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:
-    """Whoever holds claims, as if a brief of that name owned what they claim."""
+    """The holder of claims as a worker with a brief that owns the claimed paths."""
     owned = tuple(path for each in claims for path in each.paths)
     return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=BriefScope(files_owned=owned))))
 
@@ -94,7 +94,7 @@ def build_claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:
 def find_author(
     commit: RangeCommit, workers: Sequence[AuditedWorker], by_brief: dict[str, AuditedWorker]
 ) -> AuditedWorker | None:
-    """Whose commit it is: of the branch that it is on, else of the brief that it names, else of the only worker."""
+    """The author of a commit: the worker of its branch, else of the brief that it names, else the only worker."""
     if commit.branches:
         named = [each for each in workers if each.has_branch and each.name in commit.branches]
         return named[0] if len(named) == len(commit.branches) == 1 else None
@@ -106,7 +106,7 @@ def find_author(
 
 
 def remove_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
-    """The workers without those from whose brief another one of them is derived: they handed their files down."""
+    """The workers without those that handed their files down, because another worker's brief is derived from theirs."""
     by_id = {each.brief.id: each for each in workers}
     above: set[str] = set()
     for each in workers:
@@ -118,7 +118,7 @@ def remove_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
 
 
 def find_ownership_overlaps(workers: Sequence[AuditedWorker]) -> tuple[OwnershipOverlap, ...]:
-    """Owned paths of two workers that may hold one file, whether or not it was touched."""
+    """Owned paths of two workers that could match one file, whether or not it was touched."""
     overlaps: list[OwnershipOverlap] = []
     before: list[FileClaim] = []
     for number, worker in enumerate(remove_parents(workers)):

@@ -1,9 +1,9 @@
 r"""Exact paths of files in a project, as plans and claims write them.
 
-A path is relative to the root of the project. Separators, `.` and doubled slashes are put in one form, and names are compared
-as the most forgiving file system compares them: without case, accents in one form. Two paths overlap if they are equal or if
-one is a folder above the other, so that a false conflict is possible and a missed one is not. Links cannot be seen from here:
-whoever can see the disk resolves them first.
+A path is relative to the root of the project. Separators, `.` and double slashes are normalized. Names are compared
+as the most tolerant file system does: case-insensitive, with accents in one Unicode form. Two paths overlap if they are
+equal or one is a folder above the other. This can report a false conflict but never misses a real one. Callers with
+access to the disk resolve links first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from orgkernel.runtime.paths import MOST_CHARACTERS, MOST_NAMES, fold
 
 Key = tuple[str, ...]
-"""Names of a path as they are compared."""
+"""The names of a path as they are compared."""
 _DRIVE_OR_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -23,7 +23,7 @@ class ProjectPath(NamedTuple):
     """A path below the root of a project."""
 
     names: tuple[str, ...]
-    """As they are written."""
+    """The names as they are written."""
     key: Key
 
     def __str__(self) -> str:
@@ -31,10 +31,10 @@ class ProjectPath(NamedTuple):
 
 
 class BadPath(NamedTuple):
-    """Why a text is no path of a file in the project."""
+    """The reason why a text is not the path of a file in the project."""
 
     problem: str
-    """What goes on after the path, such as `leaves the project`."""
+    """The end of a sentence about the path, such as `leaves the project`."""
 
 
 def read_file_path(text: str) -> ProjectPath | BadPath:
@@ -77,7 +77,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
 def do_keys_overlap(one: Key, other: Key) -> bool:
     """Whether two paths are equal or one is a folder above the other.
 
-    >>> keys_overlap(("src",), ("src", "a.py")), keys_overlap(("src",), ("src2",))
+    >>> do_keys_overlap(("src",), ("src", "a.py")), keys_overlap(("src",), ("src2",))
     (True, False)
     """
     common = min(len(one), len(other))

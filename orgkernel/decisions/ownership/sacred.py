@@ -1,7 +1,7 @@
-"""Files that a worker changes only with a key in its brief, or never: those of a governance document, and some always.
+"""Sacred files, which a worker can change only with a key in its brief, or never. A governance document declares them.
 
-Always held, whatever is declared: files of environment variables, the dependencies of package manifests, and migrations that
-were there before. Fails closed: a scope that cannot be compared with paths holds everything.
+Some files are always protected: files of environment variables, the dependencies of package manifests, and existing
+migrations. Fails closed: a scope that cannot be compared with paths leaves the sacred files unknown.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ from orgkernel.decisions.ownership.changes import format_path
 from orgkernel.decisions.ownership.dependency_blocks import did_dependencies_change, has_dependency_block
 from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, is_package_manifest
 from orgkernel.decisions.ownership.paths import Key
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Brief, SacredScope
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.paths import fold, may_names_be_inside, read_path
 
-_BY_A_PERSON: Final = "undo the change; a person makes it outside of a hand-off"
+_BY_A_PERSON: Final = "undo the change; a person can make it outside of a hand-off"
 _OF_DEPENDENCIES: Final = "allow_dependency_change"
 
 
 class TouchedFile(NamedTuple):
-    """A file that was changed, as a sacred scope looks at it."""
+    """A changed file, with the facts that sacred scopes need."""
 
     path: str
     existed: bool
-    """Whether it was there at the beginning."""
+    """Whether it existed before the change."""
     texts: tuple[str | None, str | None] | None
-    """What a package manifest contained before and after; None if that is not known."""
+    """The content of a package manifest before and after; None if unknown."""
 
 
 class SacredTouch(NamedTuple):
-    """Why a file may not be changed."""
+    """The reason why a file may not be changed."""
 
     code: str
     text: str
-    """What goes on after the file and what happened to it."""
+    """The end of a sentence about the file."""
     help: str
     why: tuple[Why, ...] = ()
 
 
 class SacredFiles:
-    """The sacred files of a project: the scopes of a governance document, and the folders where absolute paths find it.
+    """The sacred files of a project: the scopes of a governance document, and the project folders for absolute paths.
 
-    `changed` are documents that said something else about it when the work began.
+    `changed` are governance documents that have changed since the work began.
     """
 
     def __init__(
@@ -62,39 +62,39 @@ class SacredFiles:
         self._roots: tuple[str | None, ...] = tuple(each for each in roots if read_path(".", each)) or (None,)
 
     def find_doubts(self) -> Iterator[SacredTouch]:
-        """Why it cannot be told what is sacred."""
+        """Reasons why the sacred files cannot be determined."""
         code = "SACRED_SET_UNAVAILABLE"
         for path in self._changed:
-            text = f"{quote(format_path(path))} is not as it was when the work began, so it cannot be told what was sacred"
+            text = f"{quote(format_path(path))} has changed since the work began, so the sacred scopes at that time are unknown"
             yield SacredTouch(
                 code,
                 text,
                 "pass the organization as it was then with `--path`, such as a work tree of the base",
             )
-        for path, why in self.unreadable():
+        for path, why in self.find_unreadable():
             text = f"{quote(path)} in the sacred scopes cannot be compared with files"
             yield SacredTouch(code, text, "write a path that starts at the root of the project", why)
 
-    def unreadable(self) -> Iterator[tuple[str, tuple[Why, ...]]]:
-        """Paths of scopes that cannot be compared with those of files."""
+    def find_unreadable(self) -> Iterator[tuple[str, tuple[Why, ...]]]:
+        """Paths of scopes that cannot be compared with files."""
         for scope_id, scope in self._scopes.items():
             for path in map(_expand_home, scope.paths):
                 if not any(_can_be_compared(path, root) for root in self._roots):
-                    yield path, self._why(scope_id)
+                    yield path, self._cite_scope(scope_id)
 
     def find(self, file: TouchedFile, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
-        """Why those who work by the briefs may not change a file. Without a brief, nobody holds a key."""
+        """The reasons why workers with these briefs may not change a file. Without a brief, there is no key."""
         key = tuple(map(fold, file.path.split("/")))
         touches = list(self._find_declared(file, key, briefs))
         yield from touches or _find_always(file, key, briefs)
 
     def find_never(self, path: str) -> Iterator[SacredTouch]:
-        """Why nobody may change a file, not even for a time: no brief unlocks it."""
+        """The reasons why a file may never be changed, not even temporarily: no brief unlocks it."""
         key = tuple(map(fold, path.split("/")))
         touches = [
             self._touch(scope_id, scope)
             for scope_id, scope in self._scopes.items()
-            if not describe_keys(scope) and not scope.new_files_only and self._holds(scope, path)
+            if not describe_keys(scope) and not scope.new_files_only and self._does_hold(scope, path)
         ]
         yield from touches or ([_ENVIRONMENT] if is_env_file(key) else [])
 
@@ -106,7 +106,7 @@ class SacredFiles:
 
     def _find_declared(self, file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
         for scope_id, scope in self._scopes.items():
-            if not self._holds(scope, file.path) or (
+            if not self._does_hold(scope, file.path) or (
                 briefs and all(is_unlocked(scope, each) for each in briefs)
             ):
                 continue
@@ -118,9 +118,9 @@ class SacredFiles:
 
     def _touch(self, scope_id: str, scope: SacredScope) -> SacredTouch:
         keys = describe_keys(scope)
-        lies = f"lies in sacred scope {quote(scope_id)}"
+        lies = f"is in sacred scope {quote(scope_id)}"
         if scope.new_files_only:
-            lies += ", where only new files may come"
+            lies += ", where only new files are allowed"
         if keys:
             text, help = (
                 f"{lies}; {keys} in the brief would unlock it",
@@ -128,9 +128,11 @@ class SacredFiles:
             )
         else:
             text, help = lies, _BY_A_PERSON
-        return SacredTouch("SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE", text, help, self._why(scope_id))
+        return SacredTouch(
+            "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE", text, help, self._cite_scope(scope_id)
+        )
 
-    def _holds(self, scope: SacredScope, path: str) -> bool:
+    def _does_hold(self, scope: SacredScope, path: str) -> bool:
         names = tuple(path.split("/"))
         return any(
             may_names_be_inside(names, glob, root)
@@ -140,11 +142,11 @@ class SacredFiles:
             if _can_be_compared(glob, root)
         )
 
-    def _why(self, scope_id: str) -> tuple[Why, ...]:
+    def _cite_scope(self, scope_id: str) -> tuple[Why, ...]:
         if self._document is None:
             return ()
         return (
-            why_place(f"sacred scope {scope_id}", self._document.place("sacred_scopes", scope_id, key=True)),
+            cite_place(f"sacred scope {scope_id}", self._document.place("sacred_scopes", scope_id, key=True)),
         )
 
 
@@ -159,7 +161,7 @@ def is_unlocked(scope: SacredScope, brief: Brief) -> bool:
 
 
 def describe_keys(scope: SacredScope) -> str:
-    """The keys of a scope, in words. Empty if nothing unlocks it."""
+    """The keys of a scope, in words. Empty if no key unlocks it."""
     gate = None if scope.unlocked_with_gate is None else f"gate {quote(scope.unlocked_with_gate)}"
     flag = None if scope.unlocked_by is None else quote(scope.unlocked_by)
     return " with ".join(filter(None, (flag, gate)))
@@ -167,17 +169,17 @@ def describe_keys(scope: SacredScope) -> str:
 
 _ENVIRONMENT: Final = SacredTouch(
     "SACRED_SCOPE",
-    "holds values of environment variables",
+    "contains values of environment variables",
     _BY_A_PERSON,
 )
 _DEPENDENCIES: Final = SacredTouch(
     "SACRED_SCOPE_LOCKED",
-    f"says what is installed; `{_OF_DEPENDENCIES}` in the brief would unlock it",
+    f"declares dependencies; `{_OF_DEPENDENCIES}` in the brief would unlock it",
     "undo the change of dependencies, or ask for a brief with the key",
 )
 _MIGRATION: Final = SacredTouch(
     "SACRED_SCOPE",
-    "is a migration that was there before, which may have been carried out",
+    "is an existing migration, which could already have been applied",
     "undo the change, and add a new migration",
 )
 
@@ -199,7 +201,7 @@ def _does_touch_dependencies(file: TouchedFile, key: Key) -> bool:
 
 
 def _expand_home(glob: str) -> str:
-    """A path in somebody's home may be in the project, if that is kept there."""
+    """The same glob without the home folder, because the project could be inside it."""
     return f"**/{glob[2:]}" if glob.startswith("~/") else glob
 
 
@@ -208,5 +210,5 @@ def _can_be_compared(glob: str, root: str | None) -> bool:
 
 
 def _expand_depth(glob: str) -> Iterable[str]:
-    """A glob without a folder is read as git reads it: at any depth."""
+    """The glob at any depth, if it has no folder, as git reads it."""
     return (glob,) if "/" in glob.rstrip("/") else (glob, f"**/{glob}")

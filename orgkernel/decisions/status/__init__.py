@@ -1,1 +1,1 @@
-"""The state of a running role: PACE tiers, SALUTE reports, signals of the layers of an agent."""
+"""The status of a running role: PACE tiers, SALUTE reports, and signals of the layers of an agent."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
@@ -21,7 +21,7 @@ from orgkernel.runtime.pace import PROGRESS, CompiledPacePlan, Obligation, PaceD
 from orgkernel.runtime.tiers import EMERGENCY, PRIMARY, TIERS
 from orgkernel.runtime.trigger_parser import parse_trigger
 
-# More than report in one watch; a plan takes a few kilobytes and a millisecond to compile.
+# More roles than report in one watch. A plan takes a few kilobytes, and a millisecond to compile.
 _PLANS_KEPT = 10_000
 
 
@@ -43,10 +43,10 @@ class RolePace(msgspec.Struct, frozen=True):
     """The tiers whose trigger was last known to be true. Pass them as `previous` the next time."""
     reasons: tuple[Reason, ...]
     unknown: tuple[str, ...]
-    """Names that the triggers read and the observation does not report."""
+    """Variables of the triggers that the observation does not report."""
     obligations: tuple[Obligation, ...]
     snapshot: str
-    """Digest of the organization that the answer came from."""
+    """The digest of the organization that was used."""
 
 
 def decide_role_pace(
@@ -68,7 +68,7 @@ def decide_role_pace(
 
 @per_view_and_key(most=_PLANS_KEPT)
 def get_pace_plan(view: OrgView, role_id: str) -> CompiledPacePlan:
-    """The PACE plan of a role with compiled triggers. A tier that escalates and names nobody goes to the superior."""
+    """The PACE plan of a role with compiled triggers. A tier that escalates without naming a role goes to the superior."""
     profile = view.records.posts[role_id].profile
     superior = view.get_superior(role_id)
     tiers = {}
@@ -89,14 +89,14 @@ def _build_reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
         yield Reason(
             "PROGRESS",
             f"{PROGRESS}, so the {EMERGENCY} is over although its trigger is unknown",
-            (_why(post, EMERGENCY),),
+            (_cite_tier(post, EMERGENCY),),
         )
     if decision.reasons:
         because = ", ".join(each.text for each in decision.reasons)
-        yield Reason("TRIGGER_HOLDS", f"the {tier} trigger is true: {because}", (_why(post, tier),))
+        yield Reason("TRIGGER_HOLDS", f"the {tier} trigger is true: {because}", (_cite_tier(post, tier),))
     elif tier != PRIMARY:
         yield Reason(
-            "TRIGGER_UNKNOWN", f"the {tier} trigger was true and is now unknown", (_why(post, tier),)
+            "TRIGGER_UNKNOWN", f"the {tier} trigger was true and is now unknown", (_cite_tier(post, tier),)
         )
     elif post.profile.pace_plan is None:
         yield Reason("NO_PLAN", f"role {quote(post.role_id)} has no PACE plan")
@@ -106,6 +106,6 @@ def _build_reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
         yield Reason("NOT_REPORTED", f"not reported: {listing(decision.unknown)}")
 
 
-def _why(post: RolePost, tier: str) -> Why:
+def _cite_tier(post: RolePost, tier: str) -> Why:
     written = getattr(post.profile.pace_plan, tier).trigger
-    return why_place(f"{tier} trigger {written}", post.place("pace_plan", tier, "trigger"))
+    return cite_place(f"{tier} trigger {written}", post.place("pace_plan", tier, "trigger"))

@@ -28,7 +28,7 @@ Player: TypeAlias = Callable[[Store], str | None]
 """One layer at its hook: reads and writes the store, and returns its message to the model."""
 
 ORDERS: Final = 14_000
-"""Most orders that are played, fewest layers first. Seven layers and all subsets of them fit."""
+"""The highest number of orders that are played, fewest layers first. All subsets of seven layers fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Played:
     order: tuple[str, ...]
     spoken: Mapping[str, str]
     raised: Mapping[str, str]
-    """The exception of each layer that raised: it needed something that was missing."""
+    """The exception of each layer that raised, because something that it needs was missing."""
     events: tuple[Event, ...]
 
 
@@ -50,7 +50,7 @@ class Rehearsal:
     turns: tuple[Played, ...]
     faults: tuple[str, ...]
     complete: bool
-    """Whether every order was played. With more than seven layers there are too many."""
+    """Whether every order was played. There are too many for more than seven layers."""
 
 
 def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Sequence[str]) -> Played:
@@ -75,8 +75,8 @@ def rehearse(
 ) -> Rehearsal:
     """Play every subset of the layers in every order. `prepare` fills the store before the first turn.
 
-    Faults: two layers spoke in one turn; a layer raised; without a layer that had said nothing, no layer speaks, so some
-    layer depends on it. Layers keep their own state outside the store between plays.
+    Faults: two layers spoke in one turn; a layer raised; removing a silent layer
+    makes all layers silent, so another layer depends on it. Layers keep their own state outside the store between plays.
     """
     orders = list(islice(_iterate_orders(sorted(players)), ORDERS + 1))
     played = [

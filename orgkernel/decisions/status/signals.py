@@ -1,4 +1,5 @@
-"""The map of signals: which signal layer writes what, which of them read it, at which hook; and what happened in one turn.
+"""The map of signals: the fields that each signal layer writes, the layers that read them, and their hooks. Also the trace
+of one turn.
 
 `orgkernel.runtime.signals` is the protocol itself. This module describes it for people (docs/signals.md).
 """
@@ -22,11 +23,11 @@ class Layer:
     hook: str
     says: tuple[str, ...]
     reads: Mapping[str, str] = field(default_factory=dict)
-    """How this layer reacts to each other layer."""
+    """The reaction of this layer to each other layer."""
     spoken_by: str | None = None
-    """The field that says that it warned or corrected. None for a layer that never does."""
+    """The field that is set when it warned or corrected. None for a layer that never does."""
     seen_in: str | None = None
-    """Where its state can be read while it writes no signals."""
+    """The place of its state, for a layer that writes no signals."""
 
 
 _OTHER_INJECTORS: Final = "defers to the first speaker"
@@ -94,25 +95,25 @@ CIRCULATION: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SignalLayerTrace:
-    """One layer in one turn: its own signals, or signals derived from its store."""
+    """The signals of one layer in one turn: its own, or derived from its store."""
 
     name: str
     source: str
-    """`said` (its own signals) or `derived` (from its store)."""
+    """The source: `said` (its own signals) or `derived` (from its store)."""
     fields: Mapping[str, Any]
     spoke: bool
 
 
 @dataclass(frozen=True, slots=True)
 class TurnTrace:
-    """What a dumped store shows about its turn."""
+    """The signals of one turn in a dumped store."""
 
     turn: int | None
     held_by: str | None
     """The signal layer that holds the one warning of the turn."""
     signal_layers: tuple[SignalLayerTrace, ...]
     silent: tuple[str, ...]
-    """Signal layers of the map that are unknown this turn."""
+    """Signal layers of the map without signals in this turn."""
     events: tuple[Event, ...]
     """The latest deferrals and conflicts, of this turn and earlier ones."""
     counts: Mapping[str, int]
@@ -121,7 +122,7 @@ class TurnTrace:
 def trace_turn(dump: Mapping[str, Any]) -> TurnTrace:
     """Read a dumped store: `agent.data` (with the neighbors' stores, if they are in it), or the bare signals.
 
-    Never raises: a value of the wrong form counts as not written.
+    Never raises: a value of the wrong form is ignored.
     """
     is_data = any(
         name.startswith("_") for name in dump

@@ -1,1 +1,1 @@
-"""Work as it is handed down and reported: contracts, bills, batches, and who can handle what."""
+"""Decisions about work: contracts, bills, batches, and the handling of intents."""

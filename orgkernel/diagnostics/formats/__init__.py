@@ -1,1 +1,1 @@
-"""Findings in the formats that CI systems read; each renderer is a function of findings to text."""
+"""Renders findings in formats of CI systems. Each renderer is a function from findings to text."""

@@ -1,7 +1,7 @@
-"""Findings for GitHub Actions: workflow commands, and the Markdown page of a step.
+"""Renders findings for GitHub Actions: workflow commands, and the Markdown summary of a step.
 
 A command is a line that the runner turns into an annotation of the file. GitHub shows only ten annotations per
-severity; the page shows all findings.
+severity. The summary shows all findings.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render_github(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:
-    """One command for each finding."""
-    return "".join(_command(diagnostic, read_lines) for diagnostic in diagnostics)
+    """One workflow command per finding."""
+    return "".join(_render_command(diagnostic, read_lines) for diagnostic in diagnostics)
 
 
 def escape_data(text: str) -> str:
-    """Text as the message of a command: `%` and line breaks are escaped, because the runner interprets them."""
+    """Escape the message of a workflow command: `%` and line breaks, because the runner interprets them."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escape_property(text: str) -> str:
-    """Text as the value of a property: `:` and `,` are escaped as well, because they end the value."""
+    """Escape a property of a workflow command, including `:` and `,`, because they end the value."""
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _command(diagnostic: Diagnostic, read_lines: ReadLines) -> str:
+def _render_command(diagnostic: Diagnostic, read_lines: ReadLines) -> str:
     properties = {
         "title": title(diagnostic),
         "file": clean(diagnostic.place.file),
@@ -52,14 +52,14 @@ _ACTIVE = re.compile(r"[!-/:-@\[-`{-~]")
 
 
 def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str:
-    """A heading and a table, cut where it would become too large to be shown."""
+    """A heading and a table, shortened if it would be too large to be shown."""
     text = f"### orgkernel check\n\n{escape_markdown(headline)}\n\n"
     if not diagnostics:
         return text
     text += "| severity | rule | where | what |\n|---|---|---|---|\n"
     size = len(text.encode())
     for number, diagnostic in enumerate(diagnostics):
-        row = _row(diagnostic)
+        row = _render_row(diagnostic)
         size += len(row.encode())
         if size > _LARGEST:
             return f"{text}\n{len(diagnostics) - number:,} more: see the log of this step.\n\n"
@@ -68,10 +68,10 @@ def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, also inside a table."""
+    """Escape text so Markdown shows it literally, even inside a table."""
     return _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text))
 
 
-def _row(diagnostic: Diagnostic) -> str:
+def _render_row(diagnostic: Diagnostic) -> str:
     cells = (diagnostic.severity.value, title(diagnostic), str(diagnostic.place), sentence(diagnostic))
     return f"| {' | '.join(map(escape_markdown, cells))} |\n"

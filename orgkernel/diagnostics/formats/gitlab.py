@@ -1,11 +1,13 @@
-"""The report that GitLab reads as `codequality`: a JSON list that a merge request compares with its target branch."""
+"""Renders the report that GitLab reads as `codequality`: a JSON list that a merge request compares with its target
+branch.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 
-from orgkernel.diagnostics.diagnostic import Diagnostic, Severity, fingerprint_each
+from orgkernel.diagnostics.diagnostic import Diagnostic, Severity, fingerprint_findings
 from orgkernel.diagnostics.render import sentence
 from orgkernel.diagnostics.wording import clean
 
@@ -13,7 +15,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def render_gitlab(diagnostics: Iterable[Diagnostic]) -> str:
-    """A list of objects; file names have to be relative to the repository."""
+    """The report as a JSON list. File names must be relative to the repository."""
     report = [
         {
             "description": f"{diagnostic.name}: {sentence(diagnostic)}",
@@ -22,6 +24,6 @@ def render_gitlab(diagnostics: Iterable[Diagnostic]) -> str:
             "severity": _SEVERITIES[diagnostic.severity],
             "location": {"path": clean(diagnostic.place.file), "lines": {"begin": diagnostic.place.line}},
         }
-        for diagnostic, fingerprint in fingerprint_each(diagnostics)
+        for diagnostic, fingerprint in fingerprint_findings(diagnostics)
     ]
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

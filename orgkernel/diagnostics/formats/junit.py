@@ -1,4 +1,6 @@
-"""JUnit XML: one test suite per file, one test case per finding, and one passing test case for a file without findings."""
+"""Renders JUnit XML: one test suite per file, one test case per finding, and one passing test case for a file without
+findings.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,25 @@ _ILLEGAL = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def render_junit(diagnostics: Iterable[Diagnostic], files: Iterable[str], fail_on: Severity) -> str:
-    """Findings that make the check fail are failures; the others are skipped tests, so the report agrees with the check."""
+    """The report. Findings that make the check fail are failures, and the others are skipped tests, so the report
+    agrees with the check.
+    """
     by_file: dict[str, list[Diagnostic]] = {name: [] for name in files}
     for diagnostic in diagnostics:
         by_file.setdefault(diagnostic.place.file, []).append(diagnostic)
     root = ElementTree.Element("testsuites", {"name": "orgkernel check"})
     totals: Counter[str] = Counter(tests=0, failures=0, errors=0, skipped=0)
     for file, theirs in sorted(by_file.items()):
-        counts = _counts(theirs, fail_on)
+        counts = _count_outcomes(theirs, fail_on)
         totals.update(counts)
-        suite = ElementTree.SubElement(root, "testsuite", _attributes({"name": file} | counts))
+        suite = ElementTree.SubElement(root, "testsuite", _build_attributes({"name": file} | counts))
         _add_cases(suite, file, theirs, fail_on)
-    root.attrib |= _attributes(totals)
+    root.attrib |= _build_attributes(totals)
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _counts(diagnostics: list[Diagnostic], fail_on: Severity) -> dict[str, int]:
+def _count_outcomes(diagnostics: list[Diagnostic], fail_on: Severity) -> dict[str, int]:
     failures = sum(diagnostic.severity.reaches(fail_on) for diagnostic in diagnostics)
     return {
         "tests": len(diagnostics) or 1,
@@ -56,24 +60,24 @@ def _add_cases(
         message = f"{diagnostic.severity.value}: {sentence(diagnostic)}"
         if diagnostic.severity.reaches(fail_on):
             failure = ElementTree.SubElement(
-                case, "failure", _attributes({"message": message, "type": diagnostic.code})
+                case, "failure", _build_attributes({"message": message, "type": diagnostic.code})
             )
-            failure.text = _legal(f"{diagnostic.place}: {message}")
+            failure.text = _replace_illegal(f"{diagnostic.place}: {message}")
         else:
             ElementTree.SubElement(
-                case, "skipped", _attributes({"message": f"{diagnostic.place}: {message}"})
+                case, "skipped", _build_attributes({"message": f"{diagnostic.place}: {message}"})
             )
 
 
 def _add_case(suite: ElementTree.Element, file: str, name: str) -> ElementTree.Element:
     return ElementTree.SubElement(
-        suite, "testcase", _attributes({"name": name, "classname": file, "file": file, "time": "0"})
+        suite, "testcase", _build_attributes({"name": name, "classname": file, "file": file, "time": "0"})
     )
 
 
-def _attributes(values: Counter[str] | dict[str, str | int]) -> dict[str, str]:
-    return {name: _legal(str(value)) for name, value in values.items()}
+def _build_attributes(values: Counter[str] | dict[str, str | int]) -> dict[str, str]:
+    return {name: _replace_illegal(str(value)) for name, value in values.items()}
 
 
-def _legal(text: str) -> str:
+def _replace_illegal(text: str) -> str:
     return _ILLEGAL.sub("\ufffd", clean(text))

@@ -1,6 +1,6 @@
-"""SARIF 2.1.0, the format code scanning reads: one run, every rule, a result per finding.
+"""Renders SARIF 2.1.0, the format that code scanning reads: one run, every rule, and one result per finding.
 
-Nothing in it depends on the machine or the time: file names are relative to the repository.
+The output depends neither on the machine nor on the time. File names are relative to the repository.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from orgkernel.diagnostics.diagnostic import Diagnostic, Place, Severity, fingerprint_each
+from orgkernel.diagnostics.diagnostic import Diagnostic, Place, Severity, fingerprint_findings
 from orgkernel.diagnostics.render import ReadLines, find_end_column, sentence
 from orgkernel.diagnostics.wording import clean
 
@@ -40,23 +40,23 @@ class RulePage(Protocol):
 def render_sarif(
     diagnostics: Iterable[Diagnostic], pages: Sequence[RulePage], version: str, read_lines: ReadLines
 ) -> str:
-    """The log as JSON; `pages` are all rules, in the order they are listed."""
+    """The log as JSON. `pages` contains all rules, in the order in which they are listed."""
     index = {page.code: number for number, page in enumerate(pages)}
-    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_rule(page) for page in pages]}
+    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_build_rule(page) for page in pages]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
         "results": [
-            _result(diagnostic, fingerprint, index, read_lines)
-            for diagnostic, fingerprint in fingerprint_each(diagnostics)
+            _build_result(diagnostic, fingerprint, index, read_lines)
+            for diagnostic, fingerprint in fingerprint_findings(diagnostics)
         ],
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _rule(page: RulePage) -> dict[str, Any]:
+def _build_rule(page: RulePage) -> dict[str, Any]:
     words = page.name.split("-")
     return {
         "id": page.code,
@@ -68,7 +68,7 @@ def _rule(page: RulePage) -> dict[str, Any]:
     }
 
 
-def _result(
+def _build_result(
     diagnostic: Diagnostic, fingerprint: str, index: dict[str, int], read_lines: ReadLines
 ) -> dict[str, Any]:
     result: dict[str, Any] = {"ruleId": diagnostic.code}
@@ -76,16 +76,16 @@ def _result(
         result["ruleIndex"] = index[diagnostic.code]
     result |= {
         "level": _LEVELS[diagnostic.severity],
-        "message": {"text": _plain(sentence(diagnostic))},
-        "locations": [{"physicalLocation": _physical(diagnostic.place, read_lines)}],
+        "message": {"text": _escape_links(sentence(diagnostic))},
+        "locations": [{"physicalLocation": _build_location(diagnostic.place, read_lines)}],
         "partialFingerprints": {_FINGERPRINT: fingerprint},
     }
     if diagnostic.related:
         result["relatedLocations"] = [
             {
                 "id": number,
-                "physicalLocation": _physical(each.place, read_lines),
-                "message": {"text": _plain(clean(each.text))},
+                "physicalLocation": _build_location(each.place, read_lines),
+                "message": {"text": _escape_links(clean(each.text))},
             }
             for number, each in enumerate(diagnostic.related, 1)
         ]
@@ -94,21 +94,21 @@ def _result(
     return result
 
 
-def _physical(place: Place, read_lines: ReadLines) -> dict[str, Any]:
+def _build_location(place: Place, read_lines: ReadLines) -> dict[str, Any]:
     region = {"startLine": place.line, "startColumn": place.column}
     end = find_end_column(place, read_lines)
     if end is not None:
         region |= {"endLine": place.line, "endColumn": end}
-    return {"artifactLocation": _artifact(clean(place.file)), "region": region}
+    return {"artifactLocation": _build_artifact(clean(place.file)), "region": region}
 
 
-def _artifact(file: str) -> dict[str, str]:
-    """A file outside the repository has its full name, which is not a relative reference."""
+def _build_artifact(file: str) -> dict[str, str]:
+    """The location of a file. A file outside the repository keeps its absolute name."""
     if file.startswith("/"):
         return {"uri": f"file://{quote(file)}"}
     return {"uri": quote(file), "uriBaseId": _BASE}
 
 
-def _plain(text: str) -> str:
-    """Text in which viewers find no link: `[text](target)` in a document must not become one."""
+def _escape_links(text: str) -> str:
+    """Escape brackets, so viewers do not turn `[text](target)` from a document into a link."""
     return text.replace("](", "] (")

@@ -34,23 +34,24 @@ TimeWindow = Annotated[
 ]
 
 
-def _in_our_words(words: dict[str, str]) -> Callable[[Any], Any]:
-    """Map alternative words for a value to the word that decisions use."""
+def _build_synonym_validator(words: dict[str, str]) -> Callable[[Any], Any]:
+    """Map synonyms of a value to the word that decisions use."""
     return lambda value: words.get(value, value) if isinstance(value, str) else value
 
 
-# Older files say `restricted`.
+# Older files use `restricted`.
 Data = Annotated[
     DataTier,
     BeforeValidator(
-        _in_our_words({"restricted": "contextual"}), json_schema_input_type=DataTier | Literal["restricted"]
+        _build_synonym_validator({"restricted": "contextual"}),
+        json_schema_input_type=DataTier | Literal["restricted"],
     ),
 ]
 # Other files name kinds of containers.
 PolicyPeer = Annotated[
     PeerKind,
     BeforeValidator(
-        _in_our_words({"direct": "dm", "channel": "group"}),
+        _build_synonym_validator({"direct": "dm", "channel": "group"}),
         json_schema_input_type=PeerKind | Literal["direct", "channel"],
     ),
 ]
@@ -60,12 +61,12 @@ class ToolRules(Record):
     """Allowed and denied tools. Each is an id or a prefix with a star."""
 
     allow: tuple[ToolGlob, ...] = ()
-    """Allowed tools. In a `deny` or `ask` policy, next to a `*` under `deny`, the tools that it spares."""
+    """Allowed tools. In a `deny` or `ask` policy, next to a `*` under `deny`, the exceptions."""
     deny: tuple[ToolGlob, ...] = ()
     """Denied tools, whatever the effect of the policy. Next to an `allow` list, `*` means all other tools."""
 
 
-def _tools_form(value: Any) -> str:
+def _choose_tools_form(value: Any) -> str:
     if isinstance(value, str):
         return "(every-tool)"
     return "(tools)" if isinstance(value, tuple | list) else "(allow-deny)"
@@ -75,29 +76,31 @@ ToolPermission = Annotated[
     Annotated[Literal["*"], Tag("(every-tool)")]
     | Annotated[tuple[ToolGlob, ...], Tag("(tools)")]
     | Annotated[ToolRules, Tag("(allow-deny)")],
-    Discriminator(_tools_form),
+    Discriminator(_choose_tools_form),
 ]
 
 
-def _names_form(value: Any) -> str:
+def _choose_names_form(value: Any) -> str:
     return "(every-name)" if isinstance(value, str) else "(names)"
 
 
 CredentialPermission = Annotated[
     Annotated[Literal["*"], Tag("(every-name)")] | Annotated[tuple[Id, ...], Tag("(names)")],
-    Discriminator(_names_form),
+    Discriminator(_choose_names_form),
 ]
 
 
 class Permissions(Record):
-    """The resources that a policy covers. It says nothing about kinds that are left out."""
+    """The resources that a policy covers. The policy does not affect omitted kinds."""
 
     tools: ToolPermission | None = None
     """`*` or a list for the tools that the effect applies to, or lists of allowed and denied tools."""
     paths: tuple[PathGlob, ...] = ()
-    """Paths or globs, in a `deny` or `ask` policy about tools: the part of the tools that it covers. Empty means all of them."""
+    """Paths or globs, in a `deny` or `ask` policy about tools. They limit the policy to calls with these paths. Empty
+    means all calls."""
     commands: tuple[CommandBeginning, ...] = ()
-    """Beginnings of shell commands, in a `deny` or `ask` policy about tools: the part of the tools that it covers. Empty means all of them."""
+    """Prefixes of shell commands, in a `deny` or `ask` policy about tools. They limit the policy to calls with these
+    commands. Empty means all calls."""
     credentials: CredentialPermission | None = None
     """`*` for every credential, or a list of their names."""
     data: Data | None = None
@@ -105,7 +108,7 @@ class Permissions(Record):
 
 
 class Principal(Record):
-    """The subject that asks. All given fields must match."""
+    """The subject of a request. All given fields must match."""
 
     is_user: bool | None = None
     """Whether the subject is the owner."""
@@ -114,7 +117,7 @@ class Principal(Record):
     """Tags that a person must have, all of them."""
     person_id: PersonId | None = None
     unknown: bool | None = None
-    """Whether the subject is a person that the directory does not know."""
+    """Whether the subject is a person who is not in the directory."""
     system: AnyOr | None = None
     """A system origin, or `*` for any."""
     webhook: AnyOr | None = None
@@ -162,13 +165,13 @@ class Match(Record):
     """When a policy applies."""
 
     principal: Principal | None = None
-    """The subject that asks. Absent means any subject."""
+    """The subject of the request. Absent means any subject."""
     conditions: tuple[Condition, ...] = ()
-    """Circumstances. One of them must match; none means always."""
+    """Circumstances. At least one of them must match. An empty list means always."""
     alert: tuple[Id, ...] = ()
-    """Alerts of the organization in which it applies, such as `RED`. None means in every alert."""
+    """Alerts of the organization in which it applies, such as `RED`. An empty list means every alert."""
     watch: tuple[Id, ...] = ()
-    """Watches of the organization in which it applies, such as `gamma`. None means in every watch."""
+    """Watches of the organization in which it applies, such as `gamma`. An empty list means every watch."""
 
 
 class Session(Record):
@@ -179,14 +182,14 @@ class Session(Record):
     key: str | None = None
     """Key of the session. It may contain `{principal.name}`, `{principal.id}`, `{principal.relationship}`, `{channel}`, …"""
     pin: bool = False
-    """A pinned key wins over unpinned keys of policies with a higher priority."""
+    """A pinned key takes precedence over unpinned keys of policies with a higher priority."""
 
 
 class Modifiers(Record):
     """How a message is handled, independent of permissions."""
 
     queue_mode: QueueMode | None = None
-    """What happens to a message that arrives during a turn."""
+    """Handling of a message that arrives during a turn."""
     delay_response: bool | None = None
     """Whether the answer waits until the circumstances no longer apply."""
 
@@ -203,7 +206,7 @@ class Policy(Record):
     ceiling: bool = False
     """Its permissions are also the upper bound for all other permissions."""
     fallback: bool = False
-    """It allows only if no other policy matches, and takes away only if no other policy that allows matches."""
+    """It allows only if no other policy matches, and denies or asks only if no other policy that allows matches."""
     session: Session = Session.model_construct()
     modifiers: Modifiers = Modifiers.model_construct()
     priority: Annotated[int, Field(ge=0, le=100)] = 50
@@ -220,7 +223,7 @@ class Policy(Record):
 
     @property
     def named_tools(self) -> tuple[str, ...] | None:
-        """The tools and globs that its effect applies to. None if it says nothing about tools."""
+        """The tools and globs that its effect applies to. None if it does not affect tools."""
         tools = self.permissions.tools
         if tools is None:
             return None
@@ -230,7 +233,7 @@ class Policy(Record):
 
     @property
     def spared_tools(self) -> tuple[str, ...]:
-        """The tools and globs that a `deny` or `ask` policy about all tools leaves out."""
+        """The exceptions of a `deny` or `ask` policy about all tools."""
         tools = self.permissions.tools
         if not isinstance(tools, ToolRules) or self.effect == "allow" or not self._denies_others:
             return ()
@@ -246,12 +249,12 @@ class Policy(Record):
 
     @property
     def is_ceiling(self) -> bool:
-        """Whether what it allows is also the most that is left: it says so, or it denies all other tools."""
+        """Whether its permissions are also an upper bound: it sets `ceiling`, or it denies all other tools."""
         return self.effect == "allow" and (self.ceiling or self._denies_others)
 
     @property
     def is_everything(self) -> bool:
-        """Whether it names nothing, and so denies or asks for everything."""
+        """Whether it lists no resources, and so denies or asks for everything."""
         named = self.permissions
         names = (named.tools, named.credentials, named.data)
         return self.effect in ("deny", "ask") and all(each is None for each in names)

@@ -43,12 +43,12 @@ class BillActivation(Record):
     trigger: str = "manual"
     """`manual`, `alert:NAME`, `schedule:NAME` or `event:NAME`."""
     authority: Id = "department_chief"
-    """Who may start it by hand: a role, or `department_chief` for every role that heads a department of the bill. Their
-    superiors and the owner may, too."""
+    """The role that may start it by hand, or `department_chief` for every role that heads a department of the bill.
+    Its superiors and the owner may also start it."""
 
 
 class BillRole(Record):
-    """A role of a bill, and who may take it. Every condition that is written must hold."""
+    """A role of a bill, and the requirements for taking it. Every given requirement must be met."""
 
     description: str = ""
     role: RoleId | None = None
@@ -56,23 +56,23 @@ class BillRole(Record):
     department: Id | None = None
     """The department of a role that the agent fills. Absent means any."""
     min_rank: RankId | None = None
-    """The lowest rank that the agent has now."""
+    """The lowest current rank of the agent."""
     qualifications: tuple[QualificationId, ...] = ()
-    """Tests that the agent has passed and that still count."""
+    """Tests that the agent has passed and whose results are still valid."""
     count: RoleCount = "1"
     """How many agents take the bill role: a number, or a range such as `1-3`."""
 
 
 class StepInput(Record):
-    """What a step is given."""
+    """An input of a step."""
 
     name: Id
     source: str
-    """`STEP.OUTPUT` of an earlier step, or `activation.NAME` for what the bill is started with."""
+    """`STEP.OUTPUT` of an earlier step, or `activation.NAME` for an input of the bill."""
 
 
 class StepOutput(Record):
-    """What a step yields."""
+    """An output of a step."""
 
     name: Id
     type: OutputType = "text"
@@ -81,19 +81,20 @@ class StepOutput(Record):
 
 
 class Branch(Record):
-    """A way that leads on from a gateway."""
+    """A branch of a gateway."""
 
     to: StepId
     condition: str | None = None
-    """Condition on outputs. Absent on the last branch of `xor` or `or` means that it is taken if no other is."""
+    """Condition on outputs. Absent on the last branch of `xor` or `or`: that branch is taken if no other is."""
 
 
-def _branch_form(value: Any) -> str:
+def _choose_branch_form(value: Any) -> str:
     return "(branch-step)" if isinstance(value, str) else "(branch)"
 
 
 BranchEntry = Annotated[
-    Annotated[StepId, Tag("(branch-step)")] | Annotated[Branch, Tag("(branch)")], Discriminator(_branch_form)
+    Annotated[StepId, Tag("(branch-step)")] | Annotated[Branch, Tag("(branch)")],
+    Discriminator(_choose_branch_form),
 ]
 
 
@@ -117,14 +118,14 @@ class BillStep(Record):
     inputs: tuple[StepInput, ...] = ()
     outputs: tuple[StepOutput, ...] = ()
     gate: Id | None = None
-    """A bill role, or a role of the organization, that has to approve the step before it starts."""
+    """A bill role, or a role of the organization, that must approve the step before it starts."""
     timeout: Annotated[float, Field(gt=0.0)] = 300.0
     """Seconds after which a started step is overdue."""
     condition: str | None = None
-    """Condition on outputs of earlier steps. The step is skipped where it is false, and waits while it is unknown."""
+    """Condition on outputs of earlier steps. The step is skipped if it is false, and waits while it is unknown."""
     gateway: Gateway = "sequential"
-    """How the step leads on: to one step, to all branches (`parallel`), to the first whose condition is true (`xor`), or to
-    each whose condition is true (`or`)."""
+    """How the flow continues: to one step, to all branches (`parallel`), to the first whose condition is true
+    (`xor`), or to each whose condition is true (`or`)."""
     branches: tuple[BranchEntry, ...] = ()
     """Steps that the gateway leads to."""
     next: Annotated[str, StringConstraints(min_length=1)] | None = None
@@ -132,7 +133,7 @@ class BillStep(Record):
 
 
 class Bill(Document):
-    """A procedure of several roles. The kernel says which steps may start; it runs none of them."""
+    """A procedure of several roles. The kernel decides which steps may start. It runs none of them."""
 
     kind: Literal["orgkernel:bill"] = Field(default="orgkernel:bill", alias="_schema")
     slug: BillId

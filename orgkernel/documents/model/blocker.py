@@ -1,4 +1,4 @@
-"""`blocker`: a question to a human, asked while the work goes on."""
+"""`blocker`: a question to a human, asked while the work continues."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Blocker(Contract):
     id: str | None = None
     """UUID of version 4, by which an answer names the blocker."""
     agent: str | None = None
-    """Who asks. By default, the agent whose credential stores the blocker."""
+    """The agent that asks. Default: the agent whose credential stores the blocker."""
     brief: str | None = None
     """Id of the brief."""
     blocked_at: WrittenTime
     question: str | None = None
-    """What is missing or ambiguous."""
+    """The missing or ambiguous requirement."""
     best_guess: str | None = None
-    """What the one who asks would answer."""
+    """The answer that the agent would choose."""
     fallback_action: str | None = None
-    """What is being done in the meantime."""
+    """The action of the agent in the meantime."""
     can_resume_without_answer: bool | None = None
-    """Whether the work can be finished if nobody answers. It must be true."""
+    """Whether the work can be finished without an answer. It must be true."""
     human_required_for: Literal["credential", "destructive op", "scope expansion"] | None = None
-    """Why only a human can answer. Absent for a question whose meaning is ambiguous."""
+    """The reason why only a human can answer. Absent for an ambiguous requirement."""

@@ -1,6 +1,6 @@
 """`brief`: what a sender hands down with a task. It is written once and never changed.
 
-All ten sections must be present; a rule reports each one that is not, so that a brief is reported as a whole.
+All ten sections are required. A rule reports each missing one, so all problems of a brief are reported together.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from orgkernel.documents.model.record import Id, Record
 
 
 class BriefContext(Record):
-    """Where the work takes place."""
+    """The project in which the work takes place."""
 
     project_root: str | None = None
     """Folder of the project."""
@@ -26,7 +26,7 @@ class BriefContext(Record):
 
 
 class BriefScope(Record):
-    """What the receiver may touch."""
+    """The files and operations that the receiver may touch."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["files_owned"]})
 
@@ -66,22 +66,23 @@ class Brief(Contract):
     parent: str | None = None
     """Id of the brief that this one is derived from."""
     replaces: str | None = None
-    """Id of a brief of the same parent whose place this one takes. The close of the mission does not wait for the other."""
+    """Id of a brief of the same parent that this one replaces. The close of the mission does not wait for the
+    replaced brief."""
     mission: Annotated[str, Field(json_schema_extra={"maxLength": 200})] | None = None
     """The goal, in at most 200 characters."""
     purpose: str | None = None
-    """Why the work matters to the person who asked for it."""
+    """The reason why the work matters to the person who requested it."""
     context: BriefContext | None = None
     whats_done: tuple[str, ...] | None = None
-    """What of the mission is completed."""
+    """The completed parts of the mission."""
     current_task: str | None = None
     """Files, lines and exact changes."""
     done_criteria: str | None = None
     """A condition that can be measured."""
     verify_command: str | None = None
-    """The shell command that proves the criteria. It exits 0 if they are met, and otherwise not."""
+    """The shell command that verifies the criteria. It exits with 0 if they are met, and with another code otherwise."""
     key_decisions: tuple[str, ...] | None = None
-    """Entries of the decision log that concern the task."""
+    """Entries of the decision log that affect the task."""
     spec: BriefSpec = BriefSpec.model_construct()
     relevant_memories: tuple[str, ...] | None = None
     """Selected lessons of earlier work."""

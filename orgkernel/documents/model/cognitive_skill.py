@@ -1,6 +1,6 @@
 """`cognitive_skill`: the front matter and the text of a SKILL.md, as the Agent Skills standard defines them.
 
-What the standard says about lengths, names and metadata is checked by rules, so that each violation has its own sentence.
+Rules check the standard's requirements on lengths, names and metadata, so each violation has its own message.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class CognitiveSkill(Document):
     name: str
     """Name of the skill, and of its folder."""
     description: str
-    """What the skill does, and when to use it."""
+    """Purpose of the skill, and when to use it."""
     license: str = ""
     compatibility: str = ""
-    """What the skill needs of its environment."""
+    """Requirements of the skill on its environment."""
     metadata: dict[str, str] = Field(default_factory=dict)
-    """Further values. Those that start with `orgkernel-` say who has the skill, and for which intents."""
+    """Further values. Keys that start with `orgkernel-` restrict who has the skill, and list its intents."""
     allowed_tools: str = Field(default="", alias="allowed-tools")
     """Tools that the author expects to be allowed. Access never depends on it."""
     body: str = ""

@@ -20,4 +20,6 @@ Duration = Annotated[float, Field(ge=0.0)]
 
 
 class Contract(Document):
-    """A contract of a hand-off. It declares nothing, so it is no part of an organization, and it suppresses no finding."""
+    """A contract of a hand-off. It declares nothing, so it is not part of an organization, and it cannot suppress
+    findings.
+    """

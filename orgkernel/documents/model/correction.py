@@ -1,4 +1,4 @@
-"""`correction`: a later report about a session whose result is already there. It names the result and never replaces it."""
+"""`correction`: a later report about a session that already has a result. It names the result and never replaces it."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ class Correction(SessionReport):
     original: str | None = None
     """Id of the result that is corrected, or its session if it has no id."""
     reason: Annotated[str, Field(min_length=1)]
-    """What was wrong."""
+    """The error in the result."""

@@ -19,14 +19,15 @@ class Assignment(Record):
     org: OrgId | None = None
     """Organization of the role. Default: the organization of the roster."""
     watches: tuple[Id, ...] = ("alpha",)
-    """Watches in which the agent fills the role. They decide nothing alone; a policy can match the current watch."""
+    """Watches in which the agent fills the role. They have no effect by themselves, but a policy can match the
+    current watch."""
 
 
 Trait = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class PersonalitySeed(Record):
-    """Five traits, each from 0 to 1, with which an agent begins."""
+    """The initial values of five traits, each from 0 to 1."""
 
     openness: Trait = 0.5
     conscientiousness: Trait = 0.5
@@ -45,11 +46,11 @@ class RosterMember(Record):
     trust: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
     """Starting trust, 0 to 1."""
     trust_weight: Annotated[float, Field(gt=0.0)] = 4.0
-    """How many recorded outcomes the starting trust weighs as much as."""
+    """Number of recorded outcomes that weigh as much as the starting trust."""
     assignments: tuple[Assignment, ...] = ()
     """Roles that the agent fills. An agent may fill several roles, and several agents may fill one role."""
     crew_tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"
-    """Only `crew` is part of the chain of command."""
+    """Only agents of tier `crew` are part of the chain of command."""
     personality: PersonalitySeed | None = None
     """The personality that observations are compared with. Default: 0.5 in every trait. No permission depends on it."""
     description: str = ""

@@ -20,7 +20,7 @@ from orgkernel.documents.model.record import (
 
 
 class DispatchQuestion(Record):
-    """A question to dispatch: who takes this? Exactly one of `domain`, `intent` and `text`."""
+    """A request to dispatch. Exactly one of `domain`, `intent` and `text`."""
 
     domain: Id | None = None
     intent: Id | None = None
@@ -31,7 +31,7 @@ class DispatchQuestion(Record):
 
 
 class DispatchCase(Record):
-    """A question and the expected answer. A list that is given must be complete."""
+    """A request and the expected answer. A given list must be complete."""
 
     ask: DispatchQuestion
     outcome: Literal["role", "not_applicable"]
@@ -48,7 +48,7 @@ Moment = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[
 
 
 class Circumstances(Record):
-    """The circumstances of a question about access. Missing values are unknown; an empty string says that there is none."""
+    """The circumstances of an access request. A missing value is unknown. An empty string means that none exists."""
 
     at: Moment | None = None
     """Local date and time, `YYYY-MM-DD HH:MM`. Default: noon of 1 January 1970, a Thursday."""
@@ -63,19 +63,19 @@ class Circumstances(Record):
     watch: str | None = None
     session: str | None = None
     pace: Literal["primary", "alternate", "contingent", "emergency"] | None = None
-    """PACE tier of the role that asks."""
+    """PACE tier of the requesting role."""
     input: dict[str, Any] | None = None
     """Arguments of the tool."""
     depth: Annotated[int, Field(ge=0)] = 0
     """The number of hand-offs above the subject."""
     children: Annotated[int, Field(ge=0)] = 0
-    """The number of agents that the subject has handed work to and that have not ended."""
+    """Number of agents that the subject has handed work to and that have not ended."""
     concurrent: Annotated[int, Field(ge=0)] = 0
-    """The number of these agents that are running."""
+    """Number of these agents that are running."""
 
 
 class AccessQuestion(Record):
-    """A question about access: may this subject do this action to this resource?"""
+    """An access request: may this subject do this action to this resource?"""
 
     subject: str
     """`role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID` or `sender:PLATFORM/SPACE/ID`."""
@@ -92,7 +92,7 @@ class AccessQuestion(Record):
 
 
 class AccessCase(Record):
-    """A question and the expected answer."""
+    """A request and the expected answer."""
 
     ask: AccessQuestion
     outcome: Literal["allow", "deny", "ask", "conditional"]
@@ -106,7 +106,7 @@ class AccessCase(Record):
 
 
 class WhoCanCase(Record):
-    """The subjects that can do this: a complete list in the order of the hierarchy."""
+    """The subjects that can do an action: a complete list in the order of the hierarchy."""
 
     action: str
     resource: str
@@ -120,7 +120,7 @@ class WhoCanCase(Record):
 
 
 class WhatCanCase(Record):
-    """What a subject can do: a complete list."""
+    """The actions that a subject can do: a complete list."""
 
     subject: str
     context: Circumstances = Circumstances.model_construct()
@@ -156,7 +156,8 @@ class GivenGrant(Record):
     expires: Moment | None = None
     """Local date and time, `YYYY-MM-DD HH:MM`."""
     snapshot: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
-    """The only version of the documents it is good for. One that never was says what is left after an edit."""
+    """The only version of the documents for which the grant is valid. Use one that never existed to test the state
+    after an edit."""
 
 
 class GivenRestriction(Record):

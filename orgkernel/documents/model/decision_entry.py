@@ -10,7 +10,7 @@ from orgkernel.documents.model.contract import Contract, WrittenTime
 
 
 def _lower(value: Any) -> Any:
-    """The log writes classes in capitals."""
+    """Convert to lower case, because the log writes classes in capitals."""
     return value.lower() if isinstance(value, str) else value
 
 
@@ -31,15 +31,15 @@ class DecisionEntry(Contract):
     timestamp: WrittenTime | None = None
     title: str | None = None
     task: str | None = None
-    """What was asked."""
+    """The request."""
     classification: (
         Annotated[Literal["simple", "medium", "complex", "epic"], BeforeValidator(_lower)] | None
     ) = None
     """Class of the mission."""
     decision: str | None = None
-    """What was chosen."""
+    """The choice."""
     rationale: str | None = None
-    """Why, in one line."""
+    """The reason, in one line."""
     falsifier: str | None = None
     """The check that would prove the decision wrong."""
     supersedes: str | None = None
@@ -49,6 +49,6 @@ class DecisionEntry(Contract):
     written_by: Literal["intake", "planner", "worker"] | None = None
     """Position of the writer."""
     agent: str | None = None
-    """Who decided."""
+    """The agent that decided."""
     corrects_premise: str | None = None
     """The premise of its brief that a worker found wrong. Only then may a worker write to the log."""

@@ -37,7 +37,7 @@ class Person(Record):
 
 
 class SystemOrigin(Record):
-    """Something inside a runtime that starts work."""
+    """A source inside a runtime that starts work."""
 
     description: str = ""
 
@@ -49,7 +49,7 @@ class Webhook(Record):
 
 
 class Directory(Document):
-    """The subjects outside the crew that can ask for something."""
+    """The subjects outside the crew that can send requests."""
 
     kind: Literal["orgkernel:directory"] = Field(default="orgkernel:directory", alias="_schema")
     description: str = ""

@@ -16,7 +16,7 @@ SessionKey = Annotated[
 
 
 class GovernedLayer(Record):
-    """A layer. The key is its id. The layers stand in the order of the document, the top layer first."""
+    """A layer. The key is its id. Layers are listed in order, top layer first."""
 
     name: str = ""
     """Name for people."""
@@ -25,7 +25,8 @@ class GovernedLayer(Record):
     roles: tuple[RoleId, ...] = ()
     """Roles of the layer. A role may name its layer itself instead, under `layer` in its profile."""
     read_only: bool = False
-    """Whether its roles only read what other layers do. Their briefs own no files, unless a budget guard has fired."""
+    """Whether its roles only read the work of other layers. Their briefs own no files, unless a budget guard has
+    fired."""
 
 
 class GovernedEdge(Record):
@@ -34,28 +35,31 @@ class GovernedEdge(Record):
     source: Id = Field(alias="from")
     target: Id = Field(alias="to")
     requires: tuple[HandoffNeed, ...] = ()
-    """What the sender must show: a brief, a command in it that verifies the result, the right to delegate."""
+    """Requirements that the sender must meet: a brief, a command in it that verifies the result, the right to
+    delegate."""
     gates: tuple[Id, ...] = ()
     """Quality gates that the brief must name under `audit_gates`."""
     queue_mode: QueueMode | None = None
-    """What happens to work that arrives while the receiver works. Default: by the positions of both."""
+    """Handling of work that arrives while the receiver works. Default: derived from the positions of both."""
     session_key: SessionKey | None = None
-    """Session that does the work. It may contain `{org}`, `{from}`, `{to}` and `{principal}`, whom the work is for."""
+    """Session that does the work. It may contain `{org}`, `{from}`, `{to}` and `{principal}`, the person for whom the
+    work is done."""
 
 
 class SacredScope(Record):
-    """Files that no brief hands over, or only under conditions. The key is its id."""
+    """Files that no brief may own, or only under conditions. The key is its id."""
 
     paths: tuple[PathGlob, ...]
     """Paths and globs of the files."""
     description: str = ""
-    """Why they are sacred."""
+    """The reason why they are sacred."""
     unlocked_by: Literal["allow_billing", "allow_dependency_change"] | None = None
     """Permission in a brief that unlocks them."""
     unlocked_with_gate: Id | None = None
-    """Quality gate that a brief must name to unlock them. With neither, nothing unlocks them."""
+    """Quality gate that a brief must name to unlock them. Without `unlocked_by` and `unlocked_with_gate`, nothing
+    unlocks them."""
     new_files_only: bool = False
-    """New files may come; those that are there stay as they are."""
+    """Whether new files may be added while existing ones must not change."""
 
 
 class QualityGate(Record):
@@ -65,14 +69,14 @@ class QualityGate(Record):
 
 
 class HandoffLimits(Record):
-    """Bounds on hand-offs. They replace those of the organization."""
+    """Limits on hand-offs. They replace those of the organization."""
 
     max_spawn_depth: Annotated[int, Field(ge=1, le=5)] | None = None
     """How deep hand-offs may lie. Default: 3."""
     max_children: Annotated[int, Field(ge=1, le=20)] | None = None
-    """How many agents one agent may have handed work to. Default: 5."""
+    """Maximum number of agents that one agent may have handed work to. Default: 5."""
     max_concurrent: Annotated[int, Field(ge=1)] | None = None
-    """How many of them may run at the same time. Default: 8."""
+    """Maximum number of them that run at the same time. Default: 8."""
 
 
 class Governance(Document):
@@ -83,19 +87,20 @@ class Governance(Document):
     layers: dict[Id, GovernedLayer] = Field(default_factory=dict)
     """The layers, top layer first. They replace those of the organization."""
     dispatch_edges: tuple[GovernedEdge, ...] = ()
-    """The only pairs of layers between which work is handed down."""
+    """The only pairs of layers between which work may be handed down."""
     limits: HandoffLimits = HandoffLimits.model_construct()
     sacred_scopes: dict[Id, SacredScope] = Field(default_factory=dict)
-    """Files that briefs do not hand over."""
+    """Files that briefs may not own."""
     destructive_operations: tuple[Id, ...] | None = None
     """Destructive operations that a brief may allow (docs/destructive-commands.md). Absent means any; empty means none."""
     quality_gates: dict[Id, QualityGate] = Field(default_factory=dict)
-    """Audits. If there are any, a brief names no other ones."""
+    """Audits. If any are declared, a brief may name only these."""
     lmc_modes: dict[Id, Literal["full", "lite", "direct"]] = Field(default_factory=dict)
-    """By layer, how much of the work is checked: `full` by a manager and a checker, `lite` by the lead, `direct` by nobody.
-    A record of a lead with less is not sound. A role may demand something else under `lmc_mode`."""
+    """Lead-manager-checker (LMC) mode of each layer: `full` (a manager and a checker), `lite` (checked by the lead)
+    or `direct` (not checked). A record of a lead with a weaker mode is not valid. A role may require another mode
+    under `lmc_mode`."""
     phrases: tuple[Annotated[str, StringConstraints(pattern=r"[^ ]", max_length=200)], ...] = ()
-    """Words that a session that waits for nobody never says, besides those that always count. A blocker that asks with
-    them, and a pending action that has them, are not sound."""
+    """Wordings that show that a session is waiting for an answer, in addition to the built-in ones. A blocker or a
+    pending action that contains one of them is not valid."""
     batch_size: Annotated[int, Field(ge=1, le=4)] | None = None
-    """How many workers of one mission may write at the same time. Default: 3."""
+    """Maximum number of workers of one mission that may write at the same time. Default: 3."""

@@ -21,7 +21,7 @@ def build_json_schema(kind: str) -> dict[str, Any]:
     model = KINDS[kind]
     schema = model.model_json_schema(by_alias=True)
     _describe(schema, model)
-    for part in _parts_of(model):
+    for part in _iterate_models_below(model):
         _describe(schema.get("$defs", {}).get(part.__name__, {}), part)
     if issubclass(model, Contract):
         schema["properties"].pop("suppressions")
@@ -38,7 +38,7 @@ def build_json_schema(kind: str) -> dict[str, Any]:
 
 
 def _require(schema: dict[str, Any]) -> None:
-    """A field of a contract that must be written has no default. Rules report a missing one, so the model has one."""
+    """Mark required fields of a contract. They have defaults in the model, because rules report missing ones."""
     for name in schema.get("required", ()):
         described = schema["properties"][name]
         if described.pop("default", ...) is None:
@@ -48,8 +48,8 @@ def _require(schema: dict[str, Any]) -> None:
                 described[key] = described.pop(key)
 
 
-def _parts_of(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """The models below a model, each once."""
+def _iterate_models_below(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """The models below a model, without duplicates."""
     pending: list[Any] = [field.annotation for field in model.model_fields.values()]
     seen: set[Any] = {model}
     while pending:
@@ -63,9 +63,9 @@ def _parts_of(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _describe(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Write below each property what its field is for. Pydantic could do it, with each model that is imported."""
+    """Add the description of each field to its property. Pydantic could do it, but only at the import of every model."""
     bases = [base for base in reversed(model.__mro__) if issubclass(base, Record)]
-    texts = {name: text for base in bases for name, text in _field_docs(base).items()}
+    texts = {name: text for base in bases for name, text in _read_field_docs(base).items()}
     for name, field in model.model_fields.items():
         described = schema.get("properties", {}).get(field.alias or name)
         if described is not None and name in texts:
@@ -75,8 +75,8 @@ def _describe(schema: dict[str, Any], model: type[BaseModel]) -> None:
 
 
 @cache
-def _field_docs(model: type) -> dict[str, str]:
-    """The text below each field in the source of a class."""
+def _read_field_docs(model: type) -> dict[str, str]:
+    """The docstrings below the fields in the source of a class."""
     (written,) = ast.parse(inspect.getsource(model)).body
     assert isinstance(written, ast.ClassDef)
     return {

@@ -1,4 +1,4 @@
-"""The kinds of documents: one row each, with its model."""
+"""The kinds of documents, each with its model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MODELS = {
 }
 
 
-# What is written as Markdown. Its place says what it is, so it has no `_schema`.
+# Kinds in Markdown. The place of a file determines its kind, so it has no `_schema`.
 _MARKDOWN_MODELS = {
     "cognitive_skill": "CognitiveSkill",
     "standing_order": "StandingOrder",
@@ -49,7 +49,7 @@ _MARKDOWN_MODELS = {
 
 
 class _Kinds(Mapping[str, "type[Document]"]):
-    """Kind to model. A model, and pydantic with it, is imported when it is first asked for."""
+    """Maps a kind to its model. A model, and pydantic with it, is imported on first access."""
 
     def __init__(self, models: Mapping[str, str]) -> None:
         self._models = models
@@ -73,8 +73,8 @@ class _Kinds(Mapping[str, "type[Document]"]):
 KINDS: Mapping[str, type[Document]] = _Kinds(_MODELS)
 MARKDOWN_KINDS: Mapping[str, type[Document]] = _Kinds(_MARKDOWN_MODELS)
 
-# Kinds that this version does not read yet or only emits. They are known names, so that they are not reported as
-# spelling mistakes.
+# Kinds that this version does not read yet or only emits. They are known names, so they are not reported as spelling
+# mistakes.
 LATER_KINDS = ("crew_manifest",)
 
 RENAMED_FIELDS: Final[Mapping[str, tuple[tuple[tuple[str | None, ...], str], ...]]] = MappingProxyType(

@@ -13,7 +13,7 @@ AgentName = Annotated[str, Field(min_length=1)]
 
 
 class ManagerOutput(Record):
-    """What the manager delivers."""
+    """The output of the manager."""
 
     agent: AgentName
     brief: str = ""
@@ -25,7 +25,7 @@ class ManagerOutput(Record):
 
 
 class CheckerVerdict(Record):
-    """What an independent checker says about it."""
+    """The verdict of an independent checker on the output."""
 
     agent: AgentName
     decision: Literal["PASS", "FAIL"]
@@ -50,8 +50,8 @@ class LmcRecord(Contract):
     """Id of the brief."""
     mode: Literal["full", "lite", "direct"]
     lead: AgentName
-    """Who leads."""
+    """The agent that leads."""
     attempts: tuple[LmcAttempt, ...] = ()
     """The attempts in order."""
     escalated_to: str | None = None
-    """The sender who was told that three attempts in a row failed."""
+    """The sender that was informed after three failed attempts in a row."""

@@ -16,12 +16,13 @@ from orgkernel.documents.model.role_profile import Doctrine, PaceTier, Requireme
 USER = "user"
 
 
-def _text_form(value: Any) -> str:
+def _choose_text_form(value: Any) -> str:
     return "(text)" if isinstance(value, str) else "(lines)"
 
 
 TextOrLines = Annotated[
-    Annotated[str, Tag("(text)")] | Annotated[tuple[str, ...], Tag("(lines)")], Discriminator(_text_form)
+    Annotated[str, Tag("(text)")] | Annotated[tuple[str, ...], Tag("(lines)")],
+    Discriminator(_choose_text_form),
 ]
 
 
@@ -95,16 +96,17 @@ class HandoffEdge(Record):
 
 
 class Limits(Record):
-    """Bounds on delegation and span (orgkernel)."""
+    """Limits on delegation and span (orgkernel)."""
 
     max_spawn_depth: Annotated[int, Field(ge=1, le=5)] = 3
     max_children: Annotated[int, Field(ge=1, le=20)] = 5
     max_concurrent: Annotated[int, Field(ge=1)] = 8
     delegation: Literal["envelope", "strict"] = "envelope"
     span_of_control: Annotated[int, Field(ge=1)] = 7
-    """Most direct subordinates that one role should command."""
+    """Maximum number of direct subordinates that one role should command."""
     personality_drift: Annotated[float, Field(ge=0.0, le=2.3)] = 0.3
-    """Largest distance between the observed personality of an agent and the one in the roster that raises no alarm."""
+    """Maximum distance between an agent's observed personality and the one in the roster before a finding is
+    reported."""
 
 
 class Separation(Record):
@@ -112,9 +114,9 @@ class Separation(Record):
 
     description: str = ""
     roles: tuple[RoleId, ...] = ()
-    """Roles of which no agent may fill two."""
+    """Roles, of which an agent may fill only one."""
     tools: tuple[ToolId, ...] = ()
-    """Tools of which no role, and no agent by all its roles, may be equipped with two."""
+    """Tools, of which a role, or an agent through all its roles, may be equipped with only one."""
 
 
 # A property of one part of a question: `resource.status`.
@@ -127,7 +129,8 @@ class ForeignSubject(Record):
 
     kind: Literal["role", "agent", "person", "system", "webhook"]
     ids: dict[str, Id] = Field(default_factory=dict)
-    """Foreign id to the id here. Empty means that ids are the same. Otherwise no other id of the type is known."""
+    """Maps foreign ids to orgkernel ids. Empty means that ids are the same. Otherwise only these ids of the type are
+    known."""
 
 
 class ForeignResource(Record):
@@ -135,44 +138,46 @@ class ForeignResource(Record):
 
     kind: Literal["tool", "credential", "data", "role"]
     ids: dict[str, ToolId] = Field(default_factory=dict)
-    """Foreign id to the id here. Empty means that ids are the same. Otherwise no other id of the type is known."""
+    """Maps foreign ids to orgkernel ids. Empty means that ids are the same. Otherwise only these ids of the type are
+    known."""
     tool: ToolId | None = None
     """The one tool that handles all resources of the type. The foreign id is then the part of the tool's resources."""
 
 
 class ActionMeaning(Record):
-    """The action that a foreign action stands for, if its conditions hold (orgkernel)."""
+    """The orgkernel action for a foreign action, if its conditions are met (orgkernel)."""
 
     action: Id
-    """Action of a tool here."""
+    """Action of an orgkernel tool."""
     where: dict[PropertyName, str | bool | int | float] = Field(default_factory=dict)
-    """Properties that the question must state, all of them, such as `resource.status: active`."""
+    """Properties that the request must state, all of them, such as `resource.status: active`."""
     owner: str | None = None
-    """Property of the resource that must hold the id of the subject, such as `ownerID`."""
+    """Property of the resource that must contain the id of the subject, such as `ownerID`."""
 
 
 class AuthzenTypes(Record):
-    """What the types and actions of AuthZEN questions stand for here (orgkernel)."""
+    """The orgkernel types and actions for those of AuthZEN requests (orgkernel)."""
 
     subjects: dict[TypeName, ForeignSubject] = Field(default_factory=dict)
     resources: dict[TypeName, ForeignResource] = Field(default_factory=dict)
     actions: dict[TypeName, tuple[ActionMeaning, ...]] = Field(default_factory=dict)
-    """Each foreign action and its meanings. The first one whose conditions hold counts; without any, the name stays."""
+    """The meanings of each foreign action. The first one whose conditions are met is used. If none is, the name is
+    unchanged."""
 
 
 class Authzen(Record):
-    """How questions of AuthZEN are understood (orgkernel)."""
+    """How AuthZEN requests are interpreted (orgkernel)."""
 
     types: AuthzenTypes = AuthzenTypes.model_construct()
 
 
 class ProcedureProposals(Record):
-    """When a cognitive skill is proposed as a procedure. Nothing is made of a proposal by itself (orgkernel)."""
+    """When a cognitive skill is proposed as a procedure. A proposal has no effect by itself (orgkernel)."""
 
     min_successes: Annotated[int, Field(ge=1)] = 5
-    """Successes that must be recorded."""
+    """Minimum number of recorded successes."""
     min_success_rate: Annotated[float, Field(ge=0.0, le=1.0)] = 0.9
-    """Lowest share of successes among all outcomes."""
+    """Minimum share of successes among all outcomes."""
 
 
 class PaceOverride(Record):
@@ -194,13 +199,13 @@ class RoleOverride(Record):
     layer: Id | None = None
 
 
-# The first format that a folder shows is taken. MCP is last, because servers belong to the agents beside them.
+# The first format that a folder shows is used. MCP is last, because servers belong to the agents next to them.
 SourceFormat = Literal["claude-code", "copilot", "crewai", "agent-zero", "agent-spec", "a2a", "skills", "mcp"]
-"""A format of others; `orgkernel/loading/formats` has a package for each."""
+"""Another format in which agents are described. `orgkernel/loading/formats` has a package for each."""
 
 
 class AgentSource(Record):
-    """Files in the format of others whose roles, tools and skills belong to the organization (orgkernel)."""
+    """Files in another format whose roles, tools and skills belong to the organization (orgkernel)."""
 
     format: SourceFormat
     path: Annotated[str, StringConstraints(min_length=1)]
@@ -218,7 +223,8 @@ class Organization(Document):
     hierarchy: dict[RoleId, HierarchyEntry]
     """The roles of the organization. The first one without a superior is its root."""
     sources: tuple[AgentSource, ...] = ()
-    """Agents of others that belong to the organization, read where they lie. The hierarchy includes all of them (orgkernel)."""
+    """Agents in other formats that belong to the organization and are read in place. The hierarchy includes all of
+    them (orgkernel)."""
     communication_channels: dict[Id, Channel] = Field(default_factory=dict)
     mode: Literal["microcosm", "macrocosm"] = "microcosm"
     microcosm_config: MicrocosmConfig = MicrocosmConfig.model_construct()
@@ -229,9 +235,9 @@ class Organization(Document):
         default=None,
         deprecated="write the values in each profile or under `overrides`; nothing reads this field",
     )
-    """Values of the published variant. They are kept and have no effect."""
+    """Values of the published variant. They are kept but have no effect."""
     domains: tuple[DomainId, ...] = ()
-    """Domains that the organization answers for. A role must handle each of them (orgkernel)."""
+    """Domains for which the organization is responsible. A role must handle each of them (orgkernel)."""
     external: tuple[Id, ...] = ()
     """Ids of superiors outside the organization (orgkernel)."""
     departments: dict[Id, Department] = Field(default_factory=dict)
@@ -245,12 +251,12 @@ class Organization(Document):
     alerts: tuple[Id, ...] = ("GREEN", "YELLOW", "RED")
     """Alerts that can be called, calmest first. Policies can match them (orgkernel)."""
     watches: tuple[Id, ...] = ("alpha", "beta", "gamma")
-    """Watches that follow one another. Policies can match them, and agents are assigned to them (orgkernel)."""
+    """Watches in their order. Policies can match them, and agents are assigned to them (orgkernel)."""
     workspace_root: Annotated[str, StringConstraints(pattern=r"^(/|[A-Za-z]:[/\\\\])")] | None = None
-    """Folder where relative paths start, such as `/repo` or `C:/repo`. Without it, relative and absolute paths cannot be
-    compared (orgkernel)."""
+    """Folder at which relative paths start, such as `/repo` or `C:/repo`. If it is not set, relative and absolute
+    paths cannot be compared (orgkernel)."""
     authzen: Authzen = Authzen.model_construct()
-    """Types and actions of AuthZEN questions in the words of this organization (orgkernel)."""
+    """Maps types and actions of AuthZEN requests to those of this organization (orgkernel)."""
     procedure_proposals: ProcedureProposals = ProcedureProposals.model_construct()
     rank_matrix: Id | None = None
     """Rank matrix for every tool without one of its own. The first matching row caps the tool (orgkernel)."""

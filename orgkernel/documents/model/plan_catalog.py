@@ -13,7 +13,7 @@ class PlanStep(Record):
     """One step of a plan."""
 
     step: str
-    """What the step does."""
+    """Description of the step."""
     tools: tuple[ToolId, ...] = ()
     """Tools the step needs."""
 
@@ -38,7 +38,7 @@ class Plan(Record):
     tools: tuple[ToolId, ...] = ()
     """Tools that the plan needs in addition to those of its steps."""
     stale_after_turns: Annotated[int, Field(ge=1)] | None = None
-    """Model calls without progress after which the runtime abandons the plan. No decision depends on it."""
+    """Number of model calls without progress after which the runtime abandons the plan. No decision depends on it."""
 
 
 class PlanCatalog(Document):

@@ -1,4 +1,4 @@
-"""`preflight`: the seven steps around one destructive operation, recorded in their order."""
+"""`preflight`: the seven steps around one destructive operation, recorded in order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orgkernel.documents.model.record import Record
 
 
 class DryRun(Record):
-    """Step 1. The operation, done in a way that changes nothing."""
+    """Step 1. A run of the operation that changes nothing."""
 
     at: WrittenTime
     command: str | None = None
@@ -20,14 +20,14 @@ class DryRun(Record):
 
 
 class DryRunOutput(Record):
-    """Step 2. What the dry run printed."""
+    """Step 2. The output of the dry run."""
 
     at: WrittenTime
     text: str | None = None
 
 
 class BlastRadius(Record):
-    """Step 3. What the operation will change, and what else could be hit."""
+    """Step 3. The expected changes, and other things that could be affected."""
 
     at: WrittenTime
     text: str | None = None
@@ -42,7 +42,7 @@ class OperationAuthorization(Record):
 
 
 class OperationBackup(Record):
-    """Step 5. Where the lost state can be found again."""
+    """Step 5. The location from which the lost state can be restored."""
 
     at: WrittenTime
     path: str | None = None
@@ -57,7 +57,7 @@ class OperationRun(Record):
 
 
 class OperationVerification(Record):
-    """Step 7. The proof that the operation did what it should and nothing else."""
+    """Step 7. The proof that the operation had its intended effect and no other."""
 
     at: WrittenTime
     command: str | None = None
@@ -65,7 +65,9 @@ class OperationVerification(Record):
 
 
 class Preflight(Contract):
-    """One destructive operation. Before it is carried out, its first five steps are there; afterwards, all seven."""
+    """One destructive operation. The first five steps are recorded before it is carried out, and all seven
+    afterwards.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -83,7 +85,7 @@ class Preflight(Contract):
     operation: Annotated[str, Field(min_length=1)]
     """Id of the operation in the catalog, such as `force_push`."""
     command: Annotated[str, Field(min_length=1)]
-    """The command that will be run, to the letter."""
+    """The exact command to be run."""
     dry_run: DryRun | None = None
     dry_run_output: DryRunOutput | None = None
     blast_radius: BlastRadius | None = None

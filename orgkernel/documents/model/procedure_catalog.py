@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, StringConstraints, Tag
 from orgkernel.documents.model.record import Document, Id, Record, SkillId, ToolId
 
 CompilationLevel = Annotated[int, Field(ge=1, le=5)]
-# The name of a SKILL.md. What the standard says of it beyond this is a rule.
+# The name of a SKILL.md. Rules check the standard's further requirements.
 SkillName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 
@@ -21,12 +21,13 @@ class ToolNeed(Record):
     """Action of the tool. Absent means all its actions."""
 
 
-def _need_form(value: Any) -> str:
+def _choose_need_form(value: Any) -> str:
     return "(tool-id)" if isinstance(value, str) else "(tool-need)"
 
 
 ToolNeedEntry = Annotated[
-    Annotated[ToolId, Tag("(tool-id)")] | Annotated[ToolNeed, Tag("(tool-need)")], Discriminator(_need_form)
+    Annotated[ToolId, Tag("(tool-id)")] | Annotated[ToolNeed, Tag("(tool-need)")],
+    Discriminator(_choose_need_form),
 ]
 
 
@@ -49,7 +50,8 @@ class Procedure(Record):
     skill: SkillId | None = None
     """A role that requires this skill has the procedure."""
     compilation_level: CompilationLevel = 1
-    """1 novice, 2 guided, 3 validated, 4 autonomous, 5 expert. From 3 on it is run; from 4 on, without a model."""
+    """1 novice, 2 guided, 3 validated, 4 autonomous, 5 expert. A procedure is run at level 3 or above, and at level 4
+    or above without a model."""
     falls_back_to: SkillName | None = None
     """Name of the cognitive skill that takes over if the procedure fails."""
     steps: tuple[ProcedureStep, ...] = ()

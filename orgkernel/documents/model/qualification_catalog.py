@@ -1,4 +1,4 @@
-"""`qualification_catalog`: tests that an agent can pass, and what they raise and unlock."""
+"""`qualification_catalog`: tests that an agent can pass, the skills that they raise, and the tools that they unlock."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from orgkernel.documents.model.levels import Proficiency
 from orgkernel.documents.model.record import Document, Id, QualificationId, Record, SkillId, ToolId
 
 
-def _raises_form(value: Any) -> str:
+def _choose_raises_form(value: Any) -> str:
     return "(levels)" if isinstance(value, dict) else "(skills)"
 
 
 Raises = Annotated[
     Annotated[dict[SkillId, Proficiency | None], Tag("(levels)")]
     | Annotated[tuple[SkillId, ...], Tag("(skills)")],
-    Discriminator(_raises_form),
+    Discriminator(_choose_raises_form),
 ]
 
 
@@ -31,8 +31,9 @@ class Qualification(Record):
     threshold: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
     """Lowest score that passes, 0 to 1."""
     raises: Raises = ()
-    """Skills that passing raises by one step: a list, or a mapping of each skill to its highest level. Without a highest
-    level, the score says it: 0.5 reaches level 2, 0.6 level 3, 0.7 level 4, 0.8 level 5, 0.9 level 6 and 0.95 level 7."""
+    """Skills that passing raises by one step: a list, or a mapping of each skill to its highest level. If no highest
+    level is given, it follows from the score: 0.5 reaches level 2, 0.6 level 3, 0.7 level 4, 0.8 level 5, 0.9 level 6
+    and 0.95 level 7."""
     unlocks: tuple[ToolId, ...] = ()
     """Tools that need this qualification, in addition to tools that name it themselves."""
     prerequisites: tuple[QualificationId, ...] = ()
@@ -40,14 +41,14 @@ class Qualification(Record):
     expires_after_days: Annotated[float, Field(gt=0.0)] | None = None
     """Days after which a result expires. Absent means never."""
     min_sample_size: Annotated[int, Field(ge=1)] | None = None
-    """Fewest cases that a score must rest on. A result with fewer, or that does not say how many, does not count."""
+    """Minimum number of cases behind a score. A result with fewer cases, or without a number of cases, is not valid."""
     digests: dict[Id, str] = Field(default_factory=dict)
-    """What is tested now, by name: the digest of the model, prompt, tool schemas, policy, test set and so on. A result that
-    names another digest, or none, does not count."""
+    """The current version of the test subject: the digest of the model, prompt, tool schemas, policy, test set and so
+    on, by name. A result with another digest, or without one, is not valid."""
 
     @property
     def raised_skills(self) -> dict[str, int | None]:
-        """Each raised skill and the highest level that passing raises it to, None where the score says it."""
+        """Each raised skill and the highest level to which passing raises it. None if it follows from the score."""
         return dict(self.raises) if isinstance(self.raises, dict) else dict.fromkeys(self.raises)
 
 

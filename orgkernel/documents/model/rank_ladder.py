@@ -22,9 +22,9 @@ class Rank(Record):
     trust_from: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Lowest trust for this rank, 0 to 1."""
     agency: Literal["reactive", "suggestive", "autonomous", "unrestricted"] | None = None
-    """How much a holder may do on its own, and so the highest level at which it runs procedures: 2, 3, 4 or 5."""
+    """How independently a holder may act, which is also the highest level at which it runs procedures: 2, 3, 4 or 5."""
     recall_tier: RecallTier | None = None
-    """Memory-recall tier of the rank. Not yet: the crew work reads it."""
+    """Memory-recall tier of the rank. Not yet: no command reads it."""
     description: str = ""
 
 
@@ -32,11 +32,11 @@ class Requirement(Record):
     """A requirement on an agent's skills for a promotion."""
 
     skills: Literal["universal", "role", "required_role"]
-    """Which skills count: universal skills, the role's skills, or only skills that the role requires."""
+    """The skills that are counted: universal skills, the role's skills, or only skills that the role requires."""
     min_proficiency: Proficiency
     """Lowest proficiency on the seven-step scale."""
     min_count: Annotated[int, Field(ge=1)] | None = None
-    """How many of these skills must have it. Absent means all."""
+    """Number of these skills that must have it. Absent means all."""
 
 
 class Promotion(Record):

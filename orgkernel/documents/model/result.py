@@ -1,4 +1,4 @@
-"""`result`: what a session reports at its end. Written exactly once; a correction is a record of its own."""
+"""`result`: the report of a session at its end. It is written exactly once. A correction is a separate record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GateVerdict = Literal["satisfied", "partial", "unsatisfied"]
 
 
 class VerifyEvidence(Record):
-    """What was run, and what it said."""
+    """The command that was run, and its output."""
 
     verify_command: str | None = None
     """The verify command as it was run."""
@@ -48,7 +48,7 @@ class Shipping(Record):
 
 
 class SessionReport(Contract):
-    """What a result, a correction and the close of a mission say."""
+    """The fields shared by a result, a correction and the close of a mission."""
 
     id: str | None = None
     """UUID of version 4."""
@@ -57,7 +57,7 @@ class SessionReport(Contract):
     session: str | None = None
     """Name of the session that reports."""
     agent: Annotated[str, Field(min_length=1)]
-    """Who did the work."""
+    """The agent that did the work."""
     project: str | None = None
     status: ReportStatus
     started_at: WrittenTime
@@ -68,14 +68,14 @@ class SessionReport(Contract):
     evidence: VerifyEvidence = VerifyEvidence.model_construct()
     audit: AuditSummary = AuditSummary.model_construct()
     regressions: tuple[str, ...] | None = None
-    """What worked before and no longer does."""
+    """Features that worked before and no longer do."""
     pending_actions: tuple[str, ...] = ()
-    """What remains to be done."""
+    """Remaining actions."""
     ship: Shipping | None = None
     refusal_reason: str | None = None
-    """Why the work was refused, if it was."""
+    """The reason for refusing the work, if it was refused."""
     approved_by: str | None = None
-    """Who approved the work, if somebody has."""
+    """The agent or person who approved the work, if anyone has."""
     report_path: str | None = None
 
 

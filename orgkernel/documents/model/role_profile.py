@@ -1,4 +1,4 @@
-"""`role_profile`: what a role can do, whom it reports to and how it handles failure.
+"""`role_profile`: the abilities of a role, its superior, and its handling of failures.
 
 Source: the kernel specification, "Schema 1: Role Profile"; fields that orgkernel adds are marked *(orgkernel)*.
 """
@@ -24,7 +24,7 @@ class ChainOfCommand(Record):
     reports_to: Id | None = None
     """Role id of the superior. At the top: `null`, `user` or an id declared external."""
     authority_level: Annotated[int, Field(ge=1, le=3)] | None = None
-    """1 specialist, 2 executive, 3 commander. Default: by role type."""
+    """1 specialist, 2 executive, 3 commander. Default: the level of the role type."""
     can_delegate: bool | None = None
     """Whether the role may delegate. Default: true for executives and commanders."""
 
@@ -54,14 +54,14 @@ class SkillUse(Record):
     optional: bool = False
 
 
-def _skill_form(value: Any) -> str:
+def _choose_skill_form(value: Any) -> str:
     return "(skill-id)" if isinstance(value, str) else "(skill-use)"
 
 
 # A callable discriminator gives one error per cause. The tags cannot be keys in a document.
 SkillEntry = Annotated[
     Annotated[SkillId, Tag("(skill-id)")] | Annotated[SkillUse, Tag("(skill-use)")],
-    Discriminator(_skill_form),
+    Discriminator(_choose_skill_form),
 ]
 
 
@@ -83,11 +83,11 @@ class Capabilities(Record):
     intents: tuple[Id, ...] = ()
     """Intents that the role serves (orgkernel)."""
     procedures: tuple[Id, ...] = ()
-    """Procedures that the role has, besides those of the skills it requires (orgkernel)."""
+    """Procedures that the role has, in addition to those of its required skills (orgkernel)."""
 
 
 class Requirements(Record):
-    """What the role needs from its runtime. The manifest shows it; no decision depends on it."""
+    """Requirements of the role on its runtime. The manifest shows them; no decision depends on them."""
 
     min_context_tokens: Annotated[int, Field(ge=0)] | None = None
     """Smallest context window of the model, in tokens."""
@@ -104,7 +104,7 @@ class PaceTier(Record):
     trigger: str | None = None
     """Condition that enters the tier, in the trigger language (docs/triggers.md)."""
     escalate_to: Id | None = None
-    """Role id that takes over or is informed."""
+    """Id of the role that takes over or is informed."""
 
 
 class PacePlan(Record):
@@ -120,13 +120,14 @@ class Doctrine(Record):
     """Reporting and persistence rules. Defaults are those of the specification's example."""
 
     salute_interval_turns: Annotated[int, Field(ge=1)] = 5
-    """Model calls between two SALUTE reports."""
+    """Number of model calls between two SALUTE reports."""
     max_turns_without_progress: Annotated[int, Field(ge=1)] = 12
-    """Tolerated model calls without progress. Triggers call it `max`."""
+    """Maximum number of model calls without progress. Triggers call it `max`."""
     report_on_completion: bool = True
     report_on_failure: bool = True
     autonomous_retry_limit: Annotated[int, Field(ge=0)] = 2
-    """Attempts at one step before the role asks for help. The manifest shows it; nothing counts the attempts."""
+    """Number of attempts at one step before the role asks for help. The manifest shows it; no component counts the
+    attempts."""
 
 
 class HandoffRights(Record):
@@ -142,24 +143,26 @@ class RoleProfile(Document):
     kind: Literal["orgkernel:role_profile"] = Field(default="orgkernel:role_profile", alias="_schema")
     role_id: RoleId
     overlay: bool = False
-    """Whether the document adds to the role of this id in a source of the organization: it says only what the source does
-    not say (orgkernel)."""
+    """Whether the document adds to the role with this id in a source of the organization. It may set only values that
+    the source does not set (orgkernel)."""
     role_name: str = ""
     """Name for people. Default: the id in words."""
     role_type: RoleType = "specialist"
     description: str = ""
-    """What the role does, in one or two sentences (orgkernel)."""
+    """Purpose of the role, in one or two sentences (orgkernel)."""
     examples: tuple[str, ...] = ()
     """Requests that the role takes, as people write them, in any language. Dispatch by text matches them (orgkernel)."""
     not_examples: tuple[str, ...] = ()
-    """Requests that sound like the role's work and are not. Dispatch by text never gives it these (orgkernel)."""
+    """Requests that sound like the role's work but are not. Dispatch by text never gives them to the role
+    (orgkernel)."""
     chain_of_command: ChainOfCommand = ChainOfCommand.model_construct()
     capabilities: Capabilities = Capabilities.model_construct()
     requirements: Requirements = Requirements.model_construct()
     pace_plan: PacePlan | None = None
     doctrine: Doctrine = Doctrine.model_construct()
     does_not_have: tuple[str, ...] = ()
-    """What the role explicitly lacks, so that an agent does not invent it. No decision depends on it (orgkernel)."""
+    """Abilities that the role explicitly lacks, so an agent does not claim them. No decision depends on it
+    (orgkernel)."""
     handoff: HandoffRights = HandoffRights.model_construct()
     department: Id | None = None
     """Department of the organization (orgkernel)."""
@@ -170,7 +173,7 @@ class RoleProfile(Document):
     position: Literal["manager", "worker", "unified"] | None = None
     """Whether the role talks and delegates, executes, or does both. Default: manager if it can delegate (orgkernel)."""
     clearance: Literal["basic", "enhanced", "full", "oracle"] | None = None
-    """Lowest memory-recall tier of the position. Not yet: the crew work reads it (orgkernel)."""
+    """Lowest memory-recall tier of the position. Not yet: no command reads it (orgkernel)."""
     entry_rank: Id | None = None
     """Starting rank of a holder (orgkernel)."""
     open_to_probation: bool = False
@@ -184,8 +187,9 @@ class RoleProfile(Document):
     file_scope: tuple[str, ...] = ()
     """Paths or globs where the role may write; `src/**` is everything in `src`. Empty means anywhere (orgkernel)."""
     lmc_mode: Literal["full", "lite", "direct"] | None = None
-    """Whether work that the role leads runs with lead, manager and checker, with lead and manager, or directly. A record with
-    less is not sound. Default: what the governance document demands of its layer (orgkernel)."""
+    """Lead-manager-checker (LMC) mode of work that the role leads: lead, manager and checker; lead and manager; or
+    direct. A record with a weaker mode is not valid. Default: the mode that the governance document requires for its
+    layer (orgkernel)."""
     standing_orders: tuple[str, ...] = ()
     """Orders for every task. The agent reads them; no decision depends on them (orgkernel)."""
 

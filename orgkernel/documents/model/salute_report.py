@@ -1,7 +1,7 @@
 """`salute_report`: a role's status report in a fixed format.
 
-Source: the kernel specification, "Schema 2: SALUTE Report". A running agent writes reports. They are read here so that
-`check` can say whether a file is a valid report.
+Source: the kernel specification, "Schema 2: SALUTE Report". A running agent writes reports. orgkernel reads them so
+that `check` can validate a report file.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Location(Record):
     files_modified: tuple[str, ...] = ()
     files_read: tuple[str, ...] = ()
     resources_claimed: tuple[str, ...] = ()
-    """What the role claims for itself. Not yet: the governance work compares claims."""
+    """Resources that the role claims for itself. Not yet: no command compares claims."""
 
 
 class Unit(Record):

@@ -21,13 +21,13 @@ class Prerequisite(Record):
     """Lowest proficiency on the seven-step scale."""
 
 
-def _prerequisite_form(value: Any) -> str:
+def _choose_prerequisite_form(value: Any) -> str:
     return "(skill-id)" if isinstance(value, str) else "(prerequisite)"
 
 
 PrerequisiteEntry = Annotated[
     Annotated[SkillId, Tag("(skill-id)")] | Annotated[Prerequisite, Tag("(prerequisite)")],
-    Discriminator(_prerequisite_form),
+    Discriminator(_choose_prerequisite_form),
 ]
 
 
@@ -39,7 +39,7 @@ class SkillCategory(Record):
 
 
 class Skill(Record):
-    """Something that an agent can be more or less good at."""
+    """An ability that an agent has to some degree."""
 
     name: str = ""
     description: str = ""
@@ -49,7 +49,7 @@ class Skill(Record):
     prerequisites: tuple[PrerequisiteEntry, ...] = ()
     """Skills that are required first: a skill id, which means proficiency 3, or an object with a lowest proficiency."""
     decay_rate_days: Annotated[int, Field(ge=1)] = 14
-    """Days without practice after which the proficiency drops by one step."""
+    """Number of days without practice after which the proficiency drops by one step."""
     preferred_tools: tuple[ToolId, ...] = ()
     external: dict[Id, str] = Field(default_factory=dict)
     """The skill in public classifications: `esco` (URI of the skill) and `onet` (code). Answers show them; nothing is looked
@@ -57,7 +57,7 @@ class Skill(Record):
 
     @property
     def prerequisite_levels(self) -> dict[str, int]:
-        """Each skill that is required first, with its lowest proficiency; the highest where it is named twice."""
+        """Each prerequisite with its lowest proficiency. If a skill is listed twice, the higher one is used."""
         levels: dict[str, int] = {}
         for entry in self.prerequisites:
             skill, level = (entry, 3) if isinstance(entry, str) else (entry.skill, entry.min_proficiency)

@@ -1,4 +1,4 @@
-"""`standing_order`: a file of standing orders. Its place says for whom it is."""
+"""`standing_order`: a file of standing orders. Its place determines its audience."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ OrderAudience = Literal["federation", "organization", "department", "role", "unk
 
 
 class StandingOrder(Document):
-    """Orders for everybody in a federation, an organization, a department or a role."""
+    """Orders for everyone in a federation, an organization, a department or a role."""
 
     kind: Literal["orgkernel:standing_order"] = Field(default="orgkernel:standing_order", alias="_schema")
     audience: OrderAudience
-    """For whom the orders are; `unknown` where the name of the file says nothing."""
+    """The audience of the orders. `unknown` if the file name does not identify one."""
     target: str = ""
     """Id of the department or role."""
     body: str = ""

@@ -1,4 +1,4 @@
-"""`subtask_plan`: the subtasks of a mission, the files of each, and what depends on what."""
+"""`subtask_plan`: the subtasks of a mission, their files, and their dependencies."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Subtask(Record):
 
     id: Id
     kind: Literal["narrow", "broad", "terminal"] | None = None
-    """`narrow`: its files are known. `broad`: they are not known. `terminal`: it changes package manifests, lock files or
-    migrations, or has to come last for another reason. Default: `terminal` if one of the files says so, otherwise `narrow`.
-    """
+    """`narrow`: its files are known. `broad`: they are not known. `terminal`: it changes package manifests, lock
+    files or migrations, or must come last for another reason. Default: `terminal` if one of its files is of such a
+    kind, otherwise `narrow`."""
     files: tuple[str, ...] = ()
     """Paths of the files that it may write, relative to the root of the project."""
     depends_on: tuple[Id, ...] = ()
@@ -25,10 +25,10 @@ class Subtask(Record):
 
 
 class SubtaskPlan(Contract):
-    """The subtasks of a mission, from which batches are made."""
+    """The subtasks of a mission, from which batches are built."""
 
     kind: Literal["orgkernel:subtask_plan"] = Field(default="orgkernel:subtask_plan", alias="_schema")
     batch_size: Annotated[int, Field(ge=1, le=4)] = 3
-    """How many narrow subtasks may be worked on at the same time."""
+    """Maximum number of narrow subtasks that run at the same time."""
     subtasks: Annotated[tuple[Subtask, ...], Field(max_length=500)]
-    """The subtasks, in the order in which the planner wants them."""
+    """The subtasks, in the planner's preferred order."""

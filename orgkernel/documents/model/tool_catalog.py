@@ -21,7 +21,7 @@ ToolType = Literal[
     "deterministic_function",
 ]
 
-# A tool of these types may open files, if its catalog does not say otherwise.
+# A tool of these types can open files, unless its catalog declares otherwise.
 FILE_TYPES: tuple[ToolType, ...] = ("infra_service", "mcp_server", "computer_use", "deterministic_function")
 
 
@@ -33,12 +33,13 @@ class Action(Record):
     description: str = ""
 
 
-def _action_form(value: Any) -> str:
+def _choose_action_form(value: Any) -> str:
     return "(level)" if isinstance(value, str) else "(action)"
 
 
 ActionEntry = Annotated[
-    Annotated[ToolLevel, Tag("(level)")] | Annotated[Action, Tag("(action)")], Discriminator(_action_form)
+    Annotated[ToolLevel, Tag("(level)")] | Annotated[Action, Tag("(action)")],
+    Discriminator(_choose_action_form),
 ]
 
 
@@ -51,22 +52,23 @@ class EssentialFor(Record):
     """Essential for roles that can delegate."""
 
 
-def _essential_form(value: Any) -> str:
+def _choose_essential_form(value: Any) -> str:
     return "(flag)" if isinstance(value, bool) else "(roles)"
 
 
 Essential = Annotated[
-    Annotated[bool, Tag("(flag)")] | Annotated[EssentialFor, Tag("(roles)")], Discriminator(_essential_form)
+    Annotated[bool, Tag("(flag)")] | Annotated[EssentialFor, Tag("(roles)")],
+    Discriminator(_choose_essential_form),
 ]
 
 
-def _matrix_form(value: Any) -> str:
+def _choose_matrix_form(value: Any) -> str:
     return "(matrix-name)" if isinstance(value, str) else "(matrix-row)"
 
 
 RankMatrix = Annotated[
     Annotated[Id, Tag("(matrix-name)")] | Annotated[dict[RankId, ToolLevel], Tag("(matrix-row)")],
-    Discriminator(_matrix_form),
+    Discriminator(_choose_matrix_form),
 ]
 
 
@@ -77,7 +79,7 @@ class Tool(Record):
     description: str = ""
     type: ToolType
     provider: str = ""
-    """The provider of the tool. Of an MCP server, its name, by which the gateway knows its tools."""
+    """The provider of the tool. For an MCP server, its name, by which the gateway identifies its tools."""
     actions: dict[Id, ActionEntry] = Field(default_factory=dict)
     """Each action and its required level. Without actions, the tool has the action `use` at the level of its side effects."""
     side_effects: SideEffects = "none"
@@ -92,15 +94,15 @@ class Tool(Record):
     action_argument: str = ""
     """The argument whose value names the action of a call. Without it, who calls the tool names the action."""
     path_arguments: tuple[str, ...] | None = None
-    """Arguments that hold the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
+    """Arguments that contain the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
     command_arguments: tuple[str, ...] = ()
-    """Arguments that hold shell commands: one command each, or a list."""
+    """Arguments that contain shell commands: one command each, or a list."""
     names: dict[Id, str] = Field(default_factory=dict)
     """The name of the tool in each runtime."""
     enabled: bool = True
     """No subject can use a tool that is not enabled."""
     departments: tuple[Id, ...] = ()
-    """Departments whose roles and agents see the tool. Empty means all. Others than roles and agents are not asked."""
+    """Departments whose roles and agents see the tool. Empty means all. The field applies only to roles and agents."""
     restricted_to: tuple[Id, ...] = ()
     """Ids of the only roles and agents that may use the tool, so no person, webhook or origin may. Empty means all."""
     rank_matrix: RankMatrix | None = None

@@ -145,7 +145,7 @@ def _skills(view: OrgView, role_id: str) -> Iterator[Card]:
         yield _skill("domain", domain_id, "", description, examples)
     for intent in dict.fromkeys(end for end, _ in view.list_ends_from(EdgeKind.SERVES_INTENT, role_id)):
         yield _skill("intent", intent, "", "")
-    for skill_id in dict.fromkeys(edge.target for edge in view.skills_of(role_id)):
+    for skill_id in dict.fromkeys(edge.target for edge in view.list_skills(role_id)):
         skill = records.skills.get(skill_id)
         name, description = ("", "") if skill is None else (skill.record.name, skill.record.description)
         category = None if skill is None else skill.record.category

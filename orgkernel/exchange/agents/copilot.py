@@ -17,7 +17,7 @@ from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.loading.formats.copilot.words import SETS, STARTER, get_tool_name, holds, tool_of
+from orgkernel.loading.formats.copilot.words import SETS, STARTER, convert_tool_id, get_tool_name, holds
 from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.loading.formats.names import MCP
 
@@ -35,7 +35,7 @@ _OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": 
 def host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
     """The tool of Copilot, as it is read again: as it is declared, else of an MCP server or one that is the same."""
     if HOST in names:
-        tool = tool_of(names[HOST])
+        tool = convert_tool_id(names[HOST])
         return tool if is_plain(tool) else None
     there = claude_code.host_name(tool_id, names)
     if there is not None:

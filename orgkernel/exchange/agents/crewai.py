@@ -113,7 +113,7 @@ def _crew(view: OrgView, roster: Roster, manager: str | None, mark: str) -> Iter
         "name": view.org_id,
         "process": "sequential" if manager is None else "hierarchical",
         "agents": [
-            At(each.name, view.place_of(role)) for role, each in roster.roles.items() if role != manager
+            At(each.name, view.get_place(role)) for role, each in roster.roles.items() if role != manager
         ],
         "tasks": [task],
     }

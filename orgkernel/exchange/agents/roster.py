@@ -121,7 +121,7 @@ def _role(
 ) -> ExportedRole:
     post = view.records.posts[role_id]
     profile = post.profile
-    edge = view.superior_edge_of(role_id)
+    edge = view.get_superior_edge(role_id)
     says = {
         "description": post.place("description"),
         "model": post.place("requirements", "preferred_model"),
@@ -139,11 +139,11 @@ def _role(
 
 def _tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
     """The tools of a role, each with how much of it the decision gives, whatever the circumstances may be."""
-    places = {edge.target: edge.place for edge in reversed(view.tools_of(role_id))}
+    places = {edge.target: edge.place for edge in reversed(view.list_tools(role_id))}
     essential = (each for each in view.list_essential_tools(role_id) if each not in places)
     always = {each: view.records.tools[each].place("essential", key=True) for each in essential}
     rows = _rows_of(view, role_id)
-    ordered = dict.fromkeys((*(edge.target for edge in view.tools_of(role_id)), *always))
+    ordered = dict.fromkeys((*(edge.target for edge in view.list_tools(role_id)), *always))
     for tool_id in ordered:
         declared = view.records.tools.get(tool_id)
         if declared is not None:
@@ -211,12 +211,12 @@ def _body(
     yield "", here
     yield "## Chain of command", here
     yield "", here
-    edge = view.superior_edge_of(role_id)
+    edge = view.get_superior_edge(role_id)
     at = edge.place if edge is not None else here
     outside = "the user" if edge is None or edge.target == USER else edge.target
     yield f"- You report to {names[superior] if superior else outside}.", at
     for each in below:
-        yield f"- {names[each]} reports to you.", view.place_of(each)
+        yield f"- {names[each]} reports to you.", view.get_place(each)
     plan = profile.pace_plan
     if plan is not None:
         yield "", here

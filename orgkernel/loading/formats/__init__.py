@@ -1,7 +1,7 @@
-"""The formats of others, in which organizations are read in place. One package for each, named as the format.
+"""Other formats in which organizations are read in place. There is one package for each, named like the format.
 
-A format finds its files in a folder, reads each file by itself into documents with the places of their values, and then
-adds what no single file says. All above loading sees documents.
+A format finds its files in a folder and reads each file by itself into documents with source positions. Then it adds
+the facts that follow from several files together. Layers above loading see only documents.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from orgkernel.loading.sources import (
 )
 
 OURS = "orgkernel"
-"""The word for our own documents, where a format is chosen."""
+"""The word for orgkernel documents where a format is chosen."""
 FORMATS: dict[str, Format] = {
     name: import_module(f"{__name__}.{name.replace('-', '_')}").FORMAT for name in get_args(SourceFormat)
 }
-"""By name, in the order in which a folder is tried."""
+"""The formats by name, in the order in which a folder is tried."""
 __all__ = [
     "FORMATS",
     "OURS",
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def may_be_foreign(path: str) -> bool:
-    """Whether a file of this name at this place may be in one of the formats, and is no document of ours."""
+    """Whether a file with this name at this place can be in one of the formats and is not an orgkernel document."""
     return any(each.may_hold(path) for each in FORMATS.values())
 
 
@@ -54,7 +54,9 @@ def format_named(name: str) -> Format:
 
 
 def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | None:
-    """The format of a file or folder, and where its files lie; with `name`, that format even where nothing shows it."""
+    """The format of a file or folder, and the location of its files. With `name`, use that format even if no file
+    shows it.
+    """
     for each in FORMATS.values() if name is None else (FORMATS[name],):
         if (layout := each.find(path, is_certain=name is not None)) is not None:
             return each, layout
@@ -62,7 +64,9 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
 
 
 def find_other_formats(path: str, main_format: Format, layout: Layout) -> tuple[str, ...]:
-    """Other formats in which files lie there, too. One whose files the format that was found reads itself is none."""
+    """The other formats of which the folder also contains files, except for files that the recognized format itself
+    reads.
+    """
     places = tuple(
         area for area in layout.areas if area.path != os.curdir
     )  # there, files of any kind are looked at
@@ -84,7 +88,7 @@ def _list_files(layout: Layout) -> set[str]:
 
 
 def complete(files: Sequence[FileRead]) -> TreeCompletion:
-    """What the files in the formats of others mean together, with what organizations of ours add to them."""
+    """Combine the files in other formats, with the values that orgkernel documents add to them."""
     by_root: dict[int, list[FileRead]] = {}
     for file in files:
         if file.located.root.areas:
@@ -114,10 +118,10 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
                 instead |= {each: (document,) for each, document in completion.instead.items()}
                 added += completion.documents
     if by_home:
-        from orgkernel.loading.formats.overlays import lay_over
+        from orgkernel.loading.formats.overlays import apply_overlays
 
         for home, sources in by_home.items():
-            laid = lay_over(files, home, sources)
+            laid = apply_overlays(files, home, sources)
             for each, document in laid.instead.items():
                 instead[each] = (*instead.get(each, ()), document)
             added += laid.documents

@@ -1,4 +1,4 @@
-"""Documents that are made of files in the formats of others."""
+"""Builds documents from files in other formats."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def read_as(
     marks: Marks,
     raw: Mapping[str, Any] | None = None,
 ) -> SourceDocument:
-    """A document that a file says, with the marks of its values in that file.
+    """A document from a file, with the marks of its values in that file.
 
-    `raw` are values as the file writes them, by field, for `complete` and for the rules; `get_list_words` gives them back.
-    What a text refers to is kept in the same way.
+    `raw` contains the original values, keyed by field, for `complete` and for the rules. `get_list_words` returns
+    them. References in a text are kept in the same way.
     """
     if isinstance(record, StandingOrder):
         raw = {**(raw or {}), **pack_references(record.body)}
@@ -40,9 +40,9 @@ def read_as(
 def replace_document(
     document: SourceDocument, record: Document, marks: Marks, raw: Mapping[str, Any] | None = None
 ) -> SourceDocument:
-    """A document that takes the place of one of the same file, with what other files add; that one is sealed.
+    """A document that replaces another one of the same file, with values that other files add. The other one is sealed.
 
-    It keeps the values as the file writes them, or has those in `raw`.
+    It keeps the original values of the file, or those in `raw`.
     """
     packed = _pack(record, marks, raw or {})
     if raw is None:
@@ -66,13 +66,15 @@ def _rebuild(document: SourceDocument, packed: Packed, record: Document, marks: 
 
 
 def add_words(document: SourceDocument, raw: Mapping[str, Any]) -> SourceDocument:
-    """A document in the place of one of the same file, with more words beside its record; that one is sealed."""
+    """A document that replaces another one of the same file, with further words next to its record. The other one is
+    sealed.
+    """
     unknown = msgspec.msgpack.encode([*document.unknown, *(((key,), value) for key, value in raw.items())])
     return _rebuild(document, document.packed._replace(unknown=unknown), document.record, document.marks)
 
 
 def add_text(read: ReadFile, raw: Mapping[str, Any] | None = None) -> ReadFile:
-    """What a file with a skill yields, with what its text refers to and other words beside the record."""
+    """The result for a file with a skill, with the references of its text and further words next to the record."""
     made = []
     for each in read.documents:
         words = {**(raw or {}), **pack_references(getattr(each.record, "body", ""))}
@@ -83,7 +85,9 @@ def add_text(read: ReadFile, raw: Mapping[str, Any] | None = None) -> ReadFile:
 def complete_with(
     like: SourceDocument, kind: str, record: Document, marks: Marks, *, name: str = "", path: str = ""
 ) -> SourceDocument:
-    """A document that no file says, shown at the name of another file or at the one of the document that it is `like`."""
+    """A document that is not in a file of its own. It is shown at the name of another file, or at that of the
+    document `like`.
+    """
     packed = _pack(record, marks, {})
     digest = hashlib.sha256(packed.record).hexdigest()
     return SourceDocument(
@@ -92,7 +96,7 @@ def complete_with(
 
 
 def add_tools(marks: Marks, at: Sequence[int]) -> Marks:
-    """The marks of a role, with those of its tools."""
+    """Add the marks of the tools to the marks of a role."""
     key = marks[1]["tools"][0] if "tools" in marks[1] else marks[0]
     listed = (key, (key, at))
     return (marks[0], {**marks[1], "capabilities": (key, (key, {"tools_primary": listed}))})

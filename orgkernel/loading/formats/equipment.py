@@ -1,4 +1,4 @@
-"""The tools of a role, from the words that the file of an agent lists."""
+"""Determines the tools of a role from the words in an agent's file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word can be a tool as it stands: no argument, no star."""
+    """Whether a word can be a tool name by itself, without arguments and stars."""
     return _TOOL.match(word) is not None
 
 
@@ -24,7 +24,7 @@ def list_declared_tools(document: SourceDocument) -> Iterator[str]:
 
 
 def select_plain_tools(words: Any, marks: Any) -> tuple[tuple[str, ...], list[int]]:
-    """The words that can be tools as they stand, each once."""
+    """The words that can be tool names by themselves, without duplicates."""
     marks_by_word: dict[str, int] = {}
     for word, mark in zip(words, marks, strict=True):
         if is_plain(word):

@@ -1,4 +1,4 @@
-"""The fields of a mapping in a format of others, taken one by one: what does not fit is refused at its place."""
+"""Reads the fields of a mapping in another format one by one. A value that does not fit is refused at its place."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ _ON, _OFF = ("yes", "on", "true", "y"), ("no", "off", "false", "n")
 
 
 class FieldReader:
-    """A mapping, the marks of its fields, and what is wrong with them."""
+    """A mapping, the marks of its fields, and the problems found in them."""
 
     def __init__(self, value: Mapping[str, Any], marks: Marks, subject: str, at: int | None = None) -> None:
         self.value = value
         self.marks: dict[str, tuple[int, Marks]] = dict(marks[1])
         self.at = start_of(marks) if at is None else at
-        """Where the mapping is shown."""
+        """Mark at which the mapping is shown."""
         self.subject = subject
-        """What it is, as messages call it."""
+        """Name of the mapping in messages."""
         self.refusals: list[Refusal] = []
 
     def start(self, key: str) -> int:
-        """Where the value of a field stands; where the mapping does, if it is not written."""
+        """Mark of the value of a field, or of the mapping if the field is missing."""
         return start_of(self.marks[key][1]) if key in self.marks else self.at
 
-    def text(self, key: str, *, needed: bool = False) -> str:
-        """The text of a field, without the space around it; empty if it is not written."""
+    def get_text(self, key: str, *, needed: bool = False) -> str:
+        """The string in a field, without surrounding space. Empty if the field is missing."""
         written = self.value.get(key)
         if isinstance(written, str) and written.strip():
             return written.strip()
         if written is not None and not isinstance(written, str):
-            self._wrong(key, "text")
+            self._report_wrong_type(key, "text")
         elif needed:
             at = self.marks[key][0] if key in self.marks else self.at
             text = f"{self.subject} has no {quote(key)}"
             self.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}"))
         return ""
 
-    def words(self, key: str) -> list[tuple[str, int]]:
-        """The texts of a list, each with its mark; a mapping in it is left to who asks for it."""
+    def get_words(self, key: str) -> list[tuple[str, int]]:
+        """The strings of a list, each with its mark. Mappings in the list are left to the caller."""
         written = self.value.get(key)
         if written is None:
             return []
         if not isinstance(written, tuple):
-            self._wrong(key, "a list")
+            self._report_wrong_type(key, "a list")
             return []
         marked_words = []
         for item, marks in zip(written, self.marks[key][1][1], strict=True):
@@ -59,7 +59,7 @@ class FieldReader:
                 self.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a name"))
         return marked_words
 
-    def mappings(self, key: str) -> list[tuple[dict[str, Any], Marks]]:
+    def get_mappings(self, key: str) -> list[tuple[dict[str, Any], Marks]]:
         """The mappings of a list, each with its marks."""
         written = self.value.get(key)
         if not isinstance(written, tuple):
@@ -67,18 +67,18 @@ class FieldReader:
         pairs = zip(written, self.marks[key][1][1], strict=True)
         return [(item, marks) for item, marks in pairs if isinstance(item, dict)]
 
-    def flag(self, key: str) -> bool | None:
-        """A truth value, also in the words that YAML 1.1 has for it."""
+    def get_flag(self, key: str) -> bool | None:
+        """A boolean, including the words that YAML 1.1 accepts."""
         written = self.value.get(key)
         if written is None or isinstance(written, bool):
             return written
         if isinstance(written, str) and written.casefold() in (*_ON, *_OFF):
             return written.casefold() in _ON
-        self._wrong(key, "`true` or `false`")
+        self._report_wrong_type(key, "`true` or `false`")
         return None
 
-    def number(self, key: str, most: int) -> int | None:
-        """A number from 1 on."""
+    def get_number(self, key: str, most: int) -> int | None:
+        """A whole number from 1 to `most`."""
         written = self.value.get(key)
         if written is None:
             return None
@@ -88,10 +88,12 @@ class FieldReader:
         self.refusals.append(Refusal(row.OUT_OF_RANGE, self.start(key), text))
         return None
 
-    def unknown(
+    def report_unknown(
         self, known: Iterable[str], reader: str, *, only_misspelled: bool, way_out: str = "remove it"
     ) -> None:
-        """Refuse fields that the reader of the format does not know; perhaps only those that are nearly known ones."""
+        """Refuse fields that the reader of the format does not know, or with `only_misspelled`, only those similar to
+        known ones.
+        """
         for key in self.value:
             if len(self.refusals) >= MAX_REFUSALS:
                 return
@@ -103,14 +105,14 @@ class FieldReader:
                 self.refusals.append(Refusal(row.UNKNOWN_FIELD, self.marks[key][0], text, help or way_out))
 
     def refuse(self, key: str, text: str, help: str = "", row: row.Row = row.INVALID_VALUE) -> None:
-        """Refuse the value of a field for a reason of its own."""
+        """Refuse the value of a field for a specific reason."""
         self.refusals.append(Refusal(row, self.start(key), text, help))
 
     @property
     def is_refused(self) -> bool:
-        """Whether something is an error."""
+        """Whether any problem is an error."""
         return any(each.row.severity is row.MISSING_FIELD.severity for each in self.refusals)
 
-    def _wrong(self, key: str, wanted: str) -> None:
+    def _report_wrong_type(self, key: str, wanted: str) -> None:
         text = f"{quote(key)} of {self.subject} is {describe(self.value[key])}, not {wanted}"
         self.refusals.append(Refusal(row.WRONG_TYPE, self.start(key), text))

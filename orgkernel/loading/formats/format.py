@@ -1,4 +1,4 @@
-"""What a format of others does."""
+"""The interface of another format."""
 
 from __future__ import annotations
 
@@ -10,32 +10,36 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
 class Layout(NamedTuple):
-    """Where the files of an organization lie in the format of others."""
+    """The location of an organization's files in another format."""
 
     top: str
-    """The folder that holds all of them."""
+    """The folder that contains all of them."""
     areas: tuple[Area, ...]
-    """Below it. Those that do not exist yet are read once they do."""
+    """Areas below the folder. Areas that do not exist yet are read once they do."""
 
 
 class Format(Protocol):
-    """A format of others."""
+    """Another format in which organizations are read."""
 
     name: str
-    """As users choose it."""
+    """The word for the format on the command line and in documents."""
     title: str
-    """As people call it."""
+    """The name of the format in messages."""
     catalog: str
-    """The path of the document that comes with us and says what everybody has in this format; empty without one."""
+    """Path of the built-in document with the tools that every agent of this format has. Empty if none exists."""
 
     def may_hold(self, path: str) -> bool:
-        """Whether a file of this name at this place may be in this format. Files that ours could be as well count not."""
+        """Whether a file with this name at this place can be in this format. Files that could also be orgkernel
+        documents are ignored.
+        """
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """Where the files lie that a path means; None if it is not in this format. It need not be shown if it `is_certain`."""
+        """The layout for a path. None if the path is not in this format. If `is_certain`, the content does not have
+        to show the format.
+        """
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """What one file says. It depends on the file alone, because it is cached."""
+        """Read one file. The result depends on the file alone, because it is cached."""
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """What the files of a root mean together; `own` is what the catalog of the format yielded."""
+        """Combine the files of a root. `own` is the result of the format's built-in catalog."""

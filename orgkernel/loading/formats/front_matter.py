@@ -1,4 +1,6 @@
-"""The front matter of Markdown files in the formats of others: YAML, or what hosts make of text that is none."""
+"""Reads the front matter of Markdown files in other formats: YAML, or lines that hosts accept although they are not
+valid YAML.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FIRST = pack_mark(1, 1)
-# Files that people put beside agents. Without front matter they are none.
+# Usual files next to agents. Without front matter they are not agents.
 _NOTES = frozenset(
     {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes"}
 )
@@ -34,7 +36,7 @@ class Front(NamedTuple):
 
     value: dict[str, Any]
     marks: dict[str, tuple[int, Marks]]
-    """Key to the mark of the key and the marks of the value."""
+    """The mark of each key and the marks of its value."""
     start: int
     refusals: list[Refusal]
     body: str = ""
@@ -42,9 +44,10 @@ class Front(NamedTuple):
 
 
 def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
-    """The front matter; without values where it cannot be read, None for a note that lies beside agents.
+    """The front matter of a file. Empty if it cannot be read. None for another Markdown file in the folder of agents.
 
-    Front matter that is no YAML is read line by line, as hosts do. The `lists` are fields whose values may be `[a, b]`.
+    Front matter that is not valid YAML is read line by line, as hosts do. `lists` are the fields whose values can be
+    `[a, b]`.
     """
     if source.refusal is not None:
         return Front({}, {}, 0, [source.refusal])
@@ -61,7 +64,7 @@ def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
         return Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])
     text, body, line = parts
     body_mark = pack_mark(line, 1)
-    # The first line is the fence, so that lines are counted as in the file.
+    # The fence is kept as the first line, so line numbers match the file.
     parsed = parse_yaml("\n" + text, as_text=True)
     if parsed.refusals:
         loose = _read_loosely(text, lists) if parsed.refusals[0].row is row.BAD_YAML else None
@@ -87,7 +90,9 @@ def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
 def _read_loosely(
     text: str, lists: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, tuple[int, Marks]]] | None:
-    """Front matter that is no YAML, as `key: text` lines; None where a line is something else or a key comes twice."""
+    """Read front matter that is not valid YAML as `key: text` lines. None if a line has another form or a key is
+    repeated.
+    """
     value: dict[str, Any] = {}
     marks: dict[str, tuple[int, Marks]] = {}
     items: dict[str, list[tuple[str, int]]] = {}
@@ -135,7 +140,9 @@ def _unquote(word: str, mark: int) -> tuple[str, int]:
 def find_misspelled(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
 ) -> Iterator[Refusal]:
-    """Fields that are nearly those that a host reads. Any other field is somebody else's."""
+    """Fields that are similar to those that a host reads. Other unknown fields are assumed to belong to other
+    programs.
+    """
     for key in value:
         if key in fields or key == SUPPRESSIONS:
             continue

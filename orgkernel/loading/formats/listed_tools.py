@@ -1,7 +1,7 @@
-"""What MCP servers answer to `tools/list`, as it was saved: each tool with its input schema.
+"""Reads saved answers of MCP servers to `tools/list`: each tool with its input schema.
 
-Annotations are what a server says about itself, so they open nothing: every tool counts as destructive, and what is
-proposed is kept beside the record for whoever decides about it.
+Annotations are a server's statements about itself, so they grant nothing. Every tool is treated as destructive, and
+the proposed side effects are kept next to the record for a later decision.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Tool, ToolCatalog
-from orgkernel.loading.documents import diagnose
+from orgkernel.loading.documents import build_diagnostic
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import ReadMapping
@@ -26,18 +26,18 @@ from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
 
 PROPOSED = "proposed"
-"""Under which word the proposals are kept: tool to side effects."""
+"""Key of the proposed side effects of each tool."""
 _MORE = "nextCursor"
 
 
 def list_tools_in_server(server: object) -> Sequence[Any]:
-    """The tools that are listed of a server; names alone are not."""
+    """The tools that are listed for a server, if they are more than names."""
     listed = server.get("tools") if isinstance(server, dict) else None
     return listed if isinstance(listed, tuple) and any(isinstance(each, dict) for each in listed) else ()
 
 
 def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]) -> ReadFile:
-    """The servers under any of the `fields`, each with the tools that it lists."""
+    """The servers under any of the `fields`, each with its listed tools."""
     reader = _Reader()
     for field in fields:
         servers = mapping.value.get(field)
@@ -53,15 +53,16 @@ def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Se
         source, root, KIND, record, marks, {PROPOSED: reader.proposed} if reader.proposed else {}
     )
     refusals = [*reader.refusals, *check_input_schemas(record, marks)]
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def read_proposed_side_effects(annotations: object) -> str | None:
-    """What a server says that a tool does; None if it does not say. What is left out is what MCP assumes: the worst.
+    """The side effects that a server proposes for a tool. None if it proposes none. For missing hints, MCP assumes
+    the worst.
 
-    >>> proposed_side_effects({"readOnlyHint": True}), proposed_side_effects({"destructiveHint": False})
+    >>> read_proposed_side_effects({"readOnlyHint": True}), read_proposed_side_effects({"destructiveHint": False})
     ('read', 'write')
-    >>> proposed_side_effects({"title": "Look"}), proposed_side_effects({"idempotentHint": True})
+    >>> read_proposed_side_effects({"title": "Look"}), read_proposed_side_effects({"idempotentHint": True})
     (None, 'destructive')
     """
     if not isinstance(annotations, Mapping):
@@ -75,7 +76,7 @@ def read_proposed_side_effects(annotations: object) -> str | None:
 
 
 def map_proposed_side_effects(document: SourceDocument) -> Mapping[str, str]:
-    """Tool to the side effects that its server proposes, for the tools of a document."""
+    """The side effects that its server proposes, for each tool of a document."""
     return dict(next((value for route, value in document.unknown if route == (PROPOSED,)), {}))
 
 
@@ -92,10 +93,10 @@ class _Reader:
         self.refusals.append(Refusal(kind, mark, message, help))
 
     def add(self, name: str, server: object, marks: tuple[int, Marks]) -> None:
-        """A server, and the tools that it lists."""
+        """Add a server and its listed tools."""
         own = build_server_tool_id(name)
         if own in self.tools:
-            text = f"the server is called as another one here, because both become {quote(own)}"
+            text = f"the server has the same id as another one, because both names become {quote(own)}"
             self.refuse(row.DUPLICATE_KEY, marks[0], text)
             return
         self.tools[own], self.marks[own] = build_server_tool(name), marks
@@ -109,7 +110,7 @@ class _Reader:
             for tool, at in zip(listed, marks[1][1]["tools"][1][1], strict=True):
                 self._add_tool(name, tool, at)
         if server.get(_MORE):
-            text = f"the list of tools of server {quote(name)} is incomplete: it says that more follow"
+            text = f"the list of tools of server {quote(name)} is incomplete: its `nextCursor` points to another page"
             self.refuse(
                 row.INCOMPLETE_TOOL_LIST,
                 marks[1][1][_MORE][0],
@@ -135,7 +136,7 @@ class _Reader:
         if len(tool_id) > LONGEST_TOOL:
             self.refuse(row.MALFORMED_ID, mark, f"the name of the tool is too long: {quote(tool_id)}")
         elif tool_id in self.tools:
-            text = f"the tool is called as another one of its server, because both become {quote(tool_id)}"
+            text = f"the tool has the same id as another one of its server, because both names become {quote(tool_id)}"
             self.refuse(row.DUPLICATE_KEY, mark, text)
         else:
             self._keep(server, tool_id, name, tool, marks)
@@ -149,7 +150,7 @@ class _Reader:
             type=plain.type,
             provider=server,
             side_effects=plain.side_effects,
-            # Lists, as they are after packing: what checks a schema knows no tuples.
+            # Lists instead of tuples, because the JSON Schema check does not accept tuples.
             input_schema=msgspec.msgpack.decode(msgspec.msgpack.encode(schema))
             if isinstance(schema, dict)
             else None,

@@ -1,7 +1,7 @@
-"""Whether the files and commands that texts refer to are there.
+"""Checks whether files and commands that texts refer to exist.
 
-No file says that, so it is looked up at every load, and a load that was kept is good only while every answer is the same.
-Nothing outside of the root is looked at, no link is followed, and the number of answers is bounded.
+The answers depend on the disk, so they are looked up at every load, and a cached load is valid only while every
+answer is the same. Lookups never leave the root and never follow links, and their number is limited.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from orgkernel.loading.formats.references import COMMAND, LINK, PATH, TextRefere
 from orgkernel.loading.sources import Lookup, SourceDocument
 
 MISSING = "missing"
-"""The key under which the references to what is not there are kept beside the record of a document."""
+"""Key under which missing references are kept next to the record of a document."""
 MOST = 2_000
-"""Answers for one root. What is beyond counts as there."""
+"""Maximum number of answers for one root. Further references are assumed to exist."""
 _COMMANDS, _SKILLS = "commands", "skills"
-# A folder of the project that keeps files of its host. What lies elsewhere may be meant for any project.
+# A folder of the project with files of its host. Files elsewhere can be meant for any project.
 _HIDDEN = re.compile(r"\.[a-z][a-z-]*\Z")
 
 
 def look_up(
     root: Root, number: int, documents: Iterable[SourceDocument]
 ) -> tuple[dict[int, SourceDocument], dict[Lookup, bool]]:
-    """The documents that refer to what is not there, each with these references; and every answer."""
+    """The documents with references to missing files or commands, and all answers."""
     looked_up: dict[Lookup, bool] = {}
     instead: dict[int, SourceDocument] = {}
     hidden = _get_hidden_folder(root)
@@ -47,15 +47,15 @@ def look_up(
 
 
 def are_answers_current(roots: Sequence[Root], looked_up: Mapping[Lookup, bool]) -> bool:
-    """Whether everything that was looked up is as it was."""
+    """Whether every lookup still has the same answer."""
     return all(answer(roots[each.root], each) == was for each, was in looked_up.items())
 
 
 def answer(root: Root, lookup: Lookup) -> bool:
-    """Whether something is there. Also where it may be behind a link."""
+    """Whether a file or command exists. True if it could be behind a link."""
     if lookup.name.startswith("/"):
         return _is_command(root.path, lookup.folder, lookup.name.removeprefix("/"))
-    # What begins with `..` is meant from where the text lies.
+    # A path that begins with `..` is relative to the folder of the text.
     folders = [lookup.folder] if lookup.name.startswith(os.pardir) else _iterate_upwards(lookup.folder)
     return any(is_beside(root.path, folder, lookup.name) for folder in folders)
 
@@ -63,7 +63,7 @@ def answer(root: Root, lookup: Lookup) -> bool:
 def _lookup(
     root: Root, number: int, hidden: str, document: SourceDocument, reference: TextReference
 ) -> Lookup | None:
-    """What to look up for a reference; None where it may mean what is elsewhere."""
+    """The lookup for a reference. None if the reference could lead outside the root."""
     if reference.kind == COMMAND:
         return Lookup(number, hidden, f"/{reference.name}") if hidden else None
     if reference.kind == LINK or (reference.kind == PATH and hidden):
@@ -73,13 +73,15 @@ def _lookup(
 
 
 def _get_hidden_folder(root: Root) -> str:
-    """The folder below the root that makes it a project, such as `.claude`; empty for a plugin, or agents alone."""
+    """The folder below the root that marks a project, such as `.claude`. Empty for a plugin, or for a folder of
+    agents only.
+    """
     tops = (area.path.split(os.sep)[0] for area in root.areas if area.files and os.sep in area.path)
     return next(filter(_HIDDEN.match, tops), "")
 
 
 def _iterate_upwards(folder: str) -> Iterator[str]:
-    """A folder and those above it, up to the root."""
+    """A folder and its parents, up to the root."""
     while folder not in ("", os.curdir):
         yield folder
         folder = os.path.dirname(folder)
@@ -87,7 +89,9 @@ def _iterate_upwards(folder: str) -> Iterator[str]:
 
 
 def _is_command(top: str, hidden: str, name: str) -> bool:
-    """Whether a command or a skill of this name is there. A project that has neither may use those of its users."""
+    """Whether a command or a skill with this name exists. True in a project that has neither, because its users can
+    have their own.
+    """
     commands, skills = (os.path.join(top, hidden, each) for each in (_COMMANDS, _SKILLS))
     names = {os.path.basename(each).removesuffix(".md") for each in list_markdown_below(commands)}
     return not names or name in names or is_beside(skills, "", os.path.join(name, "SKILL.md"))

@@ -1,4 +1,4 @@
-"""Files in the formats of others that hold one mapping, as YAML or JSON."""
+"""Reads files in other formats that contain one mapping, as YAML or JSON."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _FIRST = pack_mark(1, 1)
 
 
 class ReadMapping(NamedTuple):
-    """A mapping with the places of its values, or why there is none."""
+    """A mapping with the positions of its values, or the refusals."""
 
     value: dict[str, Any]
     marks: dict[str, tuple[int, Marks]]
-    """Key to the mark of the key and the marks of the value."""
+    """The mark of each key and the marks of its value."""
     start: int
     refusals: tuple[Refusal, ...] = ()
 
 
 def read_mapping(source: SourceText, parse: Callable[[str], ParsedText]) -> ReadMapping:
-    """The mapping in a file; with refusals, nothing of it."""
+    """Read the mapping in a file. If anything is refused, the mapping is empty."""
     if source.refusal is not None:
         return ReadMapping({}, {}, _FIRST, (source.refusal,))
     parsed = parse(source.text)

@@ -1,4 +1,4 @@
-"""Names in the formats of others as ids, and back."""
+"""Converts names in other formats to ids, and back."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _KEPT = lazy_pattern(r"[A-Za-z0-9-]\Z")
 LONGEST = 100
 LONGEST_TOOL = 200
 MCP = "mcp__"
-"""How the names of tools of MCP servers begin."""
+"""Prefix of the names of MCP server tools."""
 _OTHERS = lazy_pattern(r"[^A-Za-z0-9_-]")
 
 
-def id_of(name: str) -> str:
-    """The id for a name: the name itself where it is an id, else with every other character as `_HEX_`.
+def convert_to_id(name: str) -> str:
+    """The id for a name: the name itself if it is an id, otherwise with every other character as `_HEX_`.
 
-    >>> id_of("code-reviewer"), id_of("Code Reviewer"), id_of("3d-artist"), id_of("a_20_b")
+    >>> convert_to_id("code-reviewer"), convert_to_id("Code Reviewer"), convert_to_id("3d-artist"), convert_to_id("a_20_b")
     ('code-reviewer', 'Code_20_Reviewer', '_33_d-artist', 'a_5f_20_5f_b')
     """
     if _ID.match(name) and not _ESCAPED.search(name):
@@ -31,30 +31,30 @@ def id_of(name: str) -> str:
 def name_of(role_id: str) -> str:
     """The name that an id is for.
 
-    >>> [name_of(id_of(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über")]
+    >>> [name_of(convert_to_id(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über")]
     ['code-reviewer', 'Code Reviewer', 'a_20_b', 'über']
     """
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), role_id)
 
 
 def get_server_tool_id_of(word: str) -> str | None:
-    """The tool that stands for the server of a tool.
+    """The id of the tool that represents the server of a tool.
 
-    >>> server_of("mcp__github__search"), server_of("mcp__github"), server_of("Read")
+    >>> get_server_tool_id_of("mcp__github__search"), get_server_tool_id_of("mcp__github"), get_server_tool_id_of("Read")
     ('mcp__github', 'mcp__github', None)
     """
     return MCP + word.removeprefix(MCP).partition("__")[0] if word.startswith(MCP) else None
 
 
 def build_server_tool_id(server: str) -> str:
-    """The tool that stands for a server, by the name of the server."""
+    """The id of the tool that represents a server."""
     return (MCP + _OTHERS.sub("_", server))[:LONGEST]
 
 
 def build_tool_id(server: str, name: str) -> str:
-    """A tool of a server, as agents name it: a character that no name of a tool has becomes `_`.
+    """The id of a server's tool, as agents name it. Characters that are not allowed in tool names become `_`.
 
-    >>> named_tool_id("github", "list_issues"), named_tool_id("my server", "a.b")
+    >>> build_tool_id("github", "list_issues"), build_tool_id("my server", "a.b")
     ('mcp__github__list_issues', 'mcp__my_server__a_b')
     """
     return f"{build_server_tool_id(server)}__{_OTHERS.sub('_', name)}"

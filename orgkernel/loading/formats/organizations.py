@@ -1,4 +1,4 @@
-"""The organization that a folder in a format of others is: no file of its own says it."""
+"""Builds the organization of a folder in another format, which no file declares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from orgkernel.documents.records import HierarchyEntry, Organization
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import SourceDocument
 
@@ -17,7 +17,7 @@ _FIRST = pack_mark(1, 1)
 
 
 def get_organization_name(root: Root) -> str:
-    """What the organization of a root is called, if no file says it: as it was asked for, or as the folder."""
+    """The name of a root's organization if no file states it: the requested name, or the name of the folder."""
     return root.called or os.path.basename(root.path)
 
 
@@ -32,13 +32,17 @@ def build_organization(
     otherwise: str = "agents",
     **more: Any,
 ) -> SourceDocument:
-    """The organization in a folder, shown at `name` or at the document that it is `like`.
+    """The organization of a folder, shown at `name` or at the document `like`.
 
-    What it is called makes its id; `otherwise` is the id where that has no character for one. `more` are further fields.
+    Its id is derived from its name. `otherwise` is the id if the name contains no valid character. `more` are further
+    fields.
     """
     record = Organization(
-        org_id=id_of(called)[:LONGEST] or otherwise, org_name=called, hierarchy=dict(hierarchy), **more
+        org_id=convert_to_id(called)[:LONGEST] or otherwise,
+        org_name=called,
+        hierarchy=dict(hierarchy),
+        **more,
     )
-    # The folder that it lies in says what belongs to it.
+    # Its folder determines which documents belong to it.
     path = os.path.join(folder, "(organization)")
     return complete_with(like, "organization", record, marks, name=name, path=path)

@@ -1,6 +1,7 @@
-"""Organizations of ours that name files in the format of others as their sources, and what they add to these.
+"""Combines orgkernel organizations with the files in other formats that they name as sources.
 
-A role of a source becomes one document of two files where an overlay adds to it: the file of the source, and the overlay.
+If an overlay adds to a role of a source, the role becomes one document of two files: the file of the source, and the
+overlay.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from orgkernel.loading.marks import find_mark, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
 
 FieldRoute = tuple[str, ...]
-# What says which document it is, and what is about the document.
+# Fields that identify the document, or describe the document itself.
 _OWN = frozenset({"_schema", "_version", "role_id", "overlay", "suppressions"})
 _LISTS = ("tools_primary", "tools_secondary", "tools")
 _CHANNELS = "communication_channels"
-# Fields that say one fact together: a source that writes one of them says it.
+# Fields that set one value together: a source with one of them sets the value.
 _TOOLS: tuple[FieldRoute, ...] = (*(("capabilities", each) for each in _LISTS), ("does_not_have",))
 
 
@@ -32,13 +33,15 @@ class BoundSource(NamedTuple):
 
     uses: tuple[SourceUse, ...]
     organizations: tuple[SourceDocument, ...]
-    """What it says about its own organizations: there may be several, such as crews."""
+    """The documents of the source's own organizations. There can be several, such as crews."""
 
 
-def lay_over(
+def apply_overlays(
     files: Sequence[FileRead], home: str, sources: Iterable[tuple[Root, Sequence[FileRead], Completion]]
 ) -> Completion:
-    """What sources mean for the organizations of a folder that name them, each with what its format completes."""
+    """Combine the sources with the organizations of the folder that names them. Each source comes with the completion
+    of its format.
+    """
     instead: dict[int, SourceDocument] = {}
     added: list[SourceDocument] = []
     bound: list[BoundSource] = []
@@ -61,7 +64,7 @@ def lay_over(
 
 
 def _list_own_documents(files: Sequence[FileRead], home: str) -> list[SourceDocument]:
-    """Our documents that lie in a folder of organizations or below it, and in none of others below it."""
+    """Orgkernel documents in a folder of organizations or below it, except for those of organizations further below."""
     folders = {
         os.path.dirname(file.located.path)
         for file in files
@@ -74,11 +77,11 @@ def _list_own_documents(files: Sequence[FileRead], home: str) -> list[SourceDocu
         for file in files
         if not file.located.root.areas and file.located.path.startswith(inside)
         for document in file.read.documents
-        if _home(os.path.dirname(document.path), folders) == home
+        if _find_home(os.path.dirname(document.path), folders) == home
     ]
 
 
-def _home(folder: str, folders: set[str]) -> str | None:
+def _find_home(folder: str, folders: set[str]) -> str | None:
     while folder not in folders:
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -95,7 +98,7 @@ def _lay_over_roles(
     own: Sequence[SourceDocument],
     organizations: Iterable[SourceDocument],
 ) -> dict[int, SourceDocument]:
-    """What takes the place of roles, by identity."""
+    """The replacements of role documents, keyed by identity."""
     commanded = {
         subordinate
         for merged in organizations
@@ -123,24 +126,24 @@ def _get_hierarchy(document: SourceDocument) -> Mapping[str, HierarchyEntry]:
 
 
 def _lay_over(role: SourceDocument, overlay: SourceDocument | None, has_superior: bool) -> SourceDocument:
-    """A role of a source with what an overlay adds; the superior that a hierarchy gives it is said there alone."""
-    role = _as_understood(role)
+    """A role of a source combined with its overlay. If the hierarchy sets its superior, the role does not."""
+    role = _drop_foreign_marks(role)
     record = role.record
     assert isinstance(record, RoleProfile)
     parts: tuple[SourceDocument, ...] = (role,)
     if overlay is not None:
-        record = _merged(record, overlay.record, (), role, overlay)
+        record = _merge(record, overlay.record, (), role, overlay)
         parts = (role, overlay)
     made = MergedDocument(role, parts, role.packed)
     if has_superior and not made.has("chain_of_command", "reports_to"):
-        # `user` stands for "nobody says it", and would contradict the hierarchy.
+        # `user` means that no superior is named, and would contradict the hierarchy.
         record = replace(record, chain_of_command=replace(record.chain_of_command, reports_to=None))
     made.packed = Packed(msgspec.msgpack.encode(record), role.packed.marks, role.packed.unknown)
     return made.hold(record, role.marks)
 
 
-def _as_understood(role: SourceDocument) -> SourceDocument:
-    """A role without the marks of fields that only share the name of one of ours: they mean something else there."""
+def _drop_foreign_marks(role: SourceDocument) -> SourceDocument:
+    """The role without the marks of fields that share a name with an orgkernel field but have another meaning."""
     mark, below = role.marks
     strange = {
         field.encode_name
@@ -159,13 +162,13 @@ def _get_default(field: FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _merged(base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument) -> Any:
-    """A part of a role, with the values that the overlay writes and the source does not."""
+def _merge(base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument) -> Any:
+    """A part of a role, with the values that the overlay sets and the source does not."""
     changes: dict[str, Any] = {}
     for field, full in _iterate_written_fields(base, route, overlay):
         old, new = getattr(base, field.name), getattr(added, field.name)
         if isinstance(old, Record) and isinstance(new, Record):
-            changes[field.name] = _merged(old, new, full, role, overlay)
+            changes[field.name] = _merge(old, new, full, role, overlay)
         elif _find_first_value(role, full) is None:
             changes[field.name] = new
     return replace(base, **changes)
@@ -174,7 +177,7 @@ def _merged(base: Any, added: Any, route: FieldRoute, role: SourceDocument, over
 def find_repeated_values(
     role: SourceDocument, overlay: SourceDocument
 ) -> Iterator[tuple[FieldRoute, FieldRoute]]:
-    """Values that both files write: the route in the overlay, and that in the file of the source."""
+    """Values that both files set: the route in the overlay, and the route in the file of the source."""
     yield from _find_repeated_values(role.record, overlay.record, (), role, overlay)
 
 
@@ -192,7 +195,7 @@ def _find_repeated_values(
 def _iterate_written_fields(
     record: Any, route: FieldRoute, overlay: SourceDocument
 ) -> Iterator[tuple[FieldInfo, FieldRoute]]:
-    """The fields of a part of a role that an overlay writes, besides those that are about itself."""
+    """The fields of a part of a role that an overlay sets, except for fields about the overlay itself."""
     for field in fields(type(record)):
         full = (*route, field.encode_name)
         if overlay.has(*full) and (route or field.encode_name not in _OWN):
@@ -200,7 +203,7 @@ def _iterate_written_fields(
 
 
 def _find_first_value(role: SourceDocument, route: FieldRoute) -> FieldRoute | None:
-    """Where a source says what an overlay says at a route; None if it does not."""
+    """The place where a source sets the value that an overlay sets at a route. None if it does not."""
     return next((each for each in (_TOOLS if route in _TOOLS else (route,)) if role.has(*each)), None)
 
 
@@ -208,7 +211,7 @@ def _find_first_value(role: SourceDocument, route: FieldRoute) -> FieldRoute | N
 
 
 def _add_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> SourceDocument | None:
-    """An organization that includes the roles of its sources; None if it names none that is there."""
+    """An organization that includes the roles of its sources. None if none of its sources exists."""
     record = document.record
     assert isinstance(record, Organization)
     hierarchy = dict(record.hierarchy)
@@ -235,7 +238,7 @@ def _add_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sour
 
 
 def _add_channels(organization: SourceDocument, channels: dict[str, Channel]) -> SourceDocument:
-    """Add the channels of a source to those that there are, and give one whose name is taken another one."""
+    """Add the channels of a source to the existing ones, and rename a channel whose name is taken."""
     assert isinstance(organization.record, Organization)
     names: dict[str, str] = {}
     for name, channel in organization.record.communication_channels.items():

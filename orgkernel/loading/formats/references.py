@@ -1,7 +1,7 @@
-"""What the text of an agent refers to: agents, tools, files and commands, with their offsets.
+"""Finds the agents, tools, files and commands that the text of an agent refers to, with their offsets.
 
-The text of a file alone decides, so that it is found once when the file is read and cached with it. Whether what it
-refers to is there is asked later: of the organization by rules, and of the disk by `lookups`.
+References depend on the text alone, so they are found once when the file is read, and cached with it. Whether their
+targets exist is checked later: rules check the organization, and `lookups` check the disk.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 REFERENCES = "references"
-"""The key under which they are kept beside the record."""
+"""Key under which references are kept next to the record."""
 AGENT, CALL, ALMOST, TOOL, PATH, LINK, COMMAND = "agent", "call", "almost", "tool", "path", "link", "command"
 MOST = 500
-"""References of one text. A text with more is a list of something else."""
+"""Maximum number of references in one text. A text with more is a list of another kind."""
 _MOST_LOOKED_AT = 1_000
 _LINE = 300
-"""Characters before and after a name that are looked at."""
+"""Number of characters before and after a name that are examined."""
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_:-]{0,99}"
 _AGENT = lazy_pattern(
     rf"@agent-(?P<at>{_NAME})"
@@ -53,7 +53,7 @@ _FENCED = lazy_pattern(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[\s\S]*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)|<example>[\s\S]*?(?:</example>|\Z)",
     re.MULTILINE,
 )
-# A path is certainly one that has to be there after these words, and perhaps one that does not after those.
+# After these words, a path refers to an existing file. After the others, it might not.
 _READS = lazy_pattern(
     r"\b(?:[Rr]ead|[Ss]ee|[Ff]ollow|[Cc]onsult|[Rr]efers? to|[Ll]oad|[Oo]pen|(?:described|documented|defined|listed) in|[Aa]ccording to|[Aa]s per)\b"
 )
@@ -72,16 +72,16 @@ _NOT = lazy_pattern(
 
 
 class TextReference(NamedTuple):
-    """Something that a text refers to."""
+    """A reference in a text."""
 
     kind: str
     offset: int
-    """Where its name begins."""
+    """Offset of the name."""
     name: str
 
 
 def find_references(text: str) -> Iterator[TextReference]:
-    """The references of a text. Files, tools and commands in code and examples do not count."""
+    """The references of a text. Files, tools and commands in code and examples are ignored."""
     if "agent" in text:
         for match in islice(_AGENT.finditer(text), _MOST_LOOKED_AT):
             group = str(match.lastgroup)
@@ -104,7 +104,7 @@ def find_references(text: str) -> Iterator[TextReference]:
 
 
 def is_denied(text: str, offset: int) -> bool:
-    """Whether the sentence before an offset says *not*, or *if*, or the like."""
+    """Whether the sentence contains *not*, *if* or a similar word before an offset."""
     return _NOT.search(_get_sentence_before(text, offset)) is not None
 
 
@@ -127,12 +127,12 @@ def _get_sentence_before(text: str, at: int) -> str:
 
 
 def get_references(document: SourceDocument) -> Sequence[TextReference]:
-    """What the text of a document refers to, as it was found when its file was read."""
+    """The references in the text of a document, which were found when its file was read."""
     kept: Sequence[Any] = get_list_words(document).get(REFERENCES, ())
     return [TextReference(*each) for each in kept]
 
 
 def pack_references(text: str) -> Mapping[str, list[TextReference]]:
-    """The references of a text as they are kept beside the record of a document."""
+    """Convert the references of a text to the form in which they are kept next to the record of a document."""
     references = sorted(set(find_references(text)), key=lambda each: each.offset)
     return {REFERENCES: references[:MOST]} if references else {}

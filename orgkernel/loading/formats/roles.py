@@ -1,4 +1,4 @@
-"""What roles in the formats of others are in their organization, beyond what their own files say."""
+"""Adds to roles in other formats the facts that do not come from their own files."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from msgspec.structs import replace
 from orgkernel.documents.records import USER, HandoffRights, HierarchyEntry, RoleProfile, RoleType
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
-from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
 UNDECLARED = "undeclared"
-"""Beside the words of a role: the numbers of those that nothing declares, as `FIELD NUMBER`."""
+"""Key of a role's undeclared words, as `FIELD NUMBER`."""
 LONGEST_TOOL = 200
 _FIRST = pack_mark(1, 1)
 
 
 class RolePart(NamedTuple):
-    """What a role is in its organization."""
+    """The part of a role that its organization determines."""
 
     tools: Mapping[str, int] = {}
-    """Tool to the mark of the word that gives it."""
+    """Mark of the word that adds the tool, keyed by tool."""
     undeclared: Sequence[str] = ()
     superior: str = USER
     role_type: RoleType = "specialist"
     may_hand_off: Sequence[str] = ()
     delegates_at: int = 0
-    """The mark of what says so."""
+    """The mark of the value that allows delegation."""
     procedures: Sequence[str] = ()
 
 
 def place_role(role: SourceDocument, part: RolePart) -> SourceDocument:
-    """The role with its part; its file stays the one that says what it says."""
+    """The role with its part. Its document keeps the file of the agent."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
     at = marks[0]
@@ -70,7 +70,9 @@ def place_role(role: SourceDocument, part: RolePart) -> SourceDocument:
 
 
 def build_flat_organization(root: Root, files: Sequence[FileRead]) -> Completion:
-    """An organization, called as its folder, in which every role reports to the user: nobody says who commands whom."""
+    """An organization named after its folder, in which every role reports to the user, because no file declares a
+    chain of command.
+    """
     roles = [each for file in files for each in file.read.documents if each.kind == "role_profile"]
     if not roles:
         return Completion()
@@ -82,10 +84,10 @@ def build_flat_organization(root: Root, files: Sequence[FileRead]) -> Completion
 
 
 def build_tool_id_from_name(word: str) -> str | None:
-    """The id of a tool by its name; None for a name that is too long for one.
+    """The id of a tool, from its name. None for a name that is too long.
 
-    >>> tool_id_of("search"), tool_id_of("custom:search"), tool_id_of("")
+    >>> build_tool_id_from_name("search"), build_tool_id_from_name("custom:search"), build_tool_id_from_name("")
     ('search', 'custom_3a_search', None)
     """
-    tool = id_of(word)
+    tool = convert_to_id(word)
     return tool if 0 < len(tool) <= LONGEST_TOOL else None

@@ -1,7 +1,7 @@
-"""Files that declare MCP servers: each server becomes one tool, `mcp__SERVER`.
+"""Reads files that declare MCP servers: each server becomes one tool, `mcp__SERVER`.
 
-Nobody says here which tools a server has. Those that agents name are added where the tree is completed, and a saved
-`tools/list` (`listed_tools`) says the rest.
+These files do not list the tools of a server. Tools that agents name are added when the files are combined, and a
+saved `tools/list` answer (`listed_tools`) adds the others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.documents.records import Tool, ToolCatalog
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import complete_with, read_as, replace_document
 from orgkernel.loading.formats.equipment import is_plain
@@ -29,11 +29,11 @@ KIND = "tool_catalog"
 _FIRST = pack_mark(1, 1)
 FIELD = "mcpServers"
 OF_VSCODE = "servers"
-"""How `.vscode/mcp.json` calls the field."""
+"""Name of the field in `.vscode/mcp.json`."""
 
 
 def build_server_tool(server: str, name: str = "") -> Tool:
-    """A tool of a server. What it does is not declared here, so it is taken for the most it could do."""
+    """A tool of a server. Its side effects are not declared, so the most severe are assumed."""
     description = (
         f"The tool {name} of the MCP server {server}." if name else f"All tools of the MCP server {server}."
     )
@@ -41,16 +41,18 @@ def build_server_tool(server: str, name: str = "") -> Tool:
 
 
 def read_servers(source: SourceText, root: Root, fields: Sequence[str] = (FIELD,)) -> ReadFile:
-    """The servers under any of the `fields`, and of a plugin its name and description."""
+    """Read the servers under any of the `fields`, and the name and description of a plugin."""
     # Hosts that write `servers` allow comments.
     mapping = read_mapping(source, parse_jsonc if OF_VSCODE in fields else parse_json)
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals))
-    return servers_in(source, root, mapping, fields)
+    return read_server_mapping(source, root, mapping, fields)
 
 
-def servers_in(source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]) -> ReadFile:
-    """The servers in a mapping that was read."""
+def read_server_mapping(
+    source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]
+) -> ReadFile:
+    """Read the servers in a mapping."""
     value, marks, start = mapping.value, mapping.marks, mapping.start
     refusals: list[Refusal] = []
     tools: dict[str, Tool] = {}
@@ -61,7 +63,7 @@ def servers_in(source: SourceText, root: Root, mapping: ReadMapping, fields: Seq
             for name in servers:
                 tool = build_server_tool_id(name)
                 if tool in tools:
-                    text = f"the server is called as another one here, because both become `{tool}`"
+                    text = f"the server has the same id as another one, because both names become `{tool}`"
                     refusals.append(Refusal(row.DUPLICATE_KEY, marks[field][1][1][name][0], text))
                     continue
                 tools[tool] = build_server_tool(name)
@@ -69,19 +71,19 @@ def servers_in(source: SourceText, root: Root, mapping: ReadMapping, fields: Seq
         elif not (isinstance(servers, str) and "name" in value):  # a plugin may name a file
             text = f"`{field}` is {describe(servers)}, not a mapping"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[field][1]), text))
-    record = ToolCatalog(tools=tools, description=_text(value.get("description")))
+    record = ToolCatalog(tools=tools, description=_get_text(value.get("description")))
     full = (start, {**marks, "tools": (start, (start, below))})
-    unknown = {"name": value["name"]} if _text(value.get("name")) else {}
+    unknown = {"name": value["name"]} if _get_text(value.get("name")) else {}
     document = read_as(source, root, KIND, record, full, unknown)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
-def _text(value: Any) -> str:
+def _get_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
 def drop_repeated_servers(catalogs: Sequence[SourceDocument]) -> dict[int, SourceDocument]:
-    """Documents instead of those that declare a server again, as another file does, without what they repeat."""
+    """Documents without the servers that another file already declares."""
     known: dict[str, Tool] = {}
     instead: dict[int, SourceDocument] = {}
     for document in catalogs:
@@ -96,14 +98,14 @@ def drop_repeated_servers(catalogs: Sequence[SourceDocument]) -> dict[int, Sourc
 
 
 def filter_server_tools(tools: Iterable[str], servers: Container[str]) -> Iterator[str]:
-    """Among the tools that agents name, those of some servers; a server itself is none."""
+    """The tools of some servers among the tools that agents name. The servers themselves are omitted."""
     for tool in tools:
         if get_server_tool_id_of(tool) in servers and tool not in servers and is_plain(tool):
             yield tool
 
 
 def build_named_tools(catalog: SourceDocument, tools: Sequence[str]) -> SourceDocument:
-    """The tools of the servers in a catalog that agents name, each at the place of its server."""
+    """The tools of a catalog's servers that agents name, each at the place of its server."""
     marks: Marks = catalog.marks[1]["tools"][1][1]
     record = catalog.record
     assert isinstance(record, ToolCatalog)
@@ -123,7 +125,7 @@ def build_named_tools(catalog: SourceDocument, tools: Sequence[str]) -> SourceDo
 def build_own_servers(
     role: SourceDocument, field: str, servers: Sequence[str], tools: Iterable[str]
 ) -> SourceDocument:
-    """The MCP servers that an agent declares for itself in a field, with those of the tools it names that are theirs."""
+    """The MCP servers that an agent declares for itself in a field, with the tools of these servers that it names."""
     of = {build_server_tool_id(name): name for name in servers}
     made = {tool: build_server_tool(name) for tool, name in of.items()}
     for tool in filter_server_tools(tools, of):

@@ -1,4 +1,4 @@
-"""The findings that the front matter of a file accepts. Hosts pass over the field."""
+"""Reads the findings that the front matter of a file accepts. Hosts ignore the field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CODE = re.compile(r"ORG[0-9]{3}\Z")
 def read_suppressions(
     value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]
 ) -> Iterator[Suppression]:
-    """The findings that an agent accepts, each a mapping of `rule`, `reason` and perhaps `subject`."""
+    """The findings that an agent accepts, each a mapping of `rule`, `reason` and optionally `subject`."""
     if SUPPRESSIONS not in value:
         return
     listed = value[SUPPRESSIONS]

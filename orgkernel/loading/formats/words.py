@@ -1,4 +1,4 @@
-"""The words that the file of an agent lists: they are kept beside its record, as they are written."""
+"""Keeps the words that an agent's file lists next to its record, as they are written."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from orgkernel.loading.marks import Marks, pack_mark, start_of, unpack_within
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import SourceDocument, unpack_unknown
 
-# They are asked for several times, of one agent after the other, and many agents list the same.
+# Words are looked up several times, agent by agent, and many agents list the same ones.
 _KEPT = 4096
 _COMMA = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
 
 
 def get_list_words(document: SourceDocument) -> Mapping[str, Sequence[str]]:
-    """Field to the words of its list, for the lists that the file writes."""
+    """The words of each list in the file, keyed by field."""
     return _unpack(document.packed.unknown)
 
 
@@ -29,7 +29,7 @@ def _unpack(unknown: bytes) -> Mapping[str, Sequence[str]]:
 
 
 def read_words(key: str, value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[tuple[str, int]]:
-    """The words of a list, or of a text with commas, each with its mark."""
+    """The words of a list, or of a string with commas, each with its mark."""
     if isinstance(value, str):
         for match in _COMMA.finditer(value):
             word = match[0].strip()

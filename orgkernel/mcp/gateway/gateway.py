@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orgkernel.diagnostics.wording import clean, printable_lines, quote
+from orgkernel.diagnostics.wording import clean, escape_lines, quote
 from orgkernel.documents.records import Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, tools_of
@@ -130,4 +130,4 @@ def build_shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
 
 def make_visible(value: Any) -> Any:
     """A value in whose texts every character that a reader does not see is written out."""
-    return map_texts(value, printable_lines)
+    return map_texts(value, escape_lines)

@@ -63,7 +63,7 @@ def propose_narrowing(
     tools = {tool_id: tool for server in servers for tool_id, tool in tools_of(view, server).items()}
     for role in roles:
         levels = view.get_tool_levels(role)
-        for edge in view.tools_of(role):
+        for edge in view.list_tools(role):
             if edge.target in tools:
                 used = use.actions.get((role, edge.target), frozenset())
                 proposal = _propose_narrowing(

@@ -56,7 +56,7 @@ class _NeedsInput(Exception):
 
 
 def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], GatewayCaller]) -> Server[Any]:
-    """A server whose every message is answered in the name of the caller that is found for its context."""
+    """Build a server that answers every message for the caller that `find_caller` returns for its context."""
     from mcp import types
     from mcp.server.caching import CacheHint
     from mcp.server.lowlevel import Server
@@ -125,7 +125,7 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
         "orgkernel-gateway",
         version=__version__,
         instructions=_INSTRUCTIONS,
-        # Without it, the SDK lists all tools before every call, to compare headers with arguments.
+        # Without this function, the SDK lists all tools before every call to compare headers with arguments.
         get_tool_input_schema=gateway.schema_of,
         cache_hints={
             "tools/list": lists,

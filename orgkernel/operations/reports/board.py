@@ -72,22 +72,22 @@ class ReportDetail(BoardLine, frozen=True, kw_only=True):
     report: Mapping[str, Any]
 
 
-def line_of(report: StoredReport, interval: int, now: float) -> BoardLine:
+def build_line(report: StoredReport, interval: int, now: float) -> BoardLine:
     """The line of a report at a given time."""
-    return BoardLine(**_fields(report, interval, now))
+    return BoardLine(**_build_fields(report, interval, now))
 
 
-def detail_of(report: StoredReport, interval: int, now: float) -> ReportDetail:
+def build_detail(report: StoredReport, interval: int, now: float) -> ReportDetail:
     """The line of a report, with the full report."""
-    return ReportDetail(**_fields(report, interval, now), report=report.body)
+    return ReportDetail(**_build_fields(report, interval, now), report=report.body)
 
 
-def board_of(reports: Iterable[StoredReport], intervals: Intervals, now: float) -> tuple[BoardLine, ...]:
+def build_board(reports: Iterable[StoredReport], intervals: Intervals, now: float) -> tuple[BoardLine, ...]:
     """The lines of reports, in the same order."""
-    return tuple(line_of(each, intervals(each.org_id, each.role_id), now) for each in reports)
+    return tuple(build_line(each, intervals(each.org_id, each.role_id), now) for each in reports)
 
 
-def intervals_of(state: RegistryState | None) -> Intervals:
+def get_intervals(state: RegistryState | None) -> Intervals:
     """The intervals in the profiles of served organizations. Undeclared roles have the default interval."""
 
     def find(org_id: str, role_id: str) -> int:
@@ -98,35 +98,38 @@ def intervals_of(state: RegistryState | None) -> Intervals:
     return find
 
 
-def stale_after(body: Mapping[str, Any], interval: int) -> float | None:
+def compute_stale_after(body: Mapping[str, Any], interval: int) -> float | None:
     """Seconds after which the next report is overdue. None for a resting role."""
-    if _text(body, "status", "state") not in WORKING:
+    if _read_text(body, "status", "state") not in WORKING:
         return None
-    turns, seconds = _number(body, "time", "turns_elapsed"), _number(body, "time", "elapsed_seconds")
+    turns, seconds = (
+        _read_number(body, "time", "turns_elapsed"),
+        _read_number(body, "time", "elapsed_seconds"),
+    )
     a_turn = seconds / turns if turns > 0 and seconds > 0 else _TURN_SECONDS
     return min(max(_MISSED * interval * a_turn, _SHORTEST), _LONGEST)
 
 
-def _fields(report: StoredReport, interval: int, now: float) -> dict[str, Any]:
+def _build_fields(report: StoredReport, interval: int, now: float) -> dict[str, Any]:
     body = report.body
     age = max(0.0, now - report.at)
-    lasts = stale_after(body, interval)
-    said_at = as_seconds(_text(body, "time", "timestamp")) or report.at
+    lasts = compute_stale_after(body, interval)
+    said_at = as_seconds(_read_text(body, "time", "timestamp")) or report.at
     ahead = said_at - report.received_at
     return {
         "number": report.number,
         "org_id": report.org_id,
         "role_id": report.role_id,
-        "role_name": _text(body, "unit", "role_name") or report.role_id,
+        "role_name": _read_text(body, "unit", "role_name") or report.role_id,
         "agent_id": report.agent_id,
         "agent_number": report.agent_number,
         "pace_level": report.tier,
-        "health": _text(body, "status", "health") or "nominal",
-        "state": _text(body, "status", "state"),
-        "progress": _number(body, "status", "progress"),
-        "task": _text(body, "activity", "current_task"),
-        "plan": _text(body, "activity", "htn_plan"),
-        "tool": _text(body, "activity", "current_tool"),
+        "health": _read_text(body, "status", "health") or "nominal",
+        "state": _read_text(body, "status", "state"),
+        "progress": _read_number(body, "status", "progress"),
+        "task": _read_text(body, "activity", "current_task"),
+        "plan": _read_text(body, "activity", "htn_plan"),
+        "tool": _read_text(body, "activity", "current_tool"),
         "at": as_utc(report.at) or "",
         "received_at": as_utc(report.received_at) or "",
         "age_seconds": int(age),
@@ -136,11 +139,11 @@ def _fields(report: StoredReport, interval: int, now: float) -> dict[str, Any]:
     }
 
 
-def _text(body: Mapping[str, Any], section: str, field: str) -> str:
+def _read_text(body: Mapping[str, Any], section: str, field: str) -> str:
     value = body.get(section, {}).get(field)
     return value if isinstance(value, str) else ""
 
 
-def _number(body: Mapping[str, Any], section: str, field: str) -> float:
+def _read_number(body: Mapping[str, Any], section: str, field: str) -> float:
     value = body.get(section, {}).get(field)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

@@ -1,8 +1,7 @@
 """Collect reports from a folder into the store, each exactly once. A host in another container writes them.
 
 The content of a report is its identity in the store. So nothing changes if a file is read twice, if a copy is read, or if
-two collectors read the same folder, and a collector that was killed can start again. A file that is not a report gets
-some time, because it may be half written. Then it is set aside and reported once.
+two collectors read the same folder, and a collector that was killed can start again. A file that is not a report gets some time, because it could be half written. Then it is set aside and reported once.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ class Collector:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a file is not a report yet and may still become one."""
+        """Whether a file is not a report yet and could still become one."""
         return bool(self._unfit_since)
 
     def collect(self) -> Iterator[Collected]:
@@ -97,12 +96,12 @@ class Collector:
                 try:
                     handed_in.append((file, self._hand_in(report)))
                 except Refused as error:
-                    unfit.append((file, _refused(error)))
+                    unfit.append((file, _build_refusal(error)))
         for file, ticket in handed_in:
             try:
                 receipt: ReportReceipt = ticket.result()
             except Refused as error:
-                unfit.append((file, _refused(error)))
+                unfit.append((file, _build_refusal(error)))
             else:
                 self._done[file.name] = file.identity
                 self._unfit_since.pop(file.name, None)
@@ -127,11 +126,11 @@ class Collector:
         self._done[file.name] = file.identity
         moved = None if why.code == "UNREADABLE" else set_aside(self._folder, file)
         if moved is not None and moved.identity != file.identity:
-            # The host replaced the file between the check and the move: it is another file and may be a report.
+            # The host replaced the file between the check and the move, so it is another file that could be a report.
             yield from self._take([moved])
             return
         yield Collected(file.name, "rejected", None, why.code, why.text, "" if moved is None else moved.name)
 
 
-def _refused(error: Refused) -> NotAReport:
+def _build_refusal(error: Refused) -> NotAReport:
     return NotAReport(error.code, error.message)

@@ -1,7 +1,7 @@
 """Read a folder of SALUTE reports that a host writes, without trusting its content.
 
-`<role>_latest.json` and the copies in `archive/` (specification, "Schema 2"). Everybody who shares the folder may put
-anything there: links, pipes, and files that are huge, half written or replaced while they are read. So links are not
+`<role>_latest.json` and the copies in `archive/` (specification, "Schema 2"). Other users of the folder could put anything there: links, pipes,
+and files that are huge, half written or replaced while they are read. So links are not
 followed, only regular files are opened, and at most the size of a report is read.
 """
 
@@ -35,7 +35,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ReportFile(NamedTuple):
-    """A file that may hold a report, as it was when the folder was listed."""
+    """A file that could contain a report, as it was when the folder was listed."""
 
     name: str
     """Path within the folder, such as `archive/co_20270131T120000.000000Z.json`."""
@@ -53,27 +53,27 @@ class NotAReport:
 
 
 def list_reports(folder: str) -> list[ReportFile]:
-    """Files that may be reports: copies first, oldest first, so that they are collected in the order they were made.
+    """Files that could be reports: copies first, oldest first, so they are collected in the order they were made.
 
     Raises `NothingToRead` if the folder does not exist.
     """
-    with _opened(folder) as there:
+    with _open_folder(folder) as there:
         reports = list(_list(there, ""))
-        with contextlib.suppress(OSError), _within(there, f"{ARCHIVE}/") as (archive, _):
+        with contextlib.suppress(OSError), _open_parent(there, f"{ARCHIVE}/") as (archive, _):
             reports += _list(archive, f"{ARCHIVE}/")
     return sorted(reports, key=lambda file: (file.name.endswith(_LATEST), file.identity[2], file.name))
 
 
 def list_latest(folder: str) -> list[ReportFile]:
     """The latest report of each role only. Raises `NothingToRead`."""
-    with _opened(folder) as there:
+    with _open_folder(folder) as there:
         return sorted(file for file in _list(there, "") if file.name.endswith(_LATEST))
 
 
 def read_file(folder: str, file: ReportFile) -> dict[str, Any] | NotAReport | None:
-    """The report in a file, or why there is none. None if the file was replaced or removed meanwhile."""
+    """The report in a file, or the reason why there is none. None if the file was replaced or removed in the meantime."""
     try:
-        with _opened(folder) as there, _within(there, file.name) as (parent, base):
+        with _open_folder(folder) as there, _open_parent(there, file.name) as (parent, base):
             number = os.open(base, _FILE, dir_fd=parent)
         try:
             # The content belongs to the listed file only if its identity is the same before and after reading.
@@ -92,7 +92,7 @@ def read_file(folder: str, file: ReportFile) -> dict[str, Any] | NotAReport | No
 
 
 def parse_report(content: bytes) -> dict[str, Any] | NotAReport:
-    """The report in some bytes, or why they are not a report."""
+    """The report in some bytes, or the reason why they are not a report."""
     if len(content) > LARGEST_REPORT:
         return NotAReport("TOO_LARGE", f"the file is larger than {LARGEST_REPORT} bytes")
     try:
@@ -108,15 +108,15 @@ def parse_report(content: bytes) -> dict[str, Any] | NotAReport:
 def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
     """Move a file to the folder for files that are not reports. None if it cannot be moved.
 
-    The result differs from `file` if a host just replaced it: that file may be a report.
+    The result differs from `file` if a host just replaced it: that file could be a report.
     """
     base = file.name.rpartition("/")[2]
     moved = f"{base}.{file.identity[2]}"
     try:
-        with _opened(folder) as there, _within(there, file.name) as (parent, _):
+        with _open_folder(folder) as there, _open_parent(there, file.name) as (parent, _):
             with contextlib.suppress(FileExistsError):
                 os.mkdir(REJECTED, dir_fd=there)
-            with _within(there, f"{REJECTED}/") as (rejected, _):
+            with _open_parent(there, f"{REJECTED}/") as (rejected, _):
                 if get_file_identity(os.stat(base, dir_fd=parent, follow_symlinks=False)) != file.identity:
                     return None
                 os.rename(base, moved, src_dir_fd=parent, dst_dir_fd=rejected)
@@ -127,7 +127,7 @@ def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
 
 
 @contextlib.contextmanager
-def _opened(folder: str) -> Iterator[int]:
+def _open_folder(folder: str) -> Iterator[int]:
     try:
         there = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -143,8 +143,8 @@ def _opened(folder: str) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _within(there: int, name: str) -> Iterator[tuple[int, str]]:
-    """The folder of a file, which must not be a link, and the file's name in it."""
+def _open_parent(there: int, name: str) -> Iterator[tuple[int, str]]:
+    """The open folder of a file, which must not be a link, and the file's name in it."""
     folder, slash, base = name.rpartition("/")
     if not slash:
         yield there, base
@@ -167,7 +167,7 @@ def _list(there: int, prefix: str) -> Iterator[ReportFile]:
 
 
 def _read(number: int) -> bytes:
-    """Read at most one byte more than a report may have."""
+    """Read at most one byte more than the limit for a report."""
     parts: list[bytes] = []
     left = LARGEST_REPORT + 1
     while left and (part := os.read(number, left)):

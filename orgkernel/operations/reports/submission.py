@@ -1,4 +1,4 @@
-"""Hand SALUTE reports in: one by one, or from the folder a host writes them to."""
+"""Submit SALUTE reports: one by one, or from the folder a host writes them to."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ OTHER_ORGANIZATION = "OTHER_ORGANIZATION"
 
 
 def hand_in_report(context: Context, report: Mapping[str, Any], *, org: str | None = None) -> ReportReceipt:
-    """Store a report that was read. An agent reports for the roles it fills; the same report twice changes nothing.
+    """Store a parsed report. An agent reports for the roles it fills. Submitting the same report twice changes nothing.
 
-    `org` is the organization the report is handed in to, by default the one it names. Raises `Refused`,
-    `OTHER_ORGANIZATION` where it names another one; `UnknownOrganization` and `UnknownRole`.
+    `org` is the receiving organization, by default the one that the report names. Raises `Refused`,
+    `OTHER_ORGANIZATION` if it names another one; `UnknownOrganization` and `UnknownRole`.
     """
     unit, actor = report["unit"], context.actor
     if context.kernel is not None:
         named = unit.get("organization") or org or ACTIVE
         org_id = _require_reporter(context.kernel, actor, named, unit["role_id"])
-        if org is not None and org_of(context.kernel, org) != org_id:
+        if org is not None and resolve_org(context.kernel, org) != org_id:
             raise Refused(
-                f"the report is of organization {quote(org_id)}, and is handed in to {quote(org)}",
-                "leave `unit.organization` out, or hand the report in to that organization",
+                f"the report is of organization {quote(org_id)}, but is submitted to {quote(org)}",
+                "leave `unit.organization` out, or submit the report to that organization",
                 OTHER_ORGANIZATION,
             )
         report = {**report, "unit": {**unit, "organization": org_id}}
     return context.store.reports.record(report, actor=actor.name, agent_id=actor.agent_id)
 
 
-def collector_of(
+def build_collector(
     store: Store, folder: str, clock: Callable[[], float], *, agent_id: str = "", org_id: str = ""
 ) -> Collector:
-    """What takes the report files of a folder into the store, each exactly once."""
+    """A collector that stores the report files of a folder, each exactly once."""
     return Collector(folder, store.reports, clock, agent_id=agent_id, org_id=org_id)
 
 
 def drop_reports(store: Store, older_seconds: float) -> int:
-    """Delete reports that are older and not the latest of their agent; how many."""
+    """Delete reports that are older and not the latest of their agent. Returns their number."""
     return store.reports.drop_old(older_seconds)
 
 
-def org_of(kernel: Kernel, org: str) -> str:
-    """The organization a name means; also one that has errors: its roles report all the same."""
+def resolve_org(kernel: Kernel, org: str) -> str:
+    """The organization with a name, even if it has errors, because its roles still report."""
     return org if org in kernel.state.refused else kernel.organization(org).snapshot.org_id
 
 
 def _require_reporter(kernel: Kernel, actor: Actor, org: str, role_id: str) -> str:
-    """The organization of a report, if the actor may report for its role; raises `Refused`."""
-    org_id = org_of(kernel, org)
+    """The organization of a report. Raises `Refused` if the actor may not report for its role."""
+    org_id = resolve_org(kernel, org)
     if org_id in kernel.state.refused and not actor.agent_id:
-        return org_id  # nobody knows its roles at present; a report is not lost for that
+        return org_id  # its roles are not known at present, but the report must not be lost
     snapshot = kernel.organization(org_id).snapshot
     snapshot.require_role(role_id)
     if actor.agent_id:

@@ -1,7 +1,8 @@
-"""How tools of servers were used, from the audit: who called what, what was refused and why, and what failed.
+"""Count the use of servers' tools from the audit: calls, refusals with their reasons, and failures.
 
-A call through the gateway is a decision with the server and the tool in its detail; the row of its use names the decision.
-Whatever else was decided about a tool counts as use too, because nothing is taken away that somebody may need.
+A call through the gateway is a decision with the server and the tool in its detail; the row of its use names the
+decision. Other decisions about a tool also count as use, so a tool that a subject could need is never proposed for
+removal.
 """
 
 from __future__ import annotations
@@ -16,58 +17,58 @@ from orgkernel.decisions.evidence.state_records import AuditRow
 
 KeyT = TypeVar("KeyT")
 Roles = Callable[[str], tuple[str, ...]]
-"""The roles that a subject is or fills."""
+"""A function that returns the roles of a subject."""
 
 
 class ToolCalls(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls of one subject of one tool of a server."""
+    """The calls of one tool of a server by one subject."""
 
     subject: str
     server: str
     tool: str
-    """The name on its server."""
+    """The name of the tool on its server."""
     tool_id: str
-    """The declared tool."""
+    """The id of the declared tool."""
     calls: int
     allowed: int
     asked: int
-    """How often an approval was needed."""
+    """The number of calls that needed an approval."""
     refused: dict[str, int]
-    """Reason code to how often."""
+    """The number of refusals for each reason code."""
     failed: dict[str, int]
-    """Of the allowed ones: code to how often."""
+    """The number of failed calls for each code, among the allowed ones."""
 
 
 class RefusedUse(msgspec.Struct, frozen=True):
-    """What a role was refused of a tool."""
+    """The refused calls of one tool by a role."""
 
     times: int
     codes: Mapping[str, int]
     asked: Mapping[tuple[str, str], int]
-    """Subject and action to how often, most often first."""
+    """The number of calls for each subject and action, highest first."""
 
 
 class ObservedUse(NamedTuple):
-    """What the audit says about tools in a time."""
+    """The use of tools in a period, from the audit."""
 
     calls: tuple[ToolCalls, ...]
-    """Through the gateway, by subject and tool."""
+    """The calls through the gateway, by subject and tool."""
     first_at: float | None
-    """When the first of these was made."""
+    """The time of the first of these calls."""
     first_of: Mapping[str, float]
-    """By role: when somebody in it made the first one."""
+    """The time of the first call of a holder of each role."""
     actions: Mapping[tuple[str, str], frozenset[str]]
-    """By role and declared tool: the actions that were asked for anywhere, whatever the answer was."""
+    """The requested actions for each role and declared tool, through any surface and with any answer."""
     names: Mapping[tuple[str, str], frozenset[str]]
-    """By role and declared tool: the tools of its server that were called through the gateway."""
+    """The server's tools that were called through the gateway, for each role and declared tool."""
     refused: Mapping[tuple[str, str], RefusedUse]
-    """By role and declared tool: what the gateway refused."""
+    """The refusals of the gateway, for each role and declared tool."""
 
 
 def count_tool_use(
     decisions: Iterable[AuditRow], uses: Iterable[AuditRow], org_id: str, roles_of: Roles
 ) -> ObservedUse:
-    """Count decisions about tools, and how the calls ended. What an agent did counts for every role that it fills."""
+    """Count decisions about tools, and the results of calls. Calls of an agent count for every role that it fills."""
     failures = {
         row.entry.record_id: row.entry.code or "FAILED"
         for row in uses
@@ -91,7 +92,7 @@ def count_tool_use(
         roles = known_roles[entry.subject]
         for role in roles:
             actions.setdefault((role, tool_id), set()).add(entry.action)
-        server, tool = _called(entry.detail)
+        server, tool = _parse_call(entry.detail)
         if not server:
             continue
         first_at = entry.at if first_at is None else min(first_at, entry.at)
@@ -105,13 +106,15 @@ def count_tool_use(
                     "deny", entry.code, (entry.subject, entry.action), None
                 )
     return ObservedUse(
-        tuple(count.as_calls(*key) for key, count in sorted(by_tool.items())),
+        tuple(count.convert_to_calls(*key) for key, count in sorted(by_tool.items())),
         first_at,
         first_of,
         {key: frozenset(members) for key, members in actions.items()},
         {key: frozenset(members) for key, members in names.items()},
         {
-            key: RefusedUse(count.refused.total(), _most_first(count.refused), _most_first(count.asked))
+            key: RefusedUse(
+                count.refused.total(), _sort_most_first(count.refused), _sort_most_first(count.asked)
+            )
             for key, count in sorted(refused.items())
         },
     )
@@ -135,7 +138,7 @@ class _Count:
         elif failure is not None:
             self.failed[failure] += 1
 
-    def as_calls(self, subject: str, server: str, tool: str, tool_id: str) -> ToolCalls:
+    def convert_to_calls(self, subject: str, server: str, tool: str, tool_id: str) -> ToolCalls:
         return ToolCalls(
             subject=subject,
             server=server,
@@ -144,17 +147,17 @@ class _Count:
             calls=self.outcomes.total(),
             allowed=self.outcomes["allow"],
             asked=self.outcomes["ask"],
-            refused=_most_first(self.refused),
-            failed=_most_first(self.failed),
+            refused=_sort_most_first(self.refused),
+            failed=_sort_most_first(self.failed),
         )
 
 
-def _called(detail: Mapping[str, object] | None) -> tuple[str, str]:
-    """The server and the tool of a call through the gateway; empty for everything else."""
+def _parse_call(detail: Mapping[str, object] | None) -> tuple[str, str]:
+    """The server and the tool of a call through the gateway; empty for any other call."""
     fields = detail or {}
     server, tool = fields.get("server"), fields.get("tool")
     return (server, tool) if isinstance(server, str) and isinstance(tool, str) else ("", "")
 
 
-def _most_first(counter: Counter[KeyT]) -> dict[KeyT, int]:
+def _sort_most_first(counter: Counter[KeyT]) -> dict[KeyT, int]:
     return dict(sorted(counter.items(), key=lambda item: (-item[1], str(item[0]))))

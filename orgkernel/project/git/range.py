@@ -84,7 +84,7 @@ def find_changed_rules(git_range: GitRange, documents: Sequence[str]) -> list[st
         path
         for each in git_range.changed.files
         for path in each.touched
-        if each.existed(path)
+        if each.did_exist(path)
         and path not in changed
         and is_candidate(path)
         and _MARK in _text_at(git_range, path)

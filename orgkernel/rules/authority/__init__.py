@@ -1,1 +1,1 @@
-"""Rules about tools, policies and rights (ORG4xx)."""
+"""Rules about tools, policies and permissions (ORG4xx)."""

@@ -8,8 +8,8 @@ ladder.
 
 ## Why it matters
 
-An unknown rank gives access to nothing. A matrix entry for it never applies, and an agent that starts at it has no rank
-at all and is refused everything that ranks decide.
+An unknown rank grants no access. A matrix entry for it never applies, and an agent that starts at it has no rank at
+all and is refused everything that ranks decide.
 
 ## Example
 
@@ -46,24 +46,30 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as ranks and are not declared."""
+    """Find undeclared ids that are used as ranks."""
     if "rank_ladder" in view.records.incomplete:
         return
     ranks = tuple(rank.id for rank in view.records.ranks)
-    unknown = [*find_undeclared(view, EdgeKind.STARTS_AT, known=ranks, also=_references(view.records))]
+    unknown = [
+        *find_undeclared(view, EdgeKind.STARTS_AT, known=ranks, also=_iterate_references(view.records))
+    ]
     for document in view.records.catalogs:
         if isinstance(document.record, RankLadder):
             own = tuple(rank.id for rank in document.record.ranks) or ranks
-            unknown += [each for each in _of_ladder(document, document.record) if each.target not in own]
-    yield from undeclared(unknown, "rank", lambda word: did_you_mean(word, ranks))
+            unknown += [
+                each
+                for each in _iterate_ladder_references(document, document.record)
+                if each.target not in own
+            ]
+    yield from report_undeclared(unknown, "rank", lambda word: did_you_mean(word, ranks))
 
 
-def _references(records: OrgRecords) -> Iterator[Reference]:
+def _iterate_references(records: OrgRecords) -> Iterator[Reference]:
     for agent in records.agents.values():
         if agent.record.rank is not None:
             yield Reference(agent.place("rank"), "agent", agent.id, "starts at", agent.record.rank)
@@ -75,7 +81,7 @@ def _references(records: OrgRecords) -> Iterator[Reference]:
             )
 
 
-def _of_ladder(document: SourceDocument, ladder: RankLadder) -> Iterator[Reference]:
+def _iterate_ladder_references(document: SourceDocument, ladder: RankLadder) -> Iterator[Reference]:
     for rank_id in ladder.promotions:
         place = document.place("promotions", rank_id, key=True)
         yield Reference(place, "promotion", rank_id, "leads to", rank_id)

@@ -27,7 +27,7 @@ ranks:
 
 ## Known limits
 
-Two ranks may require the same trust; then agents only ever get the higher one.
+Two ranks can require the same trust. Agents then only ever get the higher one.
 
 ## Since
 
@@ -51,17 +51,17 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Ranks that are listed more than once, or require less trust than the rank below."""
     for document in view.records.catalogs:
         if isinstance(document.record, RankLadder):
-            yield from _of_ladder(document, document.record.ranks)
+            yield from _check_ladder(document, document.record.ranks)
 
 
-def _of_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator[Finding]:
+def _check_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for number, rank in enumerate(ranks):
         if rank.id in first:
             yield Finding(
                 document.place("ranks", number, "id"),
                 f"rank {quote(rank.id)} is listed more than once",
-                "give each rank an id of its own",
+                "give each rank a unique id",
                 f"rank:{rank.id}",
                 (Related(document.place("ranks", first[rank.id], "id"), "the first entry"),),
             )

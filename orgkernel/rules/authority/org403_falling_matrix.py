@@ -48,19 +48,19 @@ def check(view: OrgView) -> Iterator[Finding]:
     for tool in view.records.tools.values():
         matrix = tool.record.rank_matrix
         if isinstance(matrix, dict):
-            yield from _falling(
+            yield from _find_falling_rows(
                 f"tool {quote(tool.id)}", f"tool:{tool.id}", matrix, order,
                 partial(tool.place, "rank_matrix"),
             )  # fmt: skip
     for each in view.records.matrices.values():
         for number, row in enumerate(each.record):
-            yield from _falling(
+            yield from _find_falling_rows(
                 f"row {quote(row.name)} of matrix {quote(each.id)}", f"matrix:{each.id}", row.levels, order,
                 partial(each.place, number, "levels"),
             )  # fmt: skip
 
 
-def _falling(
+def _find_falling_rows(
     what: str,
     subject: str,
     levels: Mapping[str, ToolLevel],

@@ -42,7 +42,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names that are used as matrices and are not declared."""
+    """Find undeclared names that are used as matrices."""
     records = view.records
     if "rank_ladder" in records.incomplete:
         return

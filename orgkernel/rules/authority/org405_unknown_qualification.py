@@ -7,7 +7,7 @@ qualification catalog that the organization sees.
 
 ## Why it matters
 
-Nobody can pass a test that does not exist. Nobody can use the tool, and nobody gets the promotion.
+No agent can pass a test that does not exist, so no agent can use the tool or get the promotion.
 
 ## Example
 
@@ -39,22 +39,26 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as qualifications and are not declared."""
+    """Find undeclared ids that are used as qualifications."""
     known = view.records.qualifications
     if "qualification_catalog" in view.records.incomplete:
         return
     unknown = find_undeclared(
-        view, EdgeKind.NEEDS_QUALIFICATION, EdgeKind.BUILDS_ON, known=known, also=_of_promotions(view.records)
+        view,
+        EdgeKind.NEEDS_QUALIFICATION,
+        EdgeKind.BUILDS_ON,
+        known=known,
+        also=_iterate_promotion_references(view.records),
     )
-    yield from undeclared(unknown, "qualification", lambda word: did_you_mean(word, known))
+    yield from report_undeclared(unknown, "qualification", lambda word: did_you_mean(word, known))
 
 
-def _of_promotions(records: OrgRecords) -> Iterator[Reference]:
+def _iterate_promotion_references(records: OrgRecords) -> Iterator[Reference]:
     for promotion in records.promotions.values():
         for number, word in enumerate(promotion.record.qualifications):
             place = promotion.place("qualifications", number)

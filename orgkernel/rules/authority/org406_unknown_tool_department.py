@@ -23,8 +23,8 @@ deploy: {type: remote_api, departments: [engineering]}
 
 ## Known limits
 
-If an organization declares no departments, the departments named by its profiles count. Nothing is reported while an
-organization could not be read.
+If an organization declares no departments, the departments named by its profiles are used. Nothing is reported while
+an organization could not be read.
 
 ## Since
 
@@ -39,29 +39,29 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.references import Reference, undeclared
+from orgkernel.rules.references import Reference, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import find_unknown_to_all, list_ids
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Departments that tools name and no organization has."""
-    yield from undeclared(
-        find_unknown_to_all(assembly, _references),
+    """Find departments that tools name and no organization has."""
+    yield from report_undeclared(
+        find_unknown_to_all(assembly, _iterate_references),
         "department",
-        lambda word: did_you_mean(word, list_ids(assembly, _departments)),
+        lambda word: did_you_mean(word, list_ids(assembly, _list_departments)),
     )
 
 
-def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
+def _iterate_references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
     for tool in records.tools.values():
         for number, word in enumerate(tool.record.departments):
             place = tool.place("departments", number)
-            known = word in _departments(records) or bool(records.excused or records.without_profile)
+            known = word in _list_departments(records) or bool(records.excused or records.without_profile)
             yield Reference(place, "tool", tool.id, "is limited to", word), known
 
 
-def _departments(records: OrgRecords) -> tuple[str, ...]:
+def _list_departments(records: OrgRecords) -> tuple[str, ...]:
     declared = records.organization.departments
     if declared:
         return tuple(declared)

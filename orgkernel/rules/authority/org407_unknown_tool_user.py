@@ -6,7 +6,7 @@ Every id in the `restricted_to` of a tool is a role of an organization that sees
 
 ## Why it matters
 
-Only the listed roles and agents may use the tool. If they do not exist, nobody may use it.
+Only the listed roles and agents may use the tool. If they do not exist, no one may use it.
 
 ## Example
 
@@ -38,7 +38,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.references import Reference, undeclared
+from orgkernel.rules.references import Reference, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import does_know_agent, does_know_role, find_unknown_to_all, list_ids
 
@@ -46,13 +46,15 @@ from orgkernel.rules.visibility import does_know_agent, does_know_role, find_unk
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Ids in `restricted_to` that are neither a role nor an agent."""
 
-    def help_for(word: str) -> str:
+    def suggest_help(word: str) -> str:
         return did_you_mean(word, list_ids(assembly, lambda records: [*records.posts, *records.agents]))
 
-    yield from undeclared(find_unknown_to_all(assembly, _references), "role or agent", help_for)
+    yield from report_undeclared(
+        find_unknown_to_all(assembly, _iterate_references), "role or agent", suggest_help
+    )
 
 
-def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
+def _iterate_references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
     for tool in records.tools.values():
         for number, word in enumerate(tool.record.restricted_to):
             known = does_know_role(records, word) or does_know_agent(records, word)

@@ -6,8 +6,8 @@ A tool with `concurrency: exclusive` has a `lock_timeout_seconds`.
 
 ## Why it matters
 
-Only one agent holds the tool at a time. If that agent dies or forgets to release it, nobody else can use the tool until an
-operator breaks the lock.
+Only one agent can lock the tool at a time. If that agent dies or forgets to release it, no other agent can use the
+tool until an operator breaks the lock.
 
 ## Example
 

@@ -30,9 +30,9 @@ late-family:
 
 ## Known limits
 
-Relationships and tags are checked only if a directory lists people. The rule does not know what a runtime never reports,
-such as a channel it does not have. If several organizations see a policy, it is reported only if it can match in none of
-them.
+Relationships and tags are checked only if a directory lists people. The rule cannot tell which values a runtime never
+reports, such as a channel it does not have. If several organizations see a policy, it is reported only if it can
+match in none of them.
 
 ## Since
 
@@ -54,10 +54,10 @@ from orgkernel.rules.visibility import find_wrong_for_all
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Matches that contradict themselves or the directory."""
-    yield from find_wrong_for_all(assembly, _contradictions)
+    yield from find_wrong_for_all(assembly, _find_contradictions)
 
 
-def _contradictions(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
+def _find_contradictions(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
     if "directory" in records.incomplete:
         return
     for policy in records.policies.values():

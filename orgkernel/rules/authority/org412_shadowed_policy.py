@@ -60,10 +60,10 @@ from orgkernel.rules.visibility import find_wrong_for_all
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Policies that another policy makes ineffective."""
-    yield from find_wrong_for_all(assembly, _shadowed)
+    yield from find_wrong_for_all(assembly, _find_shadowed)
 
 
-def _shadowed(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
+def _find_shadowed(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
     live = [
         each
         for each in records.policies.values()
@@ -71,23 +71,23 @@ def _shadowed(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
     ]
     for number, policy in enumerate(live):
         if policy.document.format:
-            continue  # a rule of others that is about less than the policy it became
+            continue  # a rule in another format that covers less than the policy built from it
         finding = None
         for other_number, other in enumerate(live):
             if other is policy or not covers(other.record.match, policy.record.match, records.people):
                 continue
-            how = _shadows(other.record, policy.record)
-            # Of two equal policies, the later one has no effect.
-            mutual = covers(policy.record.match, other.record.match, records.people) and _shadows(
+            how = _explain_shadowing(other.record, policy.record)
+            # If two policies are equal, the later one has no effect.
+            mutual = covers(policy.record.match, other.record.match, records.people) and _explain_shadowing(
                 policy.record, other.record
             )
             if how and not (mutual and other_number > number):
-                finding = _finding(policy, other, how)
+                finding = _build_finding(policy, other, how)
                 break
         yield policy.place(), finding
 
 
-def _finding(policy: Definition[Policy], other: Definition[Policy], how: str) -> Finding:
+def _build_finding(policy: Definition[Policy], other: Definition[Policy], how: str) -> Finding:
     return Finding(
         policy.place(),
         f"policy {quote(policy.id)} has no effect: {how.format(quote(other.id))}",
@@ -97,29 +97,34 @@ def _finding(policy: Definition[Policy], other: Definition[Policy], how: str) ->
     )
 
 
-def _shadows(other: Policy, policy: Policy) -> str:
-    """How a policy that matches whenever another one does makes that one ineffective; empty if it does not."""
+def _explain_shadowing(other: Policy, policy: Policy) -> str:
+    """How a policy that matches whenever another one does makes the other ineffective. Empty if it does not."""
     if policy.fallback and not other.fallback and other.effect in _SILENCING[_takes(policy)]:
         return "it is a fallback, and {} matches whenever it does"
     if other.fallback and not policy.fallback:
         return ""
-    if other.effect == "deny" and policy.effect != "annotate" and _denies_all(other, policy):
+    if other.effect == "deny" and policy.effect != "annotate" and _is_denied_completely(other, policy):
         return "{} denies everything it covers"
     both_allow = other.effect == policy.effect == "allow"
-    if both_allow and not policy.is_ceiling and not _tells(policy) and _gives_all(other, policy):
+    if (
+        both_allow
+        and not policy.is_ceiling
+        and not _has_other_effect(policy)
+        and _is_allowed_completely(other, policy)
+    ):
         return "{} allows the same"
     return ""
 
 
 _SILENCING = {True: ("allow",), False: ("allow", "deny", "ask")}
-"""The effects of policies that silence a fallback, by whether it takes anything away."""
+"""The effects of policies that override a fallback, keyed by whether the fallback revokes anything."""
 
 
 def _takes(policy: Policy) -> bool:
     return policy.effect in ("deny", "ask") or policy.is_ceiling or bool(policy.denied_tools)
 
 
-def _denies_all(other: Policy, policy: Policy) -> bool:
+def _is_denied_completely(other: Policy, policy: Policy) -> bool:
     wide, narrow = other.permissions, policy.permissions
     if wide.paths and not (narrow.paths and {*narrow.paths} <= {*wide.paths}):
         return False
@@ -129,16 +134,21 @@ def _denies_all(other: Policy, policy: Policy) -> bool:
         return wide.credentials is None and wide.data is None
     beside = narrow.credentials or narrow.data not in (None, "none")
     speaks = narrow.tools is not None or policy.effect == "allow"
-    return speaks and not beside and not other.spared_tools and _includes(_told(other), _told(policy))
+    return (
+        speaks
+        and not beside
+        and not other.spared_tools
+        and _includes(_list_annotated_tools(other), _list_annotated_tools(policy))
+    )
 
 
-def _told(policy: Policy) -> tuple[str, ...]:
-    """The tools that it speaks of."""
+def _list_annotated_tools(policy: Policy) -> tuple[str, ...]:
+    """The tools that the policy names."""
     return (*(policy.named_tools or ()), *policy.denied_tools)
 
 
-def _tells(policy: Policy) -> bool:
-    """Whether it has an effect besides what it allows."""
+def _has_other_effect(policy: Policy) -> bool:
+    """Whether the policy has an effect in addition to the tools that it allows."""
     return policy.session != Session() or policy.modifiers != Modifiers()
 
 
@@ -150,7 +160,7 @@ def _includes(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
     )
 
 
-def _gives_all(other: Policy, policy: Policy) -> bool:
+def _is_allowed_completely(other: Policy, policy: Policy) -> bool:
     wide, narrow = other.permissions, policy.permissions
     if other.denied_tools or policy.denied_tools:
         return False

@@ -2,11 +2,11 @@
 
 ## What it checks
 
-An `allow` policy without `ceiling: true` does not list `*` under `deny` beside an `allow` list.
+An `allow` policy without `ceiling: true` does not list `*` under `deny` next to an `allow` list.
 
 ## Why it matters
 
-A denial is final, so the star would take back everything that the list allows. orgkernel reads it as what authors nearly
+A denial is final, so the star would revoke everything that the list allows. orgkernel reads it as what authors nearly
 always mean: only the list is allowed, by this policy or any other. `ceiling: true` says so explicitly.
 
 ## Example

@@ -6,8 +6,8 @@ A policy whose `match` names a `role` or an `agent` caps (`ceiling: true`), asks
 
 ## Why it matters
 
-Roles and agents get their permissions from profiles and grants, which `manifest` and `diff` show. A policy that gives them
-more would be a second source that nobody looks at, so such a policy has no effect.
+Roles and agents get their permissions from profiles and grants, which `manifest` and `diff` show. A policy that
+allowed more would be a second source that reviewers overlook, so such a policy has no effect.
 
 ## Example
 
@@ -30,7 +30,7 @@ codegen-may-deploy:
 
 ## Known limits
 
-A policy without a principal also matches roles and gives them nothing. That is not reported.
+A policy without a principal also matches roles but grants them nothing. That is not reported.
 
 ## Since
 

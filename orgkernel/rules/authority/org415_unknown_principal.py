@@ -48,7 +48,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.documents.records import BUILT_IN_ORIGINS, STAR
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.references import Reference, undeclared
+from orgkernel.rules.references import Reference, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import does_know_agent, does_know_role, find_unknown_to_all, list_ids
 
@@ -62,17 +62,17 @@ _WORDS = {
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Principals that nothing declares."""
+    """Find undeclared principals."""
     for field, what in _WORDS.items():
-        unknown = find_unknown_to_all(assembly, partial(_references, field=field))
-        yield from undeclared(unknown, what, partial(_suggestion, assembly, field))
+        unknown = find_unknown_to_all(assembly, partial(_iterate_references, field=field))
+        yield from report_undeclared(unknown, what, partial(_suggest, assembly, field))
 
 
-def _suggestion(assembly: Assembly, field: str, word: str) -> str:
-    return did_you_mean(word, list_ids(assembly, partial(_declared, field=field)))
+def _suggest(assembly: Assembly, field: str, word: str) -> str:
+    return did_you_mean(word, list_ids(assembly, partial(_list_declared, field=field)))
 
 
-def _references(records: OrgRecords, field: str) -> Iterator[tuple[Reference, bool]]:
+def _iterate_references(records: OrgRecords, field: str) -> Iterator[tuple[Reference, bool]]:
     for policy in records.policies.values():
         word = getattr(policy.record.match.principal, field, None)
         if word in (None, STAR):
@@ -86,10 +86,10 @@ def _knows(records: OrgRecords, field: str, word: str) -> bool:
         return does_know_role(records, word)
     if field == "agent":
         return does_know_agent(records, word)
-    return "directory" in records.incomplete or word in _declared(records, field)
+    return "directory" in records.incomplete or word in _list_declared(records, field)
 
 
-def _declared(records: OrgRecords, field: str) -> Collection[str]:
+def _list_declared(records: OrgRecords, field: str) -> Collection[str]:
     return {
         "person_id": records.people,
         "system": {*records.system_origins, *BUILT_IN_ORIGINS},

@@ -6,8 +6,8 @@ At most one of two enabled policies that pin different session keys (`session: {
 
 ## Why it matters
 
-A pinned key wins over all others. If two are pinned, the priority decides which conversation a message goes to, and
-what was said in one conversation may be repeated in the other.
+A pinned key takes precedence over all others. If two are pinned, the priority decides which conversation a message
+goes to, and content of one conversation can appear in the other.
 
 ## Example
 

@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Identities that another person already has."""
+    """Find identities that another person already has."""
     taken: dict[tuple[str, str], list[tuple[Definition[Person], int]]] = defaultdict(list)
     for person in view.records.people.values():
         for number, identity in enumerate(person.record.identities):

@@ -56,45 +56,45 @@ def check(view: OrgView) -> Iterator[Finding]:
         declared = view.records.document.place("separations", name, key=True)
         why = f": {quote(separation.description)}" if separation.description else ""
         kept_apart = Related(declared, f"the separation{why}")
-        yield from _roles(view, name, separation, kept_apart)
-        yield from _agents(view, name, separation, kept_apart)
+        yield from _check_roles(view, name, separation, kept_apart)
+        yield from _check_agents(view, name, separation, kept_apart)
 
 
-def _roles(view: OrgView, name: str, separation: Separation, kept_apart: Related) -> Iterator[Finding]:
+def _check_roles(view: OrgView, name: str, separation: Separation, kept_apart: Related) -> Iterator[Finding]:
     for role_id in view.roles if separation.tools else ():
-        both = _two(view, role_id, separation)
+        both = _find_two_tools(view, role_id, separation)
         if len(both) > 1:
-            yield _finding(
+            yield _build_finding(
                 f"role {quote(role_id)} is equipped with", both, name, f"role:{role_id}", kept_apart
             )
 
 
-def _two(view: OrgView, role_id: str, separation: Separation) -> list[Edge]:
-    return [edge for edge in view.tools_of(role_id) if edge.target in separation.tools][:2]
+def _find_two_tools(view: OrgView, role_id: str, separation: Separation) -> list[Edge]:
+    return [edge for edge in view.list_tools(role_id) if edge.target in separation.tools][:2]
 
 
-def _agents(view: OrgView, name: str, separation: Separation, kept_apart: Related) -> Iterator[Finding]:
+def _check_agents(view: OrgView, name: str, separation: Separation, kept_apart: Related) -> Iterator[Finding]:
     for agent_id in view.records.agents:
         subject = f"agent:{agent_id}"
         filled = view.list_roles_filled_by(agent_id)
         roles = [edge for edge in filled if edge.target in separation.roles]
         if len(roles) > 1:
-            yield _finding(f"agent {quote(agent_id)} fills", roles, name, subject, kept_apart)
+            yield _build_finding(f"agent {quote(agent_id)} fills", roles, name, subject, kept_apart)
         tools = {
             tool.target: Edge(edge.kind, edge.source, tool.target, "", edge.place)
             for edge in filled
-            for tool in view.tools_of(edge.target)
+            for tool in view.list_tools(edge.target)
             if tool.target in separation.tools
         }
-        one_role_has_two = any(len(_two(view, edge.target, separation)) > 1 for edge in filled)
+        one_role_has_two = any(len(_find_two_tools(view, edge.target, separation)) > 1 for edge in filled)
         if len(tools) > 1 and not one_role_has_two:
             both = list(tools.values())
-            yield _finding(
+            yield _build_finding(
                 f"agent {quote(agent_id)} is equipped through its roles with", both, name, subject, kept_apart
             )
 
 
-def _finding(does: str, both: list[Edge], name: str, subject: str, kept_apart: Related) -> Finding:
+def _build_finding(does: str, both: list[Edge], name: str, subject: str, kept_apart: Related) -> Finding:
     first, second = both[0], both[1]
     return Finding(
         second.place,

@@ -3,8 +3,8 @@
 ## What it checks
 
 If the organization has `layers`, a role hands work only within its own layer or along one of the `dispatch_edges`. If
-there are no edges, it hands work only to the next layer below. A role hands work to its subordinates and to the roles it
-may hand work down.
+no edges are declared, it hands work only to the next layer below. A role hands work to its subordinates and to the
+roles it may hand work down.
 
 ## Why it matters
 
@@ -55,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         post.role_id: post.profile.layer for post in view.posts if post.profile.layer in organization.layers
     }
     for role_id, own in layer_of.items():
-        for receiver, place in _receivers(view, posts[role_id]):
+        for receiver, place in _iterate_receivers(view, posts[role_id]):
             layer = layer_of.get(receiver)
             if layer is not None and not _may(organization, str(own), layer):
                 yield Finding(
@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-def _receivers(view: OrgView, post: RolePost) -> Iterator[tuple[str, Place]]:
+def _iterate_receivers(view: OrgView, post: RolePost) -> Iterator[tuple[str, Place]]:
     receivers = {
         edge.target: edge.place for edge in view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, post.role_id)
     }

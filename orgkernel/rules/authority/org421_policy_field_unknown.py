@@ -6,8 +6,8 @@ Every field in a policy is a known field of policies, or its name starts with `x
 
 ## Why it matters
 
-Elsewhere an unknown field is ignored with a warning. In a policy that would be dangerous: an unknown condition excludes
-nobody, so the policy would match more people than its author intended.
+Elsewhere an unknown field is ignored with a warning. In a policy that would be dangerous: an unknown condition
+excludes no one, so the policy would match more people than its author intended.
 
 ## Example
 
@@ -29,7 +29,7 @@ no-strangers-at-night:
 
 ## Known limits
 
-ORG102 also reports the same field, and suggests the name that may have been meant.
+ORG102 also reports the same field, and suggests the name that was probably meant.
 
 ## Since
 
@@ -48,13 +48,13 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Fields of policies that nothing reads."""
+    """Find unknown fields of policies."""
     for document in view.records.catalogs:
         if document.kind == "access_policies":
-            yield from _of_document(document)
+            yield from _check_document(document)
 
 
-def _of_document(document: SourceDocument) -> Iterator[Finding]:
+def _check_document(document: SourceDocument) -> Iterator[Finding]:
     for route, _ in document.unknown:
         if len(route) > 2 and not str(route[-1]).startswith("x_"):
             yield Finding(

@@ -2,17 +2,17 @@
 
 ## What it checks
 
-- A `deny` or `ask` policy lists tools under `allow` only next to a `*` under `deny`. They are the tools that it spares.
+- A `deny` or `ask` policy lists tools under `allow` only next to a `*` under `deny`. They are the exceptions.
 - An `annotate` policy lists no tools under `allow`, because it allows nothing.
 - No policy lists `*` both under `allow` and under `deny`.
 - Only a `deny` or `ask` policy about tools lists `paths` or `commands`, and none lists both.
 
 ## Why it matters
 
-Such lists have no defined meaning: one reader takes the tools under `allow` as allowed, another as denied. A policy that is
-misread either stops nothing or stops everything, so an organization with such lists does not load. `paths` and
-`commands` say which part of the tools a policy denies or asks about: it can neither allow a part, nor has anything but a tool
-such parts. A policy with both could mean either of them, or only what is in both.
+Such lists have no defined meaning: one reader takes the tools under `allow` as allowed, another as denied. A policy
+that is misread either stops nothing or stops everything, so an organization with such lists does not load. `paths`
+and `commands` limit a policy to some calls of its tools. A policy cannot allow part of a tool, and only tools have
+parts. A policy with both could mean either list, or only calls that match both.
 
 ## Example
 
@@ -32,8 +32,8 @@ permissions:
 
 ## Known limits
 
-The rule does not compare prefixes: `allow: [send_*]` next to `deny: [send_email, "*"]` is accepted. What `deny` names is
-denied.
+The rule does not compare prefixes: `allow: [send_*]` next to `deny: [send_email, "*"]` is accepted. Tools under
+`deny` are denied.
 
 ## Since
 
@@ -53,10 +53,10 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Allow lists that have no meaning next to the deny list, or to the effect."""
+    """Find allow lists that contradict the deny list or the effect."""
     for policy in view.records.policies.values():
         tools, effect = policy.record.permissions.tools, policy.record.effect
-        yield from _parts(policy)
+        yield from _check_tool_parts(policy)
         if not isinstance(tools, ToolRules) or not tools.allow:
             continue
         place = policy.place("permissions", "tools", "allow", 0)
@@ -77,8 +77,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         yield Finding(place, f"policy {quote(policy.id)} {message}", remedy, f"policy:{policy.id}")
 
 
-def _parts(policy: Definition[Policy]) -> Iterator[Finding]:
-    """Parts of tools where there can be none, or of two kinds."""
+def _check_tool_parts(policy: Definition[Policy]) -> Iterator[Finding]:
+    """Find parts of tools where none are allowed, or of both kinds."""
     permissions, effect = policy.record.permissions, policy.record.effect
     for field in ("paths", "commands"):
         if not getattr(permissions, field):

@@ -1,15 +1,15 @@
-"""A role with a file scope has a tool that does not say which argument holds a path.
+"""A role with a file scope has a tool that does not declare which argument holds a path.
 
 ## What it checks
 
-A role with a `file_scope` writes only there. Each tool with which it may write, and that may open files, names the
-arguments that hold paths in `path_arguments`, or says with an empty list that it opens none. Tools of the types
-`computer_use`, `deterministic_function`, `infra_service` and `mcp_server` may open files.
+A role with a `file_scope` writes only there. Each tool that it may use to write, and that can open files, lists its
+path arguments under `path_arguments`. An empty list declares that it opens no files. Tools of the types
+`computer_use`, `deterministic_function`, `infra_service` and `mcp_server` can open files.
 
 ## Why it matters
 
-Nobody can tell where such a call writes. It is refused with `WRITE_OUT_OF_FILE_SCOPE`, unless the caller names the path in the
-resource.
+It is unknown where such a call writes. It is refused with `WRITE_OUT_OF_FILE_SCOPE`, unless the caller names the path
+in the resource.
 
 ## Example
 
@@ -50,7 +50,7 @@ _WRITE = LEVELS.index("write")
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools that write somewhere, in roles that may write in some places only."""
+    """Find tools that can write at undeclared paths, in roles with a file scope."""
     if not any(post.profile.file_scope for post in view.posts):
         return
     for tool in view.records.tools.values():

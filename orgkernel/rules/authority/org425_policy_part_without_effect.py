@@ -2,9 +2,8 @@
 
 ## What it checks
 
-- The permissions of an `annotate` policy name nothing but tools under `deny`, because it allows, denies and asks nothing
-  else.
-- Only an `allow` policy says `ceiling: true`.
+- The permissions of an `annotate` policy name only tools under `deny`, because it has no other effect on permissions.
+- Only an `allow` policy sets `ceiling: true`.
 - A `deny` or `ask` policy has no empty list of tools or credentials.
 - Every prefix with a star, such as `mail_*`, matches a declared tool.
 
@@ -31,9 +30,9 @@ no-mail:
 
 ## Known limits
 
-Policies that are not enabled are ignored. ORG303 reports single tools that nothing declares, ORG411 policies that never
-match, and ORG423 lists that contradict each other. If several organizations see a policy, a part is reported only if it has
-no effect in any of them.
+Policies that are not enabled are ignored. ORG303 reports single tools that are not declared, ORG411 policies that
+never match, and ORG423 lists that contradict each other. If several organizations see a policy, a part is reported
+only if it has no effect in any of them.
 
 ## Since
 
@@ -54,29 +53,29 @@ from orgkernel.rules.visibility import find_wrong_for_all
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """What policies say without anything coming of it."""
-    yield from find_wrong_for_all(assembly, _idle)
+    """Find parts of policies that have no effect."""
+    yield from find_wrong_for_all(assembly, _find_idle_parts)
 
 
-def _idle(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
+def _find_idle_parts(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
     for policy in records.policies.values():
         if policy.record.enabled:
-            for place, message, remedy in (*_by_effect(policy), *_empty(policy)):
-                yield place, _finding(policy, place, message, remedy)
-            for place, word in _prefixes(policy):
+            for place, message, remedy in (*_find_parts_without_meaning(policy), *_find_empty_lists(policy)):
+                yield place, _build_finding(policy, place, message, remedy)
+            for place, word in _find_needless_names(policy):
                 is_idle = "tool_catalog" not in records.incomplete and not any(
                     tool.startswith(word[:-1]) for tool in records.tools
                 )
                 message = f"names {quote(word)}, which matches no tool"
                 remedy = "correct the prefix, or remove it"
-                yield place, _finding(policy, place, message, remedy) if is_idle else None
+                yield place, _build_finding(policy, place, message, remedy) if is_idle else None
 
 
-def _finding(policy: Definition[Policy], place: Place, message: str, remedy: str) -> Finding:
+def _build_finding(policy: Definition[Policy], place: Place, message: str, remedy: str) -> Finding:
     return Finding(place, f"policy {quote(policy.id)} {message}", remedy, f"policy:{policy.id}")
 
 
-def _by_effect(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
+def _find_parts_without_meaning(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
     record, permissions = policy.record, policy.record.permissions
     if record.effect == "annotate":
         for field in ("tools", "credentials", "data"):
@@ -95,7 +94,7 @@ def _by_effect(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
         )
 
 
-def _empty(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
+def _find_empty_lists(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
     effect, permissions = policy.record.effect, policy.record.permissions
     if effect not in ("deny", "ask"):
         return
@@ -110,7 +109,7 @@ def _empty(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
             )
 
 
-def _prefixes(policy: Definition[Policy]) -> Iterator[tuple[Place, str]]:
+def _find_needless_names(policy: Definition[Policy]) -> Iterator[tuple[Place, str]]:
     tools = policy.record.permissions.tools
     lists: dict[tuple[str, ...], tuple[str, ...]] = {}
     if isinstance(tools, ToolRules):

@@ -1,4 +1,4 @@
-"""A policy is about a part of a tool, and no call of that tool says which part it is about.
+"""A policy applies to part of a tool, but calls of that tool do not state the part.
 
 ## What it checks
 
@@ -7,8 +7,8 @@ Each tool of a policy with `paths` names the arguments that hold paths in `path_
 
 ## Why it matters
 
-Nobody can tell whether a call of such a tool is about the part. So all of the tool is denied, or asked about, although the policy
-looks as if it left the rest alone.
+It is unknown whether a call of such a tool touches that part. So every call of the tool is denied, or requires an
+approval, although the policy looks as if it applied to only some of them.
 
 ## Example
 
@@ -51,7 +51,7 @@ _ARGUMENTS = {"paths": "path_arguments", "commands": "command_arguments"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Policies that close tools as a whole, and say that they close a part."""
+    """Find policies that restrict whole tools although they name only part of them."""
     for policy in view.records.policies.values():
         record = policy.record
         if not record.enabled or record.effect not in ("deny", "ask"):
@@ -59,19 +59,21 @@ def check(view: OrgView) -> Iterator[Finding]:
         for field, arguments in _ARGUMENTS.items():
             if not getattr(record.permissions, field):
                 continue
-            closed = [each for each in _covered(view, policy) if not getattr(each.record, arguments)]
+            closed = [
+                each for each in _iterate_covered_tools(view, policy) if not getattr(each.record, arguments)
+            ]
             if closed:
-                yield _finding(policy, field, arguments, closed)
+                yield _build_finding(policy, field, arguments, closed)
 
 
-def _covered(view: OrgView, policy: Definition[Policy]) -> Iterator[Definition[Tool]]:
+def _iterate_covered_tools(view: OrgView, policy: Definition[Policy]) -> Iterator[Definition[Tool]]:
     for edge in view.list_tools_covered_by(policy.id):
         tool = view.records.tools.get(edge.target)
         if tool is not None:
             yield tool
 
 
-def _finding(
+def _build_finding(
     policy: Definition[Policy], field: str, arguments: str, closed: list[Definition[Tool]]
 ) -> Finding:
     names = listing(tool.id for tool in closed)

@@ -1,4 +1,4 @@
-"""A type or action of AuthZEN questions stands for something that is not declared.
+"""A type or action of AuthZEN requests maps to a name that is not declared.
 
 ## What it checks
 
@@ -7,8 +7,7 @@ declared tool, and every action is an action of a declared tool.
 
 ## Why it matters
 
-A question about such a type or action is always denied. The caller cannot see why, because the caller asked in other
-words.
+A request with such a type or action is always denied. The caller cannot see why, because the request used other words.
 
 ## Example
 
@@ -47,7 +46,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.documents.records import BUILT_IN_ORIGINS, DATA_TIERS, USER
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.references import Reference, undeclared
+from orgkernel.rules.references import Reference, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _STANDS_FOR = "stands for"
@@ -60,21 +59,21 @@ _CATALOG = {
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Targets of `authzen.types` that are not declared."""
+    """Find undeclared targets of `authzen.types`."""
     records = view.records
     known: dict[str, Collection[str]] = {kind: ids(records) for kind, ids in _DECLARED.items()}
-    for kind, references in _references(records).items():
+    for kind, references in _map_references(records).items():
         if _CATALOG.get(kind) in records.incomplete:
             continue
         unknown_references = (each for each in references if each.target not in known[kind])
 
-        def help_for(word: str, kind: str = kind) -> str:
+        def suggest_help(word: str, kind: str = kind) -> str:
             return did_you_mean(word, tuple(known[kind]))
 
-        yield from undeclared(unknown_references, kind, help_for)
+        yield from report_undeclared(unknown_references, kind, suggest_help)
 
 
-def _references(records: OrgRecords) -> dict[str, list[Reference]]:
+def _map_references(records: OrgRecords) -> dict[str, list[Reference]]:
     types, document = records.organization.authzen.types, records.document
     references_by_kind: dict[str, list[Reference]] = {kind: [] for kind in _DECLARED}
     for section, named in (("subjects", types.subjects), ("resources", types.resources)):
@@ -94,31 +93,31 @@ def _references(records: OrgRecords) -> dict[str, list[Reference]]:
     return references_by_kind
 
 
-def _roles(records: OrgRecords) -> Collection[str]:
+def _list_roles(records: OrgRecords) -> Collection[str]:
     return (*records.posts, *records.without_profile, *records.excused)
 
 
-def _data(records: OrgRecords) -> Collection[str]:
+def _list_data(records: OrgRecords) -> Collection[str]:
     return dict.fromkeys(
         (*DATA_TIERS, *(each for post in records.posts.values() for each in post.profile.data))
     )
 
 
-def _actions(records: OrgRecords) -> Collection[str]:
+def _list_actions(records: OrgRecords) -> Collection[str]:
     declared = (each for tool in records.tools.values() for each in tool.record.required_levels)
     return dict.fromkeys((*declared, *_NOT_OF_TOOLS))
 
 
 _DECLARED: dict[str, Callable[[OrgRecords], Collection[str]]] = {
-    "role": _roles,
+    "role": _list_roles,
     "agent": lambda records: records.agents,
     "person": lambda records: (*records.people, USER),
     "system": lambda records: (*BUILT_IN_ORIGINS, *records.system_origins),
     "webhook": lambda records: records.webhooks,
     "tool": lambda records: records.tools,
     "credential": find_named_credentials,
-    "data": _data,
-    _ACTION: _actions,
+    "data": _list_data,
+    _ACTION: _list_actions,
 }
 
 

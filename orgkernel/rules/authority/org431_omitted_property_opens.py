@@ -1,4 +1,4 @@
-"""An AuthZEN question that leaves a property out would be allowed more than one that states it.
+"""An AuthZEN request that omits a property would be allowed more than one that states it.
 
 ## What it checks
 
@@ -7,8 +7,8 @@ no meaning requires a higher level than a meaning after it, or than the action t
 
 ## Why it matters
 
-Conditions read properties that the caller states. A caller that leaves them out gets the meaning at the end of the list.
-If that meaning requires less, leaving something out opens what stating it would refuse.
+Conditions read properties that the caller states. A caller that leaves them out gets the meaning at the end of the
+list. If that meaning requires less, omitting a property allows a request that stating it would deny.
 
 ## Example
 
@@ -61,14 +61,14 @@ _REFUSED = len(LEVELS)
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Meanings that require more than what a question with fewer properties would mean."""
+    """Find meanings that require more than the meaning of a request with fewer properties."""
     records = view.records
     types = records.organization.authzen.types
     for name, meanings in types.actions.items():
         later = [meaning.action for meaning in meanings]
         if all(meaning.where or meaning.owner is not None for meaning in meanings):
             later.append(name)
-        for tool_id in _tools(view, types):
+        for tool_id in _iterate_tools(view, types):
             levels = records.tools[tool_id].record.required_levels
             needed = [LEVELS.index(levels[each]) if each in levels else _REFUSED for each in later]
             for number, meaning in enumerate(meanings):
@@ -84,8 +84,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                     )
 
 
-def _tools(view: OrgView, types: AuthzenTypes) -> Iterator[str]:
-    """The declared tools that a type of resource stands for."""
+def _iterate_tools(view: OrgView, types: AuthzenTypes) -> Iterator[str]:
+    """The declared tools that a resource type stands for."""
     declared = view.records.tools
     named: dict[str, None] = {}
     for resource in types.resources.values():

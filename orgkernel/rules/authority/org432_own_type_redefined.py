@@ -7,7 +7,7 @@ or of resource (`tool`, `credential`, `data`, `role`).
 
 ## Why it matters
 
-A caller that uses the words of orgkernel would ask about something else than it says.
+A caller that uses orgkernel's words would get an answer about something else.
 
 ## Example
 
@@ -50,7 +50,7 @@ _RESOURCES = ("tool", "credential", "data", "role")
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Types with a name that has a meaning already."""
+    """Find types with a reserved name."""
     records = view.records
     types = records.organization.authzen.types
     for section, named, kinds in (

@@ -1,4 +1,4 @@
-"""A bill names something that nobody declares.
+"""A bill names something that is not declared.
 
 ## What it checks
 
@@ -8,8 +8,8 @@ role that a step names is declared under `roles`, and a gate names a bill role o
 
 ## Why it matters
 
-A bill role that asks for an unknown rank or test fits nobody, and a step with an unknown tool is refused to everybody. The bill
-stops there, usually in an emergency.
+No agent meets an unknown rank or test, and a step with an unknown tool is always refused. The bill stops there,
+usually in an emergency.
 
 ## Example
 
@@ -27,8 +27,8 @@ roles:
 
 ## Known limits
 
-A bill that several organizations see is checked for each of them. Nothing is reported while a file that may declare the
-name cannot be read.
+A bill that several organizations see is checked for each of them. Nothing is reported while a file that could declare
+the name cannot be read.
 
 ## Since
 
@@ -40,30 +40,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from orgkernel.decisions.work.bills.flow import CHIEF, bill_roles_of
+from orgkernel.decisions.work.bills.flow import CHIEF, get_bill_roles
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.marks import RouteStep
-from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, known_departments
+from orgkernel.rules.bills.bill_documents import WrittenBill, iterate_bills, list_departments
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 class _Named(NamedTuple):
-    """A name in a bill, what it should be, and the declared names of that kind."""
+    """A name in a bill, its expected kind, and the declared names of that kind."""
 
     what: str
     name: str | None
     known: Collection[str]
     catalog: str
-    """The kind of document that declares it, which may be unreadable."""
+    """The kind of document that declares it, which can be unreadable."""
     route: tuple[RouteStep, ...]
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names in bills that nothing declares."""
-    for written in bills_of(view):
-        for named in _names(view, written):
+    """Find undeclared names in bills."""
+    for written in iterate_bills(view):
+        for named in _iterate_names(view, written):
             excused = named.catalog in view.records.incomplete or (
                 named.catalog == "role_profile" and view.does_name_role(str(named.name))
             )
@@ -75,9 +75,9 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
+def _iterate_names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
     records, bill = view.records, written.bill
-    roles, departments = view.roles, known_departments(view)
+    roles, departments = view.roles, list_departments(view)
     ranks = [rank.id for rank in records.ranks]
     authority = bill.activation.authority
     event, _, alert = bill.activation.trigger.partition(":")
@@ -94,7 +94,7 @@ def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
             yield _Named("qualification", each, records.qualifications, "qualification_catalog", route)
     for number, step in enumerate(bill.steps):
         here = ("steps", number)
-        for bill_role in bill_roles_of(step):
+        for bill_role in get_bill_roles(step):
             field = ("role",) if bill_role == step.role else ("roles", step.roles.index(bill_role))
             yield _Named("bill role", bill_role, bill.roles, "", (*here, *field))
         skills = {**records.skills, **records.cognitive_skills}

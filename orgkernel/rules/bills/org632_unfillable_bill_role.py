@@ -1,4 +1,4 @@
-"""Nobody can take a bill role.
+"""No agent can take a bill role.
 
 ## What it checks
 
@@ -8,7 +8,8 @@ above.
 
 ## Why it matters
 
-A bill does not start before all its bill roles are taken. This one never does, and that is noticed when it is needed.
+A bill does not start before all its bill roles are taken. This one never starts, and that is noticed only when it is
+needed.
 
 ## Example
 
@@ -42,44 +43,46 @@ from orgkernel.decisions.work.bills.flow import read_count
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, is_declared, roles_for
+from orgkernel.rules.bills.bill_documents import WrittenBill, find_roles, is_declared, iterate_bills
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 STATE_SAYS = "TEST_NOT_PASSED"
-"""What no document says of an agent."""
+"""Reason code for a requirement that depends on the store and not on documents."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Bill roles that no role, or not enough agents, can take."""
-    crew = crew_of(view)
-    for written in bills_of(view):
+    crew = list_crew(view)
+    for written in iterate_bills(view):
         for bill_role, wanted in written.bill.roles.items():
             counts = read_count(wanted.count)
             if counts is None or not is_declared(view, wanted):
                 continue
             remedy = "change the requirements of the bill role"
-            if not roles_for(view, wanted):
+            if not find_roles(view, wanted):
                 department = quote(str(wanted.department))
                 which = f"{quote(wanted.role)} is not in it" if wanted.role else "no role is in it"
                 message = f"has bill role {quote(bill_role)} for department {department}, and {which}"
                 yield written.find(message, remedy, "roles", bill_role, key=True)
-            elif crew and len(able := able_for(view, written, bill_role, crew)) < counts[0]:
+            elif crew and len(able := find_able_agents(view, written, bill_role, crew)) < counts[0]:
                 number = f"{len(able)} agents" if len(able) != 1 else "1 agent"
                 message = (
-                    f"has bill role {quote(bill_role)}, which takes {counts[0]}, and {number} can take it"
+                    f"has bill role {quote(bill_role)}, which takes {counts[0]}, but {number} can take it"
                 )
                 yield written.find(message, f"{remedy}, or assign more agents", "roles", bill_role, key=True)
 
 
-def crew_of(view: OrgView) -> tuple[str, ...]:
-    """The agents that fill roles here; none where a roster cannot be read."""
+def list_crew(view: OrgView) -> tuple[str, ...]:
+    """The agents that fill roles in the organization. Empty if a roster cannot be read."""
     if "crew_roster" in view.records.incomplete:
         return ()
     return tuple(agent for agent in sorted(view.records.agents) if view.list_roles_filled_by(agent))
 
 
-def able_for(view: OrgView, written: WrittenBill, bill_role: str, crew: tuple[str, ...]) -> tuple[str, ...]:
-    """The agents that can take a bill role, by the documents alone."""
+def find_able_agents(
+    view: OrgView, written: WrittenBill, bill_role: str, crew: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The agents that can take a bill role, according to the documents alone."""
     # Most organizations have no bills.
     from orgkernel.decisions.evidence.state_view import EMPTY_STATE
     from orgkernel.decisions.work.bills.fitness import find_misfits

@@ -7,8 +7,8 @@ only.
 
 ## Why it matters
 
-Each bill role alone looks as if it could be taken. The bill still never starts, since an agent that has two bill roles counts for
-none of them.
+Each bill role looks as if it could be filled. The bill still never starts, because an agent with two bill roles does
+not count toward either.
 
 ## Example
 
@@ -28,7 +28,8 @@ roles:
 
 ## Known limits
 
-The rule uses the rank at which agents start, and no results of tests. It is silent while ORG632 reports a bill role.
+The rule uses the rank at which agents start, and no results of tests. It reports nothing while ORG632 reports a bill
+role.
 
 ## Since
 
@@ -44,22 +45,22 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.matching import match_seats
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.bills.bill_documents import bills_of, is_declared
-from orgkernel.rules.bills.org632_unfillable_bill_role import able_for, crew_of
+from orgkernel.rules.bills.bill_documents import is_declared, iterate_bills
+from orgkernel.rules.bills.org632_unfillable_bill_role import find_able_agents, list_crew
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Bills whose bill roles cannot all be taken at once."""
-    crew = crew_of(view)
-    for written in bills_of(view) if crew else ():
+    crew = list_crew(view)
+    for written in iterate_bills(view) if crew else ():
         counts = {bill_role: read_count(wanted.count) for bill_role, wanted in written.bill.roles.items()}
         needed = {bill_role: each[0] for bill_role, each in counts.items() if each is not None}
         if len(needed) < len(counts) or not all(
             is_declared(view, each) for each in written.bill.roles.values()
         ):
             continue
-        able = {bill_role: able_for(view, written, bill_role, crew) for bill_role in needed}
+        able = {bill_role: find_able_agents(view, written, bill_role, crew) for bill_role in needed}
         if any(len(able[bill_role]) < least for bill_role, least in needed.items()):
             continue
         taken = match_seats(needed, able)
@@ -74,7 +75,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             seats = sum(needed[bill_role] for bill_role in rivals)
             yield written.find(
                 f"has bill roles {listing(rivals)}, which take {seats} agents, and only {listing(sorted(agents))} can take them",
-                "change what the bill roles ask for, or assign more agents",
+                "change the requirements of the bill roles, or assign more agents",
                 "roles",
                 short[0],
                 key=True,

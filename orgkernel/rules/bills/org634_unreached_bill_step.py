@@ -2,11 +2,11 @@
 
 ## What it checks
 
-Some way from the first step leads to every step of a bill.
+Every step of a bill can be reached from the first step.
 
 ## Why it matters
 
-A step that nothing leads to is never done. Whoever wrote it relies on it.
+A step that cannot be reached is never done, although the author relies on it.
 
 ## Example
 
@@ -26,7 +26,7 @@ steps:
 
 ## Known limits
 
-The rule does not ask whether a condition can be true. Steps that lead to each other in a circle are ORG635.
+The rule does not check whether a condition can be true. ORG635 reports cycles of steps.
 
 ## Since
 
@@ -40,24 +40,24 @@ from collections.abc import Iterator
 from orgkernel.decisions.work.bills.flow import Flow
 from orgkernel.diagnostics import Severity
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.bills.bill_documents import bill_of
+from orgkernel.rules.bills.bill_documents import read_bill
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Steps that no way leads to."""
-    written = bill_of(document)
+    """Find steps that cannot be reached."""
+    written = read_bill(document)
     if written is None:
         return
     flow = Flow(written.bill)
-    reached = flow.reached()
+    reached = flow.find_reached()
     for step_id, number in flow.numbers.items():
         # One cause, one finding: what follows an unreached step is unreached because of it.
         before = [way.source for way in flow.into[step_id]]
         if step_id not in reached and not before:
-            yield written.in_step(
+            yield written.build_step_finding(
                 number,
-                "is never reached: no step leads to it",
+                "cannot be reached: no step leads to it",
                 "name it in `next` or in `branches` of an earlier step",
             )
 

@@ -42,15 +42,15 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.structure import find_circles, find_shortest_circle
-from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of
+from orgkernel.rules.bills.bill_documents import WrittenBill, iterate_bills
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Circles of steps, and of bills."""
-    bills = {written.bill.slug: written for written in bills_of(view)}
+    """Find cycles of steps, and of bills."""
+    bills = {written.bill.slug: written for written in iterate_bills(view)}
     for written in bills.values():
-        yield from _circles_of_steps(written)
+        yield from _find_step_cycles(written)
     pairs = [
         (slug, step.sub_bill)
         for slug, written in bills.items()
@@ -62,24 +62,24 @@ def check(view: OrgView) -> Iterator[Finding]:
         written, following = bills[circle[0]], (*circle[1:], circle[0])[0]
         number = next(n for n, step in enumerate(written.bill.steps) if step.sub_bill == following)
         yield written.find(
-            f"runs itself{_path(circle)}", "remove one of these steps", "steps", number, "sub_bill"
+            f"runs itself{_render_path(circle)}", "remove one of these steps", "steps", number, "sub_bill"
         )
 
 
-def _circles_of_steps(written: WrittenBill) -> Iterator[Finding]:
+def _find_step_cycles(written: WrittenBill) -> Iterator[Finding]:
     flow = Flow(written.bill)
     pairs = flow.list_ways()
     for group in find_circles(pairs):
         circle = find_shortest_circle(pairs, group)
         number = flow.numbers[circle[0]]
-        yield written.in_step(
+        yield written.build_step_finding(
             number,
-            f"leads back to itself{_path(circle)}",
+            f"leads back to itself{_render_path(circle)}",
             "give one of these steps a `next` that is later, or `end`",
         )
 
 
-def _path(circle: tuple[str, ...]) -> str:
+def _render_path(circle: tuple[str, ...]) -> str:
     return ": " + " → ".join(quote(each) for each in (*circle, circle[0])) if circle[1:] else ""
 
 

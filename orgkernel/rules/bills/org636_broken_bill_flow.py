@@ -1,4 +1,4 @@
-"""The steps of a bill do not say what follows.
+"""The flow between the steps of a bill is not defined.
 
 ## What it checks
 
@@ -8,7 +8,7 @@ except for the last one, which is taken if no other is. Branches of `parallel` h
 
 ## Why it matters
 
-Without these, two readers of the bill disagree about what comes next, and in one of their readings nothing does.
+Otherwise two readers of the bill disagree about the next step, and in one of the readings no step follows.
 
 ## Example
 
@@ -34,8 +34,8 @@ Without these, two readers of the bill disagree about what comes next, and in on
 
 ## Known limits
 
-The last branch needs to be without a condition also where the others cover every case: an output that nobody reported
-leaves all of them open.
+The last branch must have no condition even if the others cover every case, because an output that was not reported
+leaves all of their conditions unknown.
 
 ## Since
 
@@ -51,15 +51,15 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.documents.records import Branch
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
+from orgkernel.rules.bills.bill_documents import WrittenBill, read_bill
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CHOOSING = ("xor", "or")
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Steps whose following steps are not clear."""
-    written = bill_of(document)
+    """Find steps whose next steps are not defined."""
+    written = read_bill(document)
     if written is None:
         return
     bill, flow = written.bill, Flow(written.bill)
@@ -67,37 +67,37 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         yield written.find("has no steps", "write its first step under `steps`", "slug")
     for number, step in enumerate(bill.steps):
         if flow.numbers[step.id] != number:
-            yield written.in_step(number, "has the id of an earlier step", "give it an id of its own")
+            yield written.build_step_finding(number, "has the id of an earlier step", "give it a unique id")
         if step.branches and step.gateway == "sequential":
-            yield written.in_step(
-                number, "has branches and no gateway", "add `gateway: parallel`, `xor` or `or`", "branches"
+            yield written.build_step_finding(
+                number, "has branches but no gateway", "add `gateway: parallel`, `xor` or `or`", "branches"
             )
         if not step.branches and step.gateway != "sequential":
-            yield written.in_step(
-                number, f"has the gateway {quote(step.gateway)} and no branches", "add `branches`", "gateway"
+            yield written.build_step_finding(
+                number, f"has the gateway {quote(step.gateway)} but no branches", "add `branches`", "gateway"
             )
         if step.branches and step.next is not None:
-            yield written.in_step(
+            yield written.build_step_finding(
                 number, "has both branches and `next`", "remove `next`: only the branches are used", "next"
             )
-        yield from _branches(written, number)
+        yield from _check_branches(written, number)
     for way in flow.unknown:
         number = flow.numbers[way.source]
         route = ("next",) if way.branch is None else ("branches", way.branch)
         help = did_you_mean(way.target, flow.steps) or "name a step of the bill, or `next: end`"
-        yield written.in_step(
+        yield written.build_step_finding(
             number, f"leads to {quote(way.target)}, which is not a step of the bill", help, *route
         )
 
 
-def _branches(written: WrittenBill, number: int) -> Iterator[Finding]:
+def _check_branches(written: WrittenBill, number: int) -> Iterator[Finding]:
     step = written.bill.steps[number]
     last = len(step.branches) - 1
     for place, entry in enumerate(step.branches):
         condition = entry.condition if isinstance(entry, Branch) else None
         if step.gateway == "parallel" and condition is not None:
             message, help = (
-                "has a branch with a condition, and takes all branches",
+                "has a branch with a condition, but a parallel gateway takes all branches",
                 "remove it, or use `gateway: or`",
             )
         elif step.gateway in _CHOOSING and place < last and condition is None:
@@ -107,7 +107,7 @@ def _branches(written: WrittenBill, number: int) -> Iterator[Finding]:
             help = "add a last branch without a condition: it is taken if no other is"
         else:
             continue
-        yield written.in_step(number, message, help, "branches", place)
+        yield written.build_step_finding(number, message, help, "branches", place)
 
 
 RULE = Rule("ORG636", "broken-bill-flow", Severity.ERROR, RuleTarget.DOCUMENT, check)

@@ -7,7 +7,7 @@ and may speak in its channel.
 
 ## Why it matters
 
-The step is refused when it is its turn, to everybody who could do it. The steps after it never start.
+The step is refused to every agent that could do it. The steps after it never start.
 
 ## Example
 
@@ -29,8 +29,8 @@ steps:
 
 ## Known limits
 
-A rank that is too low, a test that is missing and circumstances that are not known do not count: they can change. The
-rule ignores unknown names (ORG631).
+The rule ignores a rank that is too low, a missing test and unknown circumstances, because they can change. It also
+ignores unknown names (ORG631).
 
 ## Since
 
@@ -41,12 +41,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.work.bills.flow import bill_roles_of
+from orgkernel.decisions.work.bills.flow import get_bill_roles
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import BillStep
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.bills.bill_documents import bills_of, roles_for
+from orgkernel.rules.bills.bill_documents import find_roles, iterate_bills
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 LASTING = frozenset(
@@ -55,23 +55,23 @@ LASTING = frozenset(
         "TOOL_DISABLED",
     }
 )  # fmt: skip
-"""Refusals that only another document, or a grant, can change."""
+"""Refusal codes that only another document or a grant can change."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Steps that are refused to everybody who could do them."""
+    """Find steps that are refused to every agent that could do them."""
     records = view.records
-    for written in bills_of(view):
+    for written in iterate_bills(view):
         for number, step in enumerate(written.bill.steps):
-            for bill_role in bill_roles_of(step):
+            for bill_role in get_bill_roles(step):
                 wanted = written.bill.roles.get(bill_role)
-                roles = () if wanted is None else roles_for(view, wanted)
+                roles = () if wanted is None else find_roles(view, wanted)
                 if not roles:
                     continue
                 which = f"role{'s' if roles[1:] else ''} {listing(roles)}"
                 if step.tool in records.tools and not any(_may_use(view, role_id, step) for role_id in roles):
                     message = f"uses tool {quote(step.tool)} with action {quote(step.tool_action)}, which no agent in {which} is allowed to do as {quote(bill_role)}"
-                    yield written.in_step(
+                    yield written.build_step_finding(
                         number,
                         message,
                         "equip a role with the tool, or let another bill role do the step",
@@ -80,7 +80,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 channels = records.organization.communication_channels
                 if step.channel in channels and not _may_speak(view, str(step.channel), roles):
                     message = f"speaks in channel {quote(step.channel)}, in which no agent in {which} is allowed to speak as {quote(bill_role)}"
-                    yield written.in_step(
+                    yield written.build_step_finding(
                         number, message, "add a pair to the channel, or use another one", "channel"
                     )
 

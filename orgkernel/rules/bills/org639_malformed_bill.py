@@ -1,15 +1,16 @@
-"""A bill is not written as it has to be.
+"""The trigger, a count, a step or an output of a bill is not well-formed.
 
 ## What it checks
 
-The trigger of a bill is `manual`, or `alert:`, `schedule:` or `event:` with a name. The count of a bill role is a number or a
-range. A step has what its action needs and nothing that another action needs: a tool for `tool`, a channel for
-`post_to_channel`, a bill for `sub_bill`, a skill for `cognitive_skill`. Every step but a `captain_approval` has a bill role that
-does it. An output of type `enum` lists its values, only such an output does, and no step has two outputs of one name.
+The trigger of a bill is `manual`, or `alert:`, `schedule:` or `event:` with a name. The count of a bill role is a
+number or a range. A step has the fields that its action needs, and none that belong to another action: a tool for
+`tool`, a channel for `post_to_channel`, a bill for `sub_bill`, a skill for `cognitive_skill`. Every step but a
+`captain_approval` has a bill role that does it. An output of type `enum` lists its values, only such an output does,
+and no step has two outputs of one name.
 
 ## Why it matters
 
-What is written is without effect, or the bill cannot go on there.
+Otherwise the field has no effect, or the bill cannot continue at that step.
 
 ## Example
 
@@ -40,11 +41,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orgkernel.decisions.work.bills.flow import APPROVAL, bill_roles_of, read_count
+from orgkernel.decisions.work.bills.flow import APPROVAL, get_bill_roles, read_count
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
+from orgkernel.rules.bills.bill_documents import WrittenBill, read_bill
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _TRIGGER = re.compile(r"manual|(?:alert|schedule|event):[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
@@ -58,8 +59,8 @@ _ONLY_FOR = {
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Values that no reader of a bill understands, and fields that none reads."""
-    written = bill_of(document)
+    """Find malformed values, and fields that the action does not use."""
+    written = read_bill(document)
     if written is None:
         return
     bill = written.bill
@@ -87,24 +88,28 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
     step = written.bill.steps[number]
     needed = _NEEDS.get(step.action)
     if needed is not None and getattr(step, needed) is None:
-        yield written.in_step(
-            number, f"has the action {quote(step.action)} and no `{needed}`", f"add `{needed}`", "action"
+        yield written.build_step_finding(
+            number, f"has the action {quote(step.action)} but no `{needed}`", f"add `{needed}`", "action"
         )
     for field, actions in _ONLY_FOR.items():
         if getattr(step, field) is not None and step.action not in actions:
             message = f"names a {field.replace('_', ' ')}, which the action {quote(step.action)} does not use"
-            yield written.in_step(number, message, f"remove `{field}`, or change the action", field)
+            yield written.build_step_finding(
+                number, message, f"remove `{field}`, or change the action", field
+            )
     if step.tool is None and step.tool_action != "use":
-        yield written.in_step(number, "has a `tool_action` and no tool", "remove it", "tool_action")
-    if not bill_roles_of(step) and step.action != APPROVAL:
-        yield written.in_step(number, "has no bill role that does it", "add `role`")
+        yield written.build_step_finding(
+            number, "has a `tool_action` but no tool", "remove it", "tool_action"
+        )
+    if not get_bill_roles(step) and step.action != APPROVAL:
+        yield written.build_step_finding(number, "has no bill role to do it", "add `role`")
     names: set[str] = set()
     for place, output in enumerate(step.outputs):
         what = f"output {quote(output.name)}"
         if output.name in names:
-            yield written.in_step(
+            yield written.build_step_finding(
                 number,
-                f"has two outputs {quote(output.name)}",
+                f"has two outputs named {quote(output.name)}",
                 "give one of them another name",
                 "outputs",
                 place,
@@ -112,12 +117,12 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
             )
         names.add(output.name)
         if output.type == "enum" and not output.values:
-            yield written.in_step(
+            yield written.build_step_finding(
                 number, f"has {what} of type `enum` without values", "list its `values`", "outputs", place
             )
         if output.values and output.type != "enum":
             message = f"has {what} of type {quote(output.type)} with values"
-            yield written.in_step(
+            yield written.build_step_finding(
                 number, message, "write `type: enum`, or remove them", "outputs", place, "values"
             )
 

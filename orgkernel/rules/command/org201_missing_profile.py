@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every role that the hierarchy names, as an entry or as a subordinate, has a profile. The profile lies in the
+Every role that the hierarchy names, as an entry or as a subordinate, has a profile. The profile is in the
 organization's own folder, in the folder above it, or in the shared catalogs.
 
 ## Why it matters
@@ -70,14 +70,16 @@ def check(assembly: Assembly) -> Iterator[Finding]:
                     Related(strays[role_id].place("role_id"), "the organization does not see this profile"),
                 )
             else:
-                help = did_you_mean(role_id, strays) or _renamed(records, missing, assembly)
+                help = did_you_mean(role_id, strays) or _suggest_renaming(records, missing, assembly)
                 help = help or did_you_mean(role_id, known)
                 help = help or f"create one with `orgkernel new role {role_id} --org {records.org_id}`"
             yield Finding(place, f"role {quote(role_id)} has no profile", help, f"role:{role_id}", related)
 
 
-def _renamed(records: OrgRecords, missing: Collection[str], assembly: Assembly) -> str:
-    """Help where one role has no profile and one profile beside it has no role: one of the two was renamed."""
+def _suggest_renaming(records: OrgRecords, missing: Collection[str], assembly: Assembly) -> str:
+    """Help if exactly one role has no profile and one nearby profile has no role, because one of the two was probably
+    renamed.
+    """
     home = os.path.join(os.path.dirname(records.document.path), "")
     strays = [
         each

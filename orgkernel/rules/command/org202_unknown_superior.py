@@ -7,7 +7,7 @@ It comes from `chain_of_command.reports_to` or from the hierarchy.
 
 ## Why it matters
 
-The role gets no orders, and its escalations reach no one. When it gets into trouble, nobody can take over its work.
+The role gets no orders, and its escalations reach no one. When it fails, no superior can take over its work.
 
 ## Example
 
@@ -25,9 +25,9 @@ chain_of_command:
 
 ## Known limits
 
-A superior is not reported if it appears to be declared in a file that could not be read. ORG205 reports a superior that
-only another organization declares. If several organizations share a profile, the rule ignores the profile's superior
-wherever the hierarchy gives the role one. ORG201 reports a superior that the hierarchy misspells.
+A superior is not reported if it appears to be declared in a file that could not be read. ORG205 reports a superior
+that only another organization declares. If several organizations share a profile, the rule ignores the profile's
+superior if the hierarchy gives the role one. ORG201 reports a superior that the hierarchy misspells.
 
 ## Since
 
@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A superior that nothing declares."""
+    """Find superiors that are not declared."""
     for post in view.posts:
         superior = post.profile.chain_of_command.reports_to
         if superior is None or superior in view.external or view.does_name_role(superior):
@@ -62,8 +62,10 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
-    """Whether the hierarchy decides: the profile is shared, or ORG201 reports how the hierarchy spells the superior."""
-    edge = view.superior_edge_of(post.role_id)
+    """Whether the profile's superior is only a default: the profile is shared, or ORG201 reports the hierarchy's
+    spelling.
+    """
+    edge = view.get_superior_edge(post.role_id)
     if edge is None or edge.attribute != "hierarchy":
         return False
     placed_under = edge.target

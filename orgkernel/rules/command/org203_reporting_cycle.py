@@ -33,7 +33,7 @@ review:
 ## Known limits
 
 A cycle is reported once, at the first of its roles in the hierarchy. If a role has several superiors (ORG213), the
-first one counts. ORG211 reports the roles below a cycle.
+first one is used. ORG211 reports the roles below a cycle.
 
 ## Since
 
@@ -54,12 +54,13 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Chains of command that lead back to where they start."""
+    """Find chains of command that form a cycle."""
     for first, *others in view.circles:
         role_id = first.source
         yield Finding(
             first.place,
-            f"role {quote(role_id)} reports to itself" + (f": {_path(first, others)}" if others else ""),
+            f"role {quote(role_id)} reports to itself"
+            + (f": {_render_path(first, others)}" if others else ""),
             "give one of them a superior outside the cycle"
             if others
             else "name another superior, or none if the role is at the top",
@@ -71,8 +72,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-def _path(first: Edge, others: list[Edge]) -> str:
-    """The roles in the order they report, cut after the first five."""
+def _render_path(first: Edge, others: list[Edge]) -> str:
+    """The roles in the order in which they report, shortened after the first five."""
     roles = [quote(edge.source) for edge in (first, *others)]
     more = len(roles) - _SHOWN
     return " → ".join([*roles[:_SHOWN], *([f"{more} more"] if more > 0 else []), roles[0]])

@@ -6,8 +6,8 @@ At most one role of an organization has subordinates and no superior.
 
 ## Why it matters
 
-An organization has one mission and one role in charge of it. Two chains of command have no common superior, so nobody
-can settle which of them takes a task, and an escalation stops at the top of its own chain.
+An organization has one mission and one role in charge of it. Two chains of command have no common superior, so no
+role can settle which of them takes a task, and an escalation stops at the top of its own chain.
 
 ## Example
 
@@ -31,9 +31,9 @@ hierarchy:
 
 ## Known limits
 
-The rule assumes that the root with the highest authority is the intended one; among equals, the first one. A role whose
-superior is not declared (ORG202, ORG205) is not a root. A role that commands nobody is an orphan (ORG210), not a root.
-Nothing is reported while a role has no profile, because its name may be a misspelled root.
+The rule assumes that the root with the highest authority is the intended one; among equals, the first one. A role
+whose superior is not declared (ORG202, ORG205) is not a root. A role without subordinates is an orphan (ORG210), not
+a root. Nothing is reported while a role has no profile, because its name may be a misspelled root.
 
 ## Since
 
@@ -54,7 +54,7 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A second role at the top, with roles below it."""
-    # A folder of others may hold several teams.
+    # A folder in another format can contain several teams.
     if view.records.without_profile or view.records.document.format:
         return
     posts = view.records.posts
@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     own = view.records.document.parts[0]
     roots = [
         role
-        for role in view.roots()
+        for role in view.list_roots()
         if view.list_subordinates(role) and (not posts[role].document.format or own.has("hierarchy", role))
     ]
     if len(roots) < 2:
@@ -70,12 +70,12 @@ def check(view: OrgView) -> Iterator[Finding]:
     roots.sort(key=lambda role: -posts[role].profile.authority_level)
     leader, *others = roots
     yield Finding(
-        view.place_of(others[0]),
+        view.get_place(others[0]),
         f"organization {quote(view.org_id)} has {len(roots)} roots: {listing(roots)}",
         f"list {listing(others)} among the subordinates of the role {'they report' if others[1:] else 'it reports'} to",
         f"organization:{view.org_id}",
         tuple(
-            Related(view.place_of(role), f"{quote(role)} also has subordinates and no superior")
+            Related(view.get_place(role), f"{quote(role)} also has subordinates and no superior")
             for role in (leader, *others[1:])[:_SHOWN]
         ),
     )

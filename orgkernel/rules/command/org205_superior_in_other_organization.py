@@ -27,7 +27,7 @@ chain_of_command:
 ## Known limits
 
 The rule knows only the organizations that were read. ORG202 reports a superior that none of them includes. If several
-organizations share a profile, the rule ignores the profile's superior wherever the hierarchy gives the role one.
+organizations share a profile, the rule ignores the profile's superior if the hierarchy gives the role one.
 
 ## Since
 

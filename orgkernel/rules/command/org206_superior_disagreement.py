@@ -7,8 +7,8 @@ left out.
 
 ## Why it matters
 
-The hierarchy decides. Either the profile tells its readers the wrong superior, or the hierarchy is out of date and orders
-and escalations go to the wrong role.
+The hierarchy decides. Either the profile names the wrong superior, or the hierarchy is out of date and orders and
+escalations go to the wrong role.
 
 ## Example
 

@@ -7,8 +7,8 @@ the one of the role type.
 
 ## Why it matters
 
-Orders go down and reports go up because the superior has more authority. Between equals neither has to obey, and nobody
-can settle a conflict.
+Orders go down and reports go up because the superior has more authority. Between equals neither has to obey, and no
+one can settle a conflict.
 
 ## Example
 
@@ -48,10 +48,10 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.command.role_types import (
     TYPE_IN_WORDS,
-    authority_of_type,
-    not_outranked,
+    find_not_outranked,
+    get_authority_of_type,
+    iterate_superior_posts,
     place_of_authority,
-    superior_posts,
 )
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -60,10 +60,10 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A superior with subordinates it does not outrank."""
-    if view.records.document.format:  # files of others say who commands whom, and no levels
+    if view.records.document.format:  # files in other formats name superiors, but no levels
         return
-    for post in superior_posts(view):
-        below = not_outranked(view, post)
+    for post in iterate_superior_posts(view):
+        below = find_not_outranked(view, post)
         if not below:
             continue
         level, names = post.profile.authority_level, listing(each.role_id for each in below)
@@ -71,26 +71,26 @@ def check(view: OrgView) -> Iterator[Finding]:
             place_of_authority(post),
             f"role {quote(post.role_id)} has authority level {level}, which is not above the level of its "
             f"subordinate{'s' if below[1:] else ''} {names}",
-            _remedy(post, below),
+            _suggest_level(post, below),
             f"role:{post.role_id}",
-            tuple(_authority_of(each) for each in below[:_SHOWN]),
+            tuple(_relate_authority(each) for each in below[:_SHOWN]),
         )
 
 
-def _authority_of(post: RolePost) -> Related:
+def _relate_authority(post: RolePost) -> Related:
     level = post.profile.authority_level
     return Related(place_of_authority(post), f"{quote(post.role_id)} has authority level {level}")
 
 
-def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
+def _suggest_level(superior: RolePost, below: tuple[RolePost, ...]) -> str:
     """The level of the role's type, if that level is enough."""
-    if all(authority_of_type(superior) > each.profile.authority_level for each in below):
+    if all(get_authority_of_type(superior) > each.profile.authority_level for each in below):
         wrong = superior
-    elif len(below) == 1 and authority_of_type(below[0]) < superior.profile.authority_level:
+    elif len(below) == 1 and get_authority_of_type(below[0]) < superior.profile.authority_level:
         wrong = below[0]
     else:
         return "raise the superior, lower the subordinates, or give them another superior"
-    level = authority_of_type(wrong)
+    level = get_authority_of_type(wrong)
     return f"give {quote(wrong.role_id)} authority level {level}, the level of {TYPE_IN_WORDS[level]}"
 
 

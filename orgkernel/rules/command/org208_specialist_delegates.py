@@ -2,8 +2,8 @@
 
 ## What it checks
 
-A role of type `specialist` has no subordinates, does not set `chain_of_command.can_delegate`, and may hand work to nobody:
-neither by its own `handoff.may_to` nor by the `handoff.may_from` of others.
+A role of type `specialist` has no subordinates, does not set `chain_of_command.can_delegate`, and may not hand
+work to any role: neither through its own `handoff.may_to` nor through another role's `handoff.may_from`.
 
 ## Why it matters
 
@@ -28,8 +28,8 @@ chain_of_command:
 
 ## Known limits
 
-ORG203 reports a specialist in a cycle; this rule does not count the roles of the cycle as its subordinates.
-Agents in the formats of others have no type, so they are not checked.
+ORG203 reports a specialist in a cycle; this rule does not count the roles of the cycle as its subordinates. Agents in
+another format have no role type, so they are not checked.
 
 ## Since
 
@@ -59,7 +59,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if post.profile.can_delegate:
             ways.append((post.place("chain_of_command", "can_delegate"), "may delegate"))
         if post.role_id in view.subordinates:
-            ways += _commands(view, post)
+            ways += _iterate_command_rights(view, post)
         if post.role_id in senders:
             handoffs = view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, post.role_id)
             ways.append((handoffs[0].place, f"may hand work to {listing(edge.target for edge in handoffs)}"))
@@ -68,13 +68,13 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 place,
                 f"role {quote(post.role_id)} is a specialist and {text}",
-                "make it an executive, or let its superior hand out the work",
+                "make it an executive, or let its superior assign the work",
                 f"role:{post.role_id}",
                 tuple(Related(each, f"it {way}") for each, way in others),
             )
 
 
-def _commands(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
+def _iterate_command_rights(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
     below = [edge for edge in view.list_subordinates(post.role_id) if edge.source not in view.circling]
     if below:
         yield below[0].place, f"commands {listing(edge.source for edge in below)}"

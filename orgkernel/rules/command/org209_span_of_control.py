@@ -52,7 +52,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             continue
         listed, setting = ("hierarchy", role_id, "subordinates"), ("limits", "span_of_control")
         yield Finding(
-            document.place(*listed) if document.has(*listed) else view.place_of(role_id),
+            document.place(*listed) if document.has(*listed) else view.get_place(role_id),
             f"role {quote(role_id)} has {len(below)} direct subordinates, more than the limit of {limit}",
             "put another role between them, or raise `span_of_control` under `limits`",
             f"role:{role_id}",

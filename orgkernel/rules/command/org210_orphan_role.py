@@ -7,7 +7,7 @@ organization is reported once.
 
 ## Why it matters
 
-Nobody gives such a role orders or reads its reports. When it gets into trouble, nobody can take over its work.
+Such a role gets no orders, and no superior reads its reports. When it fails, no superior can take over its work.
 
 ## Example
 
@@ -74,7 +74,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     for role_id in orphans:
         yield Finding(
-            view.place_of(role_id),
+            view.get_place(role_id),
             f"role {quote(role_id)} has neither a superior nor subordinates",
             f"list it among the subordinates of a role of organization {quote(view.org_id)}",
             f"role:{role_id}",

@@ -30,9 +30,9 @@ review:
 
 ## Known limits
 
-All roles below one cycle or one missing profile are reported together. ORG203 reports the roles of the cycle itself, and
-ORG201 reports the missing profile. A role counts as a top if its superior is not declared (ORG202) or if its own profile
-could not be read.
+All roles below one cycle or one missing profile are reported together. ORG203 reports the roles of the cycle itself,
+and ORG201 reports the missing profile. A role is treated as a top if its superior is not declared (ORG202) or if its
+own profile could not be read.
 
 ## Since
 
@@ -54,7 +54,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Groups of roles below a cycle or below a role without a profile."""
     for circle in view.circles:
         first = circle[0]
-        yield from _hanging(
+        yield from _find_roles_below(
             view,
             [edge.source for edge in circle],
             f"in the cycle of {quote(first.source)}",
@@ -62,21 +62,23 @@ def check(view: OrgView) -> Iterator[Finding]:
             Related(first.place, f"{quote(first.source)} reports to {quote(first.target)}"),
         )
     for role_id, place in view.records.without_profile.items():
-        if view.superior_edge_of(role_id) is None and not view.is_excused(role_id):
+        if view.get_superior_edge(role_id) is None and not view.is_excused(role_id):
             text = f"{quote(role_id)} has no profile"
-            yield from _hanging(
+            yield from _find_roles_below(
                 view, [role_id], f"at {quote(role_id)}, which has no profile",
                 f"write the profile of {quote(role_id)}", Related(place, text),
             )  # fmt: skip
 
 
-def _hanging(view: OrgView, ends: list[str], where: str, mended: str, related: Related) -> Iterator[Finding]:
-    """A finding about the roles below these, if there are any."""
-    tops = _nearest_roles(view, ends)
+def _find_roles_below(
+    view: OrgView, ends: list[str], where: str, mended: str, related: Related
+) -> Iterator[Finding]:
+    """The finding about the roles below `ends`, if there are any."""
+    tops = _find_nearest_roles(view, ends)
     if not tops:
         return
     several = len(tops) > 1
-    beneath = sum(map(view.is_role, view.below(edge.source for edge in tops))) - len(tops)
+    beneath = sum(map(view.is_role, view.find_below(edge.source for edge in tops))) - len(tops)
     which = f"role{'s' if several else ''} {listing(edge.source for edge in tops)}"
     if beneath:
         which += f" and {beneath} below {'them' if several else 'it'}"
@@ -92,8 +94,8 @@ def _hanging(view: OrgView, ends: list[str], where: str, mended: str, related: R
     )
 
 
-def _nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
-    """The edges from the nearest roles with a profile below these; the roles of a cycle are left out."""
+def _find_nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
+    """The edges from the nearest roles with a profile below `ends`. Roles of a cycle are omitted."""
     tops: list[Edge] = []
     pending = list(ends)
     for role_id in pending:

@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A hierarchy without entries."""
-    # A folder of skills of others has nobody, and says so.
+    # A folder of skills in another format has no agents on purpose.
     if not view.records.organization.hierarchy and not view.records.document.format:
         yield Finding(
             view.records.document.place("hierarchy", key=True),

@@ -6,8 +6,8 @@ The hierarchy lists every role among the subordinates of at most one role.
 
 ## Why it matters
 
-Two superiors give conflicting orders. Only the first one listed counts, so the other one commands a role that does not
-report to it.
+Two superiors give conflicting orders. Only the first one listed is used, so the other one commands a role that does
+not report to it.
 
 ## Example
 
@@ -52,7 +52,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles with more than one superior."""
+    """Find roles with more than one superior."""
     if len(view.list_ends_of_kind(EdgeKind.REPORTS_TO)) == len(view.superiors):
         return
     for role_id in (*view.roles, *view.records.without_profile):

@@ -44,17 +44,17 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.command.role_types import (
     TYPE_IN_WORDS,
-    authority_of_type,
+    find_not_outranked,
+    get_authority_of_type,
     is_not_outranked,
-    not_outranked,
 )
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A written level that differs from the level of the type."""
+    """Find levels that differ from the level of the role type."""
     for post in view.posts:
-        written, usual = post.profile.chain_of_command.authority_level, authority_of_type(post)
+        written, usual = post.profile.chain_of_command.authority_level, get_authority_of_type(post)
         if written is None or written == usual or _is_reported_with_others(view, post):
             continue
         by_type = TYPE_IN_WORDS[usual]
@@ -73,7 +73,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 def _is_reported_with_others(view: OrgView, post: RolePost) -> bool:
     """Whether ORG207 reports the role, as a superior or as a subordinate."""
     superior = view.records.posts.get(view.get_superior(post.role_id) or "")
-    return bool(not_outranked(view, post)) or (
+    return bool(find_not_outranked(view, post)) or (
         superior is not None and is_not_outranked(view, superior, post)
     )
 

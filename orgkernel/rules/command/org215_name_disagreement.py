@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Entries that repeat something wrongly."""
+    """Find entries that repeat a name or an id incorrectly."""
     document = view.records.document
     for role_id, entry in view.records.organization.hierarchy.items():
         if entry.role_id not in (None, role_id):

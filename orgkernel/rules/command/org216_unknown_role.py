@@ -59,7 +59,10 @@ class _Reference(NamedTuple):
 
 def check(view: OrgView) -> Iterator[Finding]:
     """References to roles that the organization does not have."""
-    for role_id, place, text, subject in (*_by_organization(view), *_by_profiles(view)):
+    for role_id, place, text, subject in (
+        *_iterate_organization_references(view),
+        *_iterate_profile_references(view),
+    ):
         others = view.records.elsewhere.get(role_id, ())
         if others:
             of = f"organization{'s' if others[1:] else ''} {listing(others)}"
@@ -69,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         yield Finding(place, f"{text} {quote(role_id)}, {what}", help, subject)
 
 
-def _by_organization(view: OrgView) -> Iterator[_Reference]:
+def _iterate_organization_references(view: OrgView) -> Iterator[_Reference]:
     organization, document, subject = (
         view.records.organization,
         view.records.document,
@@ -101,7 +104,7 @@ def _by_organization(view: OrgView) -> Iterator[_Reference]:
             )
 
 
-def _by_profiles(view: OrgView) -> Iterator[_Reference]:
+def _iterate_profile_references(view: OrgView) -> Iterator[_Reference]:
     for post in view.records.posts.values():
         for field, verb in (("may_to", "may hand work to"), ("may_from", "may get work from")):
             for number, role_id in enumerate(getattr(post.profile.handoff, field)):

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every organization has an id of its own. Within the folder of an organization:
+Every organization has a unique id. Within the folder of an organization:
 
 - no two profiles declare the same role,
 - no two catalogs declare the same domain, plan, tool, skill, matrix, qualification, person, system origin, webhook,
@@ -11,8 +11,8 @@ Every organization has an id of its own. Within the folder of an organization:
 
 ## Why it matters
 
-Only the first declaration counts, in the order of the file names. The other one has no effect, and renaming a file can
-change which one that is.
+Only the first declaration is used, in the order of the file names. The other one has no effect, and renaming a file
+can change which one that is.
 
 ## Example
 
@@ -30,8 +30,9 @@ description: Restructures existing modules.
 
 ## Known limits
 
-A nearer declaration may replace a farther one: an organization's own profile replaces one of a shared folder, and its own
-catalog replaces a shared one. `active.json`, which tells a host the active organization, is a copy and does not count.
+A nearer declaration may replace a farther one: an organization's own profile replaces one of a shared folder, and its
+own catalog replaces a shared one. `active.json`, which tells a host the active organization, is a copy and is
+ignored.
 
 ## Since
 
@@ -49,12 +50,12 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Declarations that an earlier one hides."""
+    """Find declarations that an earlier one hides."""
     for duplicate in assembly.duplicates:
         yield Finding(
             duplicate.place,
             f"{duplicate.what} {quote(duplicate.id)} is declared more than once",
-            "remove this declaration, or give it an id of its own; only the first one is used",
+            "remove this declaration, or give it a unique id; only the first one is used",
             f"{duplicate.what}:{duplicate.id}",
             (Related(duplicate.first, "the first declaration"),),
         )

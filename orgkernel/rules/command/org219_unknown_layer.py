@@ -58,14 +58,16 @@ def check(view: OrgView) -> Iterator[Finding]:
     )
     if not layers:
         if edges:
-            place = records.place_of_edges
+            place = records.locate_edges
             message = f"{here} has `dispatch_edges` but no `layers`"
             yield Finding(place, message, "list the layers under `layers`, highest first", subject)
         return
     for number, edge in enumerate(edges):
         for field, layer in (("from", edge.source), ("to", edge.target)):
             if layer not in layers:
-                place = records.declaring("dispatch_edges").place("dispatch_edges", number, field)
+                place = records.get_declaring_document("dispatch_edges").place(
+                    "dispatch_edges", number, field
+                )
                 message = f"a hand-off edge names layer {quote(layer)}, which {here} does not have"
                 yield Finding(
                     place, message, did_you_mean(layer, layers) or "declare it under `layers`", subject

@@ -1,4 +1,4 @@
-"""What the rules about the chain of command share: names of role types, and comparisons of authority."""
+"""Shared code of the rules about the chain of command: names of role types, and comparisons of authority."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 
 TYPE_IN_WORDS = {1: "a specialist", 2: "an executive", 3: "a commander"}
-"""A role type with its article, by the authority it has."""
+"""The role type with its article, keyed by authority level."""
 
 
-def authority_of_type(post: RolePost) -> int:
-    """The authority level a role of this type has (specification, table "Role Types")."""
+def get_authority_of_type(post: RolePost) -> int:
+    """The authority level of a role type (specification, table "Role Types")."""
     return AUTHORITY_OF_TYPE[post.profile.role_type]
 
 
 def place_of_authority(post: RolePost) -> Place:
-    """Where the authority level is written, or else the role type or id it follows from."""
+    """The place of the authority level. If it is not written, the place of the role type or id that implies it."""
     if post.profile.chain_of_command.authority_level is not None:
         return post.place("chain_of_command", "authority_level")
     return post.place("role_type" if post.document.has("role_type") else "role_id")
@@ -27,11 +27,11 @@ def place_of_authority(post: RolePost) -> Place:
 
 def is_placed(view: OrgView, role_id: str) -> bool:
     """Whether the role gets its superior from the hierarchy, not from its profile."""
-    superior = view.superior_edge_of(role_id)
+    superior = view.get_superior_edge(role_id)
     return superior is not None and superior.attribute == "hierarchy"
 
 
-def superior_posts(view: OrgView) -> Iterator[RolePost]:
+def iterate_superior_posts(view: OrgView) -> Iterator[RolePost]:
     """The roles with direct subordinates."""
     posts = view.records.posts
     return (posts[role_id] for role_id in view.subordinates if role_id in posts)
@@ -49,7 +49,7 @@ def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
     )
 
 
-def not_outranked(view: OrgView, superior: RolePost) -> tuple[RolePost, ...]:
+def find_not_outranked(view: OrgView, superior: RolePost) -> tuple[RolePost, ...]:
     """The direct subordinates with at least as much authority as the superior."""
     posts = view.records.posts
     below = map(posts.get, view.subordinates.get(superior.role_id, ()))

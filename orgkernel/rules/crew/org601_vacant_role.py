@@ -7,7 +7,7 @@ are exempt, and so are those of an `optional` layer of the governance document.
 
 ## Why it matters
 
-Work is dispatched to the role and no agent takes it. Its subordinates report to nobody.
+Work is dispatched to the role and no agent takes it. Its subordinates have no one to report to.
 
 ## Example
 
@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             continue
         if post.profile.crew_tier != "external":
             yield Finding(
-                view.place_of(role_id),
+                view.get_place(role_id),
                 f"role {quote(role_id)} of organization {quote(view.org_id)} has no agent",
                 "assign an agent to it in the roster",
                 f"role:{role_id}",

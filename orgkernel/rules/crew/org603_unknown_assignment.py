@@ -2,8 +2,8 @@
 
 ## What it checks
 
-The role of every assignment is a role of the assignment's organization. That is the organization named by the assignment
-or else by the roster. If neither names one, any organization that sees the roster counts.
+The role of every assignment is a role of the assignment's organization. That is the organization named by the
+assignment or else by the roster. If neither names one, it is any organization that sees the roster.
 
 ## Why it matters
 

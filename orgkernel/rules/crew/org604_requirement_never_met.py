@@ -2,9 +2,9 @@
 
 ## What it checks
 
-No requirement of an organization's own promotions asks for more skills (`min_count`) than there are, or for all of the skills
-of a kind of which there are none. Universal skills are counted in the catalogs. Role skills are counted in the role that
-lists the most.
+No requirement of an organization's own promotions asks for more skills (`min_count`) than exist, or for all skills of
+a kind that has none. Universal skills are counted in the catalogs. Role skills are counted in the role that lists the
+most.
 
 ## Why it matters
 
@@ -59,13 +59,13 @@ _ALL = {
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Requirements for more skills than there are."""
+    """Find requirements for more skills than exist."""
     records = view.records
     if records.incomplete or records.excused or records.without_profile or not records.posts:
         return
     for promotion in records.promotions.values():
         for number, requirement in enumerate(promotion.record.requirements if promotion.own else ()):
-            most = _most(records, requirement)
+            most = _count_available(records, requirement)
             if requirement.min_count is not None and requirement.min_count > most:
                 there_are = _WORDS[requirement.skills].format(most)
                 yield Finding(
@@ -83,7 +83,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-def _most(records: OrgRecords, requirement: Requirement) -> int:
+def _count_available(records: OrgRecords, requirement: Requirement) -> int:
     if requirement.skills == "universal":
         return sum(skill.record.category == UNIVERSAL for skill in records.skills.values())
     counts = []

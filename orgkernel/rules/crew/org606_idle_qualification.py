@@ -7,7 +7,7 @@ prerequisite of another qualification.
 
 ## Why it matters
 
-Agents spend time on a test that gives them nothing. Either a tool was forgotten, or the entry is obsolete.
+Agents spend time on a test that has no effect. Either a tool was forgotten, or the entry is obsolete.
 
 ## Example
 
@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Qualifications of an organization's own catalog that nothing uses, in any organization that sees them."""
+    """Find qualifications of an organization's own catalog that have no use in any organization that sees them."""
     idle = {
         qualification.place(): qualification
         for records in assembly.organizations

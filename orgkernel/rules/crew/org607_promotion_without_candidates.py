@@ -7,7 +7,7 @@ organization, at least one of them starts below the rank that the promotion lead
 
 ## Why it matters
 
-No agent can ever get this promotion. Its requirements are never used, so nobody notices mistakes in them.
+No agent can ever get this promotion. Its requirements are never used, so mistakes in them go unnoticed.
 
 ## Example
 
@@ -70,7 +70,9 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _starts(view: OrgView, agent_id: str, order: dict[str, int]) -> Iterator[int]:
-    """The position of the rank at which an agent starts here; nothing for an agent that fills no role here."""
+    """The position of the rank at which an agent starts in the organization. Empty for an agent that fills no role in
+    it.
+    """
     member, filled = view.records.agents[agent_id].record, view.list_roles_filled_by(agent_id)
     if not filled or member.crew_tier != "crew":
         return

@@ -13,7 +13,7 @@ locks stay in the store. The next agent with the same id inherits them.
 
 ## Example
 
-The store has an active agent `a2` besides this roster:
+The store has an active agent `a2` in addition to this roster:
 
 ```yaml
 agents:
@@ -49,7 +49,9 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Agents in the store that no roster of their organization declares; one for all organizations is told once."""
+    """Find agents in the store that no roster of their organization declares. An agent stored for all organizations
+    is reported once.
+    """
     if any("crew_roster" in view.records.incomplete for view in views):
         return
     declared = {agent_id for view in views for agent_id in view.records.agents}
@@ -61,7 +63,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                 continue
             if is_shared:
                 declared.add(agent_id)
-            end = f"orgkernel agent move {agent_id} decommissioned {_where(view, agent)}"
+            end = f"orgkernel agent move {agent_id} decommissioned {_choose_option(view, agent)}"
             yield Finding(
                 _place(view),
                 f"agent {quote(agent_id)} is {agent.lifecycle} in the store, but no roster declares it",
@@ -70,12 +72,12 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             )
 
 
-def _where(view: OrgView, agent: AgentState) -> str:
+def _choose_option(view: OrgView, agent: AgentState) -> str:
     return "--all-orgs" if agent.org_id == ALL_ORGANIZATIONS else f"--org {view.org_id}"
 
 
 def _place(view: OrgView) -> Place:
-    """The agents of the first roster; without a roster, the organization."""
+    """The `agents` field of the first roster. Without a roster, the organization."""
     rosters = [definition.document.place("agents", key=True) for definition in view.records.agents.values()]
     return min(rosters) if rosters else view.records.document.place("org_id", key=True)
 

@@ -7,16 +7,16 @@ The rule compares every agent that is both in a roster and in the store:
 - If the roster states a rank, the agent has this rank in the store.
 - Its rank in the store is a rank of the ladder.
 - It is neither suspended nor decommissioned.
-- Its rank is stored for this organization. A rank that was stored before agents belonged to organizations holds in all of
-  them, where it can lower the rank of the roster and never raise it.
+- Its rank is stored for this organization. A rank that was stored before agents belonged to organizations applies in
+  all of them. It can lower the rank in the roster but never raise it.
 
 The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the diagnostics of a
 registry that has one.
 
 ## Why it matters
 
-The store decides. A reviewer of the roster reads a rank that the agent no longer has, or relies on an agent that is
-suspended.
+The store takes precedence. A reviewer of the roster reads a rank that the agent no longer has, or relies on an agent
+that is suspended.
 
 ## Example
 
@@ -58,17 +58,19 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Agents that differ; what is stored for all organizations is compared once with a roster that they share."""
+    """Find agents that differ from the roster. State for all organizations is compared once with a shared roster."""
     seen: set[object] = set()
     for view in views:
         for agent_id, definition in view.records.agents.items():
             stored = states[view.org_id].agents.get(agent_id)
             if stored is not None and (definition.place(), stored) not in seen:
                 seen.add((definition.place(), stored))
-                yield from _differing(view, definition, stored)
+                yield from _find_differences(view, definition, stored)
 
 
-def _differing(view: OrgView, definition: Definition[RosterMember], stored: AgentState) -> Iterator[Finding]:
+def _find_differences(
+    view: OrgView, definition: Definition[RosterMember], stored: AgentState
+) -> Iterator[Finding]:
     who, subject = f"agent {quote(stored.agent_id)}", f"agent:{stored.agent_id}"
     ranks = [rank.id for rank in view.records.ranks]
     start = definition.record.rank

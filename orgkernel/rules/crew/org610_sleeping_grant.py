@@ -1,20 +1,20 @@
-"""A grant sleeps, or is about to, because no document declares its subject.
+"""A grant is suspended ("asleep"), or will be, because no document declares its subject.
 
 ## What it checks
 
 Every grant in the store that is given to a role, an agent, a person, a system origin or a webhook names one that its
-organization declares. A grant whose subject was found missing once sleeps: it gives nothing, even if the subject is
-declared again. The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the
-diagnostics of a registry that has one.
+organization declares. Once orgkernel notices that the subject of a grant is missing, the grant is asleep: it grants
+nothing, even if the subject is declared again. The rule runs only with a store: in `orgkernel check --store`, in
+`orgkernel agent list`, and in the diagnostics of a registry that has one.
 
 ## Why it matters
 
-A role that is removed and later declared again under the same name is another role. Without the sleep it would have the
-grants of the former one.
+A role that is removed and later declared again under the same name is another role. It must not inherit the grants of
+the former one.
 
 ## Example
 
-The store has a grant to `role:scout` besides this organization:
+The store has a grant to `role:scout`, and this is the organization:
 
 ```yaml
 org_id: demo
@@ -33,9 +33,9 @@ for the others.
 
 ## Known limits
 
-Somebody has to notice that the subject is missing. `orgkernel serve` notices it at every load, and so does every command
-that changes the store and reads the documents. If a role is removed and declared again while neither of them looks, its
-grants stay awake. Nothing is reported while a document of the organization cannot be read.
+A missing subject is noticed by `orgkernel serve` at every load, and by every command that changes the store and reads
+the documents. If a role is removed and declared again between two such checks, its grants stay active. Nothing is
+reported while a document of the organization cannot be read.
 
 ## Since
 
@@ -56,7 +56,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Grants that sleep, and grants to somebody who is not declared; one for all organizations is told once."""
+    """Find grants that are asleep, and grants to undeclared subjects. A grant for all organizations is reported once."""
     from orgkernel.decisions.access.vanished import find_vanished  # few checks compare with a store
 
     grant_ids: set[str] = set()
@@ -72,11 +72,11 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             for by_subject in (state.asleep, state.grants)
         )
         grant_ids.update(grant.grant_id for grant in (*asleep, *awake))
-        yield from (_asleep(view, grant) for grant in asleep)
-        yield from (_missing(view, grant) for grant in find_vanished(views, awake))
+        yield from (_report_suspended(view, grant) for grant in asleep)
+        yield from (_report_missing(view, grant) for grant in find_vanished(views, awake))
 
 
-def _asleep(view: OrgView, grant: Grant) -> Finding:
+def _report_suspended(view: OrgView, grant: Grant) -> Finding:
     wake = f"orgkernel grant wake {grant.grant_id}"
     if grant.org_id == ALL_ORGANIZATIONS:
         wake += f" --org {view.org_id}"
@@ -88,7 +88,7 @@ def _asleep(view: OrgView, grant: Grant) -> Finding:
     )
 
 
-def _missing(view: OrgView, grant: Grant) -> Finding:
+def _report_missing(view: OrgView, grant: Grant) -> Finding:
     kind, _, name = grant.subject.partition(":")
     known = {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
     meant = did_you_mean(name, known)
@@ -101,7 +101,9 @@ def _missing(view: OrgView, grant: Grant) -> Finding:
 
 
 def _place(view: OrgView, grant: Grant) -> Place:
-    """Where the subject is declared, or others of its kind are; without any, where the organization says who belongs to it."""
+    """The place where the subject or others of its kind are declared. Otherwise, the place where the organization
+    lists its members.
+    """
     records = view.records
     kind, _, name = grant.subject.partition(":")
     known: Mapping[str, Mapping[str, Definition[Any]]] = {

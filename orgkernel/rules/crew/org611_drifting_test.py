@@ -1,12 +1,13 @@
-"""An agent's score in a test has moved away from its baseline.
+"""An agent's latest score in a test is far from its baseline.
 
 ## What it checks
 
-For each test of each agent in the store: the latest valid result lies less than two sigma from the baseline, which is the
-first valid result that was passed. The rule needs at least three valid results before the latest. Sigma is the largest of
+The rule checks each test of each agent in the store. The baseline is the first valid result that passed. The latest
+valid result differs from the baseline by less than two sigma (standard deviations). The rule needs at least three
+valid results before the latest. Sigma is the largest of
 
 - the standard deviation of the results before the latest,
-- the standard error of the latest score, where its sample size is known,
+- the standard error of the latest score, if its sample size is known,
 - 0.01.
 
 The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the diagnostics of a
@@ -14,8 +15,8 @@ registry that has one.
 
 ## Why it matters
 
-The agent is not the one that was qualified: its model, prompt or tools have changed. A score that rises that much is
-suspicious too, for example because the test set has leaked.
+The agent no longer performs like the one that was qualified, probably because its model, prompt or tools have
+changed. A large rise is suspicious too, for example because the test set has leaked.
 
 ## Example
 
@@ -37,8 +38,8 @@ agents:
 
 ## Known limits
 
-From three sigma on, the message says `critical`. Whether a result counts as passed is another question, which drift does
-not change: `orgkernel agent results` answers both.
+At three sigma or more, the message says `critical`. Drift does not change whether a result has passed. `orgkernel
+agent results` shows both.
 
 ## Since
 
@@ -58,7 +59,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Tests whose latest score lies two sigma or more from the baseline."""
+    """Find tests whose latest score differs from the baseline by two sigma or more."""
     for view in views:
         for agent_id, results in states[view.org_id].results.items():
             agent = view.records.agents.get(agent_id)

@@ -1,8 +1,8 @@
-"""A role requires a skill whose prerequisite its holders are not given.
+"""A role requires a skill but not its prerequisite.
 
 ## What it checks
 
-Every prerequisite of a skill that a role requires is universal, or is required by the role as well.
+Every prerequisite of a skill that a role requires is universal, or is also required by the role.
 
 ## Why it matters
 

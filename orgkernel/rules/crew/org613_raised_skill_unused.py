@@ -1,4 +1,4 @@
-"""A qualification raises a skill that nobody asks for.
+"""A qualification raises a skill that no role or promotion uses.
 
 ## What it checks
 
@@ -7,8 +7,8 @@ another skill.
 
 ## Why it matters
 
-Passing the test raises a level that no role compares and no promotion counts. Either a role was forgotten, or the skill is
-a slip.
+Passing the test raises a level that no role compares and no promotion counts. Either a role was forgotten, or the
+skill was listed by mistake.
 
 ## Example
 
@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Raised skills without a use."""
+    """Find raised skills that have no use."""
     records = view.records
     if records.incomplete or records.excused or records.without_profile or not records.posts:
         return
@@ -59,7 +59,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     used = {
         *list_universal_skills(view),
-        *(edge.target for role in view.roles for edge in view.skills_of(role)),
+        *(edge.target for role in view.roles for edge in view.list_skills(role)),
     }
     used |= {each for skill in records.skills.values() for each in skill.record.prerequisite_levels}
     for name in own:

@@ -1,4 +1,4 @@
-"""A qualification raises a skill up to a level that everybody has.
+"""A qualification raises a skill to a level that every holder already has.
 
 ## What it checks
 

@@ -9,7 +9,7 @@ The keys of `external` are known classifications, and each id has the form of it
 
 ## Why it matters
 
-Answers show these ids, so that others can tell which skill is meant. A wrong one leads nowhere or to another skill.
+Answers show these ids, so readers can tell which skill is meant. A wrong id matches no skill or another one.
 
 ## Example
 
@@ -27,7 +27,7 @@ skills:
 
 ## Known limits
 
-Whether the classification has the id is not looked up.
+The rule does not check whether the id exists in the classification.
 
 ## Since
 

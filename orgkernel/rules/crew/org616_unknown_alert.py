@@ -7,8 +7,8 @@ organization that declares none has `GREEN`, `YELLOW` and `RED`.
 
 ## Why it matters
 
-The policy never applies, because nobody can call an alert that is not declared. If it is meant to deny something in that
-alert, nothing is denied.
+The policy never applies, because an alert that is not declared cannot be called. If it is meant to deny something in
+that alert, nothing is denied.
 
 ## Example
 
@@ -47,7 +47,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.assemble import Assembly
 from orgkernel.rules.policy_matches import find_status_words
-from orgkernel.rules.references import undeclared
+from orgkernel.rules.references import report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import find_unknown_to_all, list_ids
 
@@ -56,7 +56,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     """Alerts that no organization declares."""
     known = list_ids(assembly, lambda records: records.organization.alerts)
     unknown = find_unknown_to_all(assembly, partial(find_status_words, field="alert"))
-    yield from undeclared(unknown, "alert", lambda word: did_you_mean(word, known))
+    yield from report_undeclared(unknown, "alert", lambda word: did_you_mean(word, known))
 
 
 RULE = Rule("ORG616", "unknown-alert", Severity.ERROR, RuleTarget.TREE, check)

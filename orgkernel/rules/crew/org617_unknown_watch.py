@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.policy_matches import find_status_words
-from orgkernel.rules.references import Reference, undeclared
+from orgkernel.rules.references import Reference, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import find_roster, find_unknown_to_all, list_ids
 
@@ -52,14 +52,14 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     """Watches that no organization declares."""
     known = list_ids(assembly, lambda records: records.organization.watches)
 
-    def help_for(word: str) -> str:
+    def suggest_help(word: str) -> str:
         return did_you_mean(word, known) or f"use one of {listing(known)}"
 
-    for find in (partial(find_status_words, field="watch"), _assigned):
-        yield from undeclared(find_unknown_to_all(assembly, find), "watch", help_for)
+    for find in (partial(find_status_words, field="watch"), _iterate_assigned):
+        yield from report_undeclared(find_unknown_to_all(assembly, find), "watch", suggest_help)
 
 
-def _assigned(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
+def _iterate_assigned(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
     for agent in records.agents.values():
         roster = find_roster(records, agent.id)
         for number, assignment in enumerate(agent.record.assignments):

@@ -2,12 +2,13 @@
 
 ## What it checks
 
-The latest observation of an agent is not further from its `personality` in the roster than `limits.personality_drift` of the
-organization. The distance is Euclidean over the five traits. A trait that the roster does not state is 0.5.
+The distance between an agent's latest observed personality and its `personality` in the roster is at most the
+organization's `limits.personality_drift`. The distance is Euclidean over the five traits, each from 0 to 1. A trait
+that the roster does not state is 0.5.
 
 ## Why it matters
 
-The agent no longer behaves like the one that was tested and trusted. Its model, prompt or memory may have changed.
+The agent no longer behaves like the one that was tested and trusted. Its model, prompt or memory has probably changed.
 
 ## Example
 
@@ -27,7 +28,8 @@ if the agent is to stay as it is.
 
 ## Known limits
 
-Only the latest observation counts. `orgkernel agent list` and `GET /v1/diagnostics` report it, because it needs the store.
+Only the latest observation is compared. The rule needs the store, so only `orgkernel agent list` and `GET
+/v1/diagnostics` report it.
 
 ## Since
 

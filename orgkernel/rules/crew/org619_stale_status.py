@@ -6,8 +6,8 @@ The alert and the watch that are recorded in the store are among the `alerts` an
 
 ## Why it matters
 
-The recorded word counts as if nobody had recorded anything, so what a policy allows or denies by the alert is conditional,
-and nothing that depends on it is allowed.
+An undeclared word is treated as if no alert or watch had been recorded. Policies that depend on it become
+conditional, and no request that depends on it is allowed.
 
 ## Example
 
@@ -25,7 +25,7 @@ alerts: [calm, RED]
 
 ## Known limits
 
-`orgkernel agent list` and `GET /v1/diagnostics` report it, because it needs the store.
+The rule needs the store, so only `orgkernel agent list` and `GET /v1/diagnostics` report it.
 
 ## Since
 
@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Recorded words that the organization does not declare."""
+    """Find recorded alerts and watches that the organization does not declare."""
     for view in views:
         organization = view.records.organization
         declared = {"alert": organization.alerts, "watch": organization.watches}

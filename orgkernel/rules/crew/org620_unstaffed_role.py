@@ -1,13 +1,13 @@
-"""Nobody who fills a role is at work.
+"""No agent that fills a role is active.
 
 ## What it checks
 
-Of the agents that fill a role, at least one is neither suspended nor decommissioned nor only registered, and one on
-probation counts if the role is open to it.
+At least one agent that fills a role is active. An agent on probation counts as active if the role is open to
+probation. Registered, suspended and decommissioned agents do not.
 
 ## Why it matters
 
-The roster looks complete, but work that is dispatched to the role reaches nobody. Its superior has to cover for it.
+The roster looks complete, but work that is dispatched to the role reaches no agent. Its superior has to cover for it.
 
 ## Example
 
@@ -23,12 +23,13 @@ while `a1` is suspended in the store.
 a1: {assignments: [{role: co}]}
 ```
 
-with `a1` active again: `orgkernel agent move a1 active`. Or assign another agent: `orgkernel crew vacancies` names some.
+with `a1` active again (`orgkernel agent move a1 active`). You can also assign another agent. `orgkernel crew
+vacancies` suggests some.
 
 ## Known limits
 
-A role that no agent fills at all is ORG601. `orgkernel agent list` and `GET /v1/diagnostics` report it, because it needs the
-store.
+ORG601 reports a role that no agent fills. The rule needs the store, so only `orgkernel agent list` and `GET
+/v1/diagnostics` report it.
 
 ## Since
 
@@ -47,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
-    """Roles all of whose agents are away."""
+    """Find roles without an active agent."""
     # Few checks compare with a store.
     from orgkernel.decisions.access.layers.identity import is_at_work
     from orgkernel.decisions.access.tables import get_access_tables
@@ -56,7 +57,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
         state, tables = states[view.org_id], get_access_tables(view)
         away = set()
         for agent_id in state.agents:
-            subject = tables.subject(f"agent:{agent_id}")
+            subject = tables.find_subject(f"agent:{agent_id}")
             if subject is not None and not is_at_work(subject, state):
                 away.add(agent_id)
         if not away:
@@ -68,7 +69,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             holders = [edge.source for edge in view.list_agents_in(role_id)]
             if away.issuperset(holders):
                 yield Finding(
-                    view.place_of(role_id),
+                    view.get_place(role_id),
                     f"no active agent fills role {quote(role_id)} of organization {quote(view.org_id)}: "
                     f"{listing(holders)} {'is' if len(holders) == 1 else 'are'} not at work",
                     "assign an agent that is at work; `orgkernel crew vacancies` names some",

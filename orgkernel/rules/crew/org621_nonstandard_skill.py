@@ -2,13 +2,13 @@
 
 ## What it checks
 
-- `name` has 1 to 64 lower-case letters, digits and single hyphens, and is the name of the folder.
+- `name` is the name of the folder: 1 to 64 lower-case letters, digits and single hyphens.
 - `description` has 1 to 1024 characters.
 - `compatibility` has at most 500 characters.
 
 ## Why it matters
 
-Other programs refuse the skill or find it under another name. Here nobody has it until it is corrected.
+Other programs refuse the skill or find it under another name. In orgkernel, no role has the skill until it is corrected.
 
 ## Example
 
@@ -24,7 +24,7 @@ name: price-list
 
 ## Known limits
 
-The rest of the organization is served. Fields that the standard does not know are reported by ORG102.
+The rest of the organization is still served. ORG102 reports fields that are not part of the standard.
 
 ## Since
 
@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Where a skill differs from the standard."""
+    """Find deviations of skills from the standard."""
     record = document.record
     if isinstance(record, CognitiveSkill):
         for violation in find_violations(record, document.path):

@@ -1,14 +1,16 @@
-"""The metadata of a SKILL.md has a key or a value that cannot be read.
+"""The metadata of a SKILL.md has an unknown orgkernel key or an invalid value.
 
 ## What it checks
 
-Keys that start with `orgkernel-` or `probos-` are ones that are read: `department`, `skill-id`, `min-proficiency`,
-`min-rank`, `intents`, `triggers` and `activation`. `min-proficiency` is a number from 1 to 7 and has a `skill-id`.
-`activation` is `discovery`, `augmentation` or `both`. Intents are ids. No key has two values under its two prefixes.
+orgkernel reads metadata keys with the prefix `orgkernel-` or `probos-`. The rest of such a key is `department`,
+`skill-id`, `min-proficiency`, `min-rank`, `intents`, `triggers` or `activation`. `min-proficiency` is a number from 1
+to 7 and needs a `skill-id`. `activation` is `discovery`, `augmentation` or `both`. Intents are ids. A key that is
+written with both prefixes has the same value under both.
 
 ## Why it matters
 
-A misspelled gate would be open. So nobody has the skill until the metadata is corrected.
+Some of these keys restrict who has the skill. A misspelled restriction would have no effect, so no role has the skill
+until the metadata is corrected.
 
 ## Example
 
@@ -24,7 +26,7 @@ orgkernel-min-proficiency: 4
 
 ## Known limits
 
-Other metadata belongs to other programs and is not looked at. The rest of the organization is served.
+Other metadata belongs to other programs and is ignored. The rest of the organization is still served.
 
 ## Since
 
@@ -44,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """What the metadata of a skill says and nobody can read."""
+    """Find unknown keys and invalid values in the metadata of skills."""
     record = document.record
     if isinstance(record, CognitiveSkill):
         for problem in read_gates(record).problems:

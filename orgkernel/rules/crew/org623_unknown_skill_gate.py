@@ -1,4 +1,4 @@
-"""A SKILL.md is for a department, a rank or a skill that nobody declares.
+"""A SKILL.md requires a department, a rank or a skill that is not declared.
 
 ## What it checks
 
@@ -6,7 +6,7 @@ The names in `department`, `min-rank` and `skill-id` are declared by an organiza
 
 ## Why it matters
 
-What cannot be compared is shut, so nobody has the skill.
+A requirement that cannot be checked is treated as not met, so no role has the skill.
 
 ## Example
 
@@ -22,8 +22,8 @@ orgkernel-min-rank: commander
 
 ## Known limits
 
-A skill that several organizations share is shut, without a finding, in those that do not declare a name that another one
-declares. Nothing is reported for an organization while one of its catalogs could not be read.
+If several organizations share a skill and only some of them declare the name, the skill is unavailable in the others
+without a finding. Nothing is reported for an organization while one of its catalogs could not be read.
 
 ## Since
 

@@ -6,7 +6,7 @@ At least one role of an organization that sees the skill is in its department an
 
 ## Why it matters
 
-Nobody can activate the skill, and its intents find nobody.
+No agent can activate the skill, and its intents match no role.
 
 ## Example
 
@@ -22,8 +22,8 @@ orgkernel-skill-id: writing
 
 ## Known limits
 
-Ranks and proficiency are not compared: an agent may reach them later. A skill that is shut by ORG621, ORG622 or ORG623 is
-reported there.
+Ranks and proficiency are not compared: an agent may reach them later. ORG621, ORG622 and ORG623 report skills that
+are unavailable for another reason.
 
 ## Since
 
@@ -44,12 +44,12 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Skills of an organization's own, or of the folder it lies in, that no role has."""
+    """Find skills of an organization, or of the folder that contains it, that no role has."""
     idle: dict[int, Definition[CognitiveSkill]] = {}
     used: set[int] = set()
     for records in assembly.organizations:
         for definition, gates in open_skills(records):
-            # Of a folder of skills without agents, nobody says who has them.
+            # In a folder of skills without agents, no file assigns the skills.
             if definition.document.shared or (definition.document.format and not records.posts):
                 continue
             key = id(definition.document)

@@ -1,14 +1,14 @@
-"""A file of standing orders is for nobody.
+"""A file of standing orders applies to no one.
 
 ## What it checks
 
-The place of a file in `standing_orders` says for whom it is: `federation.md` in the folder that organizations lie in,
-`organization.md` in the folder of an organization, `departments/ID.md` and `roles/ID.md` for a department or a role that
-an organization declares.
+The place of a file in `standing_orders` determines its audience: `federation.md` in the folder that contains the
+organizations, `organization.md` in the folder of an organization, `departments/ID.md` and `roles/ID.md` for a
+department or a role that an organization declares.
 
 ## Why it matters
 
-The author believes that somebody follows these orders, and nobody is told them.
+The author believes that agents follow these orders, but no agent is given them.
 
 ## Example
 
@@ -26,7 +26,7 @@ departments: {press: {}, desk: {}}
 
 ## Known limits
 
-Nothing is reported while a file could not be read that may declare a role or an organization.
+Nothing is reported while a file that could declare a role or an organization cannot be read.
 
 ## Since
 
@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Orders that reach no role of any organization that sees them."""
+    """Find orders that apply to no role of any organization that sees them."""
     if not assembly.strays_are_known or any(records.excused for records in assembly.organizations):
         return
     followed: set[int] = set()
@@ -60,7 +60,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             if _reaches(records, each.record)
         }
         for document in records.catalogs:
-            # Those of an agent of others stand in its file, and ORG703 says that nobody includes the agent.
+            # Orders of an agent in another format are in its own file, and ORG703 reports an agent that no organization includes.
             if isinstance(document.record, StandingOrder) and not (document.shared or document.format):
                 seen.setdefault(id(document), (document, records))
     for key, (document, records) in seen.items():
@@ -85,7 +85,7 @@ def _describe(records: OrgRecords, order: StandingOrder) -> tuple[str, str]:
             did_you_mean(order.target, names[:2])
             or f"use one of {', '.join(f'`{each}.md`' for each in names)}"
         )
-        return f"the name {quote(order.target)} does not say whom the orders are for", help
+        return f"the name {quote(order.target)} does not identify an audience for the orders", help
     if order.audience == "federation":
         return (
             "orders for the federation are in an organization's folder",

@@ -6,7 +6,7 @@ Every id in `capabilities.procedures` is declared by a procedure catalog that th
 
 ## Why it matters
 
-The role cannot run what nobody has written.
+The role cannot run a procedure that does not exist.
 
 ## Example
 
@@ -22,7 +22,7 @@ procedures: [publish_post]
 
 ## Known limits
 
-The name gives the role nothing, and the rest of the organization is served. Nothing is reported while a procedure catalog
+The name has no effect, and the rest of the organization is served. Nothing is reported while a procedure catalog
 could not be read.
 
 ## Since
@@ -37,12 +37,12 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are listed as procedures and are not declared."""
+    """Find undeclared ids that are listed as procedures."""
     procedures = view.records.procedures
     if "procedure_catalog" in view.records.incomplete:
         return
@@ -56,7 +56,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
     )
     unknown = find_undeclared(view, known=procedures, also=listed)
-    yield from undeclared(unknown, "procedure", lambda word: did_you_mean(word, procedures))
+    yield from report_undeclared(unknown, "procedure", lambda word: did_you_mean(word, procedures))
 
 
 RULE = Rule("ORG626", "unknown-procedure", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -41,7 +41,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Procedures whose fallback is unknown, or is not had by a role that performs them."""
+    """Find procedures whose fallback is unknown, or missing in a role that performs them."""
     skills = view.records.cognitive_skills
     for procedure in view.records.procedures.values():
         name = procedure.record.falls_back_to

@@ -48,7 +48,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Procedures that the role cannot finish, and steps with actions that their tools do not have."""
     tools = view.records.tools
     for procedure in view.records.procedures.values():
-        yield from _unknown_actions(view, procedure)
+        yield from _find_unknown_actions(view, procedure)
         called: dict[str, Edge] = {}
         for edge in view.list_edges_from(EdgeKind.CALLS, procedure.id):
             if edge.target in tools:
@@ -75,7 +75,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-def _unknown_actions(view: OrgView, procedure: Definition[Procedure]) -> Iterator[Finding]:
+def _find_unknown_actions(view: OrgView, procedure: Definition[Procedure]) -> Iterator[Finding]:
     for number, step in enumerate(procedure.record.steps):
         for place, need in enumerate(step.required_tools):
             tool = view.records.tools.get(need.tool) if isinstance(need, ToolNeed) else None

@@ -6,7 +6,7 @@ At least one role requires the `skill` of the procedure, or lists it in `capabil
 
 ## Why it matters
 
-Nobody can run the procedure, and its intents find nobody.
+No agent can run the procedure, and its intents match no role.
 
 ## Example
 
@@ -42,7 +42,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Procedures of an organization's own, or of the folder it lies in, that no role performs."""
+    """Find procedures of an organization, or of the folder that contains it, that no role performs."""
     idle = {
         procedure.place(): procedure
         for records in assembly.organizations
@@ -53,7 +53,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         return
     for records in assembly.organizations:
         unsure = records.without_profile or records.excused
-        performed = set(records.procedures) if unsure else _performed(records)
+        performed = set(records.procedures) if unsure else _list_performed_intents(records)
         for procedure_id in performed & records.procedures.keys():
             idle.pop(records.procedures[procedure_id].place(), None)
     for place, procedure in idle.items():
@@ -65,7 +65,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         )
 
 
-def _performed(records: OrgRecords) -> set[str]:
+def _list_performed_intents(records: OrgRecords) -> set[str]:
     required: set[str] = set()
     listed: set[str] = set()
     for post in records.posts.values():

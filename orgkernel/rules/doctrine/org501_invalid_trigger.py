@@ -7,7 +7,7 @@ compared, flags stand alone, and conditions are joined with AND, OR and NOT.
 
 ## Why it matters
 
-An invalid trigger never trips, so the role keeps failing in the same way and nobody is told.
+An invalid trigger never trips, so the role keeps failing in the same way and no superior is informed.
 
 ## Example
 

@@ -1,4 +1,4 @@
-"""A PACE trigger reads a name that nothing reports.
+"""A PACE trigger uses a name that is not a trigger variable.
 
 ## What it checks
 
@@ -6,8 +6,8 @@ Every name in a `trigger` is a name of the trigger language, or an alias that pu
 
 ## Why it matters
 
-A name that nothing reports has no value, so its comparison is never true. The first dispatcher of this kind and its role
-files used different names, and no role ever left its primary tier.
+No host reports a value for an unknown name, so its comparison is never true. The first dispatcher of this kind and
+its role files used different names, and no role ever left its primary tier.
 
 ## Example
 

@@ -86,18 +86,18 @@ def _find_constants(text: str, limit: int) -> tuple[_Constant, ...]:
         # The blamed comparisons are listed names again, so they can be read again for the names in them.
         names = dict.fromkeys(use.name for blamed in whole.comparisons for use in read_trigger(blamed).uses)
         what = f"{_OUTCOME[whole.outcome]}, because of {listing(whole.comparisons)}"
-        return (_Constant(0, what, _bounds(names, limit)),)
+        return (_Constant(0, what, _describe_bounds(names, limit)),)
     return tuple(
         _Constant(
             _find_offset(text, part),
             f"has a part that {_OUTCOME[vacuity.outcome]}: {quote(render_trigger(part))}",
-            _bounds(dict.fromkeys(find_names(part)), limit),
+            _describe_bounds(dict.fromkeys(find_names(part)), limit),
         )
-        for part, vacuity in _constant_parts(tree, limit)
+        for part, vacuity in _find_constant_parts(tree, limit)
     )
 
 
-def _constant_parts(tree: TriggerTree, limit: int) -> Iterator[tuple[TriggerTree, Vacuous]]:
+def _find_constant_parts(tree: TriggerTree, limit: int) -> Iterator[tuple[TriggerTree, Vacuous]]:
     """The largest parts below AND, OR and NOT with a constant value."""
     if tree[0] not in ("or", "and", "not"):
         return
@@ -106,7 +106,7 @@ def _constant_parts(tree: TriggerTree, limit: int) -> Iterator[tuple[TriggerTree
         if vacuity is not None:
             yield part, vacuity
         else:
-            yield from _constant_parts(part, limit)
+            yield from _find_constant_parts(part, limit)
 
 
 def _find_offset(text: str, part: TriggerTree) -> int:
@@ -116,7 +116,7 @@ def _find_offset(text: str, part: TriggerTree) -> int:
     return match.start() if match else 0
 
 
-def _bounds(names: dict[str, None], limit: int) -> str:
+def _describe_bounds(names: dict[str, None], limit: int) -> str:
     """Help about the numbers among some names and their ranges."""
     bounds = []
     for name in names:

@@ -7,8 +7,8 @@ the trigger of a higher tier is true as well. The order is alternate, contingent
 
 ## Why it matters
 
-The highest tier that trips wins. A lower tier that trips later, or never alone, is skipped: the role escalates or aborts
-before it has tried to recover by itself.
+The highest tier that trips takes precedence. A lower tier that trips later, or never alone, is skipped: the role
+escalates or aborts before it has tried to recover by itself.
 
 ## Example
 
@@ -30,8 +30,8 @@ before it has tried to recover by itself.
 
 ## Known limits
 
-Limits are compared only if one comparison of a name with a number makes the whole trigger true. `max` counts as the
-role's own number. The same limit in two tiers is reported only if the lower tier can then never be entered.
+Limits are compared only if one comparison of a name with a number makes the whole trigger true. `max` stands for the
+role's own limit. The same limit in two tiers is reported only if the lower tier can then never be entered.
 
 ## Since
 
@@ -56,12 +56,12 @@ from orgkernel.runtime.triggers import TriggerTree, find_names, render_number
 
 
 class _Disorder(NamedTuple):
-    """Two triggers by their numbers, lowest tier first: the one to fix, and the one it is compared with."""
+    """Two triggers by position, lowest tier first: the one to fix, and the one it is compared with."""
 
     at: int
     other: int
     name: str = ""
-    """The name both compare; empty if the tier `at` can never be entered because of `other`."""
+    """The name that both compare. Empty if the tier `at` can never be entered because of `other`."""
     here: float = 0
     there: float = 0
 
@@ -75,8 +75,8 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             trigger, other = triggers[disorder.at], triggers[disorder.other]
             if disorder.name:
                 message = (
-                    f"{trigger.name_in(post)} trips at {quote(disorder.name)} {_number(disorder.here)}, "
-                    f"before the {other.tier} trigger at {_number(disorder.there)}"
+                    f"{trigger.name_in(post)} trips at {quote(disorder.name)} {_render_number(disorder.here)}, "
+                    f"before the {other.tier} trigger at {_render_number(disorder.there)}"
                 )
                 help = f"give the {trigger.tier} tier the higher limit"
             else:
@@ -105,7 +105,7 @@ def _find_disorder(texts: tuple[str, ...], limit: int) -> Iterator[_Disorder]:
     for lower in read:
         if lower not in overtaken:
             later = [higher for higher in read if higher > lower]
-            above = (higher for higher in later if _holds_only_where(texts[lower], texts[higher], limit))
+            above = (higher for higher in later if _proves_implication(texts[lower], texts[higher], limit))
             yield from (_Disorder(lower, higher) for higher in islice(above, 1))
 
 
@@ -116,7 +116,7 @@ class _Reading(NamedTuple):
     limits: Mapping[str, float]
     """The lowest value of a name that makes it true, for names that do so by themselves."""
     is_limits: bool
-    """Whether it is nothing but such limits and flags, joined by OR."""
+    """Whether the trigger consists only of such limits and flags, joined by OR."""
     names: frozenset[str]
 
 
@@ -133,17 +133,17 @@ def _read(text: str, limit: int) -> _Reading | None:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _holds_only_where(lower: str, higher: str, limit: int) -> bool:
+def _proves_implication(lower: str, higher: str, limit: int) -> bool:
     """Whether it can be proven that one trigger is never true without the other."""
     one, other = _read(lower, limit), _read(higher, limit)
     if one is None or other is None or one.names.isdisjoint(other.names):
         return False  # neither is constant, so nothing of the one follows from the other
     if other.is_limits and any(other.limits.get(name, math.inf) > here for name, here in one.limits.items()):
-        return False  # there the one holds and the other does not yet
+        return False  # at that value, the one is true and the other is not yet
     return is_implied(other.tree, one.tree, limit)
 
 
-def _number(value: float) -> str:
+def _render_number(value: float) -> str:
     return render_number(int(value) if float(value).is_integer() else value)
 
 

@@ -7,8 +7,8 @@ includes the person or organization outside to which the top reports.
 
 ## Why it matters
 
-Escalation hands the task to a role that is responsible for the failing one. A role beside or below it has neither the
-authority to change the order nor the duty to read the report.
+Escalation hands the task to a role that is responsible for the failing one. A role next to or below it has neither
+the authority to change the order nor the duty to read the report.
 
 ## Example
 
@@ -31,8 +31,8 @@ authority to change the order nor the duty to read the report.
 ## Known limits
 
 Nothing is reported while the chain of command itself is broken, because other rules report that: a superior is not
-declared, has no profile or could not be read, or the chain is a cycle. If the top of the chain reports to nobody, every id
-outside the organization counts as above it. An `escalate_to` on `primary` is never read and not checked.
+declared, has no profile or could not be read, or the chain is a cycle. If the top of the chain has no superior, every
+id outside the organization is treated as above it. An `escalate_to` on `primary` is never read and not checked.
 
 ## Since
 
@@ -67,16 +67,16 @@ def check(view: OrgView) -> Iterator[Finding]:
             what = f"a role of organization {quote(others[0])}" if others else "which is not declared"
             help = did_you_mean(target, (*superiors, *view.roles))
             yield Finding(edge.place, f"{says}, {what}", help, f"role:{role_id}")
-        elif top in view.external or (view.is_role(top) and view.superior_edge_of(top) is None):
+        elif top in view.external or (view.is_role(top) and view.get_superior_edge(top) is None):
             if top not in view.external and target in view.external:
                 continue
             what = "itself" if target == role_id else f"{quote(target)}, which is not a superior of the role"
             says = f"{edge.attribute} tier of role {quote(role_id)} escalates to {what}"
-            advice = _advice(view.records.posts[role_id], superiors)
+            advice = _build_help(view.records.posts[role_id], superiors)
             yield Finding(edge.place, says, advice, f"role:{role_id}")
 
 
-def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
+def _build_help(post: RolePost, superiors: tuple[str, ...]) -> str:
     if not superiors:
         return "leave `escalate_to` out; the role has no superior"
     where = f" under `overrides.{post.role_id}` of the organization" if post.shared_profile else ""

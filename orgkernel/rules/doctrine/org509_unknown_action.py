@@ -7,8 +7,8 @@ superior, a tier with the action `escalate` has an `escalate_to`.
 
 ## Why it matters
 
-A runtime ignores an action it does not know, so the tier is entered and nothing happens. If an escalation names nobody,
-each runtime decides for itself whom to tell.
+A runtime ignores an action it does not know, so the tier is entered and nothing happens. If an escalation names no
+role, each runtime decides for itself whom to inform.
 
 ## Example
 
@@ -51,7 +51,7 @@ from orgkernel.runtime.tiers import ACTIONS, ESCALATE
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tiers with an unknown action, and escalations to nobody."""
+    """Find tiers with an unknown action, and escalations without a target."""
     for post in view.posts:
         for name, tier in list_tiers(post.profile):
             if not tier.action:

@@ -1,6 +1,6 @@
 """The triggers of a post's PACE tiers, parsed once per text, for the doctrine rules.
 
-A trigger on `primary` is not among them, because nothing reads it (ORG508).
+A trigger on `primary` is not included, because it is never read (ORG508).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TierTrigger(NamedTuple):
     parsed: ParsedTrigger
 
     def place(self, post: RolePost, offset: int = 0) -> Place:
-        """Where a character of the trigger is written."""
+        """The place of a character of the trigger."""
         return post.locate_within(offset, "pace_plan", self.tier, "trigger")
 
     def name_in(self, post: RolePost) -> str:
@@ -64,7 +64,7 @@ def find_triggers(posts: Iterable[RolePost]) -> Iterator[tuple[RolePost, TierTri
 
 @lru_cache(maxsize=REMEMBERED)
 def read_trigger(text: str) -> ParsedTrigger:
-    """A trigger's text, read once."""
+    """Parse the text of a trigger, once per text."""
     return parse_trigger(text)
 
 

@@ -1,18 +1,19 @@
-"""What a trigger can do over all values that its names can have, for the doctrine rules.
+"""Proves properties of a trigger over all values that its names can have, for the doctrine rules.
 
-`find_vacuous` proves that a trigger can never be true, or never be false; `thresholds` says where single comparisons trip,
-so that a rule can tell that contingent trips before alternate.
+`find_vacuous` proves that a trigger can never be true, or never be false. `find_thresholds` returns the values at
+which single comparisons trip, so a rule can detect that contingent trips before alternate.
 
 Method: bounds of each name (`names.py`), interval arithmetic, and for joined conditions the values that remain for each
 single name. A claim of "never" or "always" is a proof for values within the bounds; None is not a proof of the opposite.
 
 Bounds are computed with the float operations the runtime uses. Rounding is monotone, so they never exclude a value
-that evaluation can produce; they may include more than it can (a name used twice counts as two independent values).
+that evaluation can produce; they can include values that it cannot produce (a name used twice is treated as two
+independent values).
 
 Known limits; each can only miss a proof, never claim a wrong one:
 
 - Relations between names are not used (`consecutive_tool_failures` cannot exceed `total_tool_failures`).
-- A name used twice in one comparison counts as two values (`context_fill > context_fill`).
+- A name used twice in one comparison is treated as two values (`context_fill > context_fill`).
 - Only a bare name compared with a constant narrows the name (`context_fill * 2 > 1` does not).
 - Branches of two different ORs under one AND are not multiplied out.
 - `max` is a constant only when `max_turns` is given.
@@ -35,7 +36,7 @@ MIRRORED: Final = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "==": "==", "!=":
 
 
 class Interval(NamedTuple):
-    """Every value an expression can take lies between `low` and `high`, both included."""
+    """The range of an expression: every value is between `low` and `high`, both included."""
 
     low: float
     high: float
@@ -46,7 +47,7 @@ EVERYTHING: Final = Interval(-math.inf, math.inf)
 
 @lru_cache(256)
 def find_bounds(name: str, max_turns: int | None) -> Interval:
-    """The values a name can take; `max` is one value once the role is known."""
+    """The range of a name. `max` is one value once the role is known."""
     if name == "max" and max_turns is not None:
         return Interval(max_turns, max_turns)
     entry = NAMES.get(name)
@@ -54,7 +55,7 @@ def find_bounds(name: str, max_turns: int | None) -> Interval:
 
 
 def find_interval(tree: TriggerTree, max_turns: int | None) -> Interval | None:
-    """Bounds of a number's tree; None when it never has a value (it divides by zero)."""
+    """The range of a number's tree. None if it never has a value, because it divides by zero."""
     kind = tree[0]
     if kind == "number":
         return Interval(tree[1], tree[1])
@@ -86,7 +87,8 @@ def _multiply(left: float, right: float) -> float:
 
 def _get_span(corners: list[float]) -> Interval:
     known = [corner for corner in corners if not math.isnan(corner)]
-    # A corner without a value (infinity minus or over infinity) tells nothing; the others may not enclose it.
+    # A corner without a value (infinity minus or over infinity) proves nothing, and the other corners might not
+    # enclose the range.
     return Interval(min(known), max(known)) if len(known) == len(corners) else EVERYTHING
 
 
@@ -166,9 +168,10 @@ def find_vacuous(tree: TriggerTree, max_turns: int | None = None) -> Vacuous | N
 
 
 def is_free(tree: TriggerTree, max_turns: int | None = None) -> bool:
-    """Whether no part of a trigger can be constant: no name comes twice, and each comparison can be both true and false.
+    """Whether no part of a trigger can be constant: no name occurs twice, and each comparison can be both true and
+    false.
 
-    Nearly all triggers are such, and it takes a fifth of the time of proving nothing by `find_vacuous`.
+    Nearly all triggers are free, and this check takes a fifth of the time of `find_vacuous`.
     """
     names: set[str] = set()
     pending = [tree]
@@ -188,7 +191,7 @@ def is_free(tree: TriggerTree, max_turns: int | None = None) -> bool:
 
 
 def is_implied(tree: TriggerTree, by: TriggerTree, max_turns: int | None = None) -> bool:
-    """Whether it is proven that a trigger holds wherever another one does; neither may be constant."""
+    """Whether it is proven that a trigger is true whenever another one is. Neither may be constant."""
     return _prove_impossible(["and", by, ["not", tree]], True, (), max_turns) is not None
 
 
@@ -244,7 +247,7 @@ def _find_limit(tree: TriggerTree, wanted: bool, max_turns: int | None) -> Limit
 def _prove_impossible(
     tree: TriggerTree, wanted: bool, given: tuple[_Literal, ...], max_turns: int | None
 ) -> tuple[_Literal, ...] | None:
-    """The literals that keep a condition from being `wanted` while all of `given` hold; None if nothing does."""
+    """The literals that keep a condition from being `wanted` while all of `given` are true. None if nothing does."""
     parts = list(_split(tree, wanted, "and", max_turns))
     literals = given + tuple(part for part in parts if isinstance(part, _Literal))
     blamed = _find_contradiction(literals, max_turns)
@@ -262,7 +265,7 @@ def _prove_impossible(
 
 
 def _find_contradiction(literals: tuple[_Literal, ...], max_turns: int | None) -> tuple[_Literal, ...] | None:
-    """One literal that cannot hold, else two, else all of one name that cannot hold together."""
+    """One literal that cannot be true, else two, else all of one name that cannot be true together."""
     for literal in literals:
         if not _can_hold(literal, max_turns):
             return (literal,)

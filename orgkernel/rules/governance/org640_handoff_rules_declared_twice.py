@@ -7,7 +7,8 @@ place: in the organization, or in its governance document.
 
 ## Why it matters
 
-The governance document counts. What the organization declares has no effect, although it reads as if it had.
+The governance document takes precedence. The values in the organization have no effect, although they look as if they
+did.
 
 ## Example
 
@@ -23,7 +24,7 @@ limits: {max_children: 9}
 
 ## Known limits
 
-Other limits of the organization, such as `span_of_control`, stay where they are.
+Other limits of the organization, such as `span_of_control`, are not replaced.
 
 ## Since
 
@@ -42,13 +43,13 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """What the governance document replaces."""
+    """Find fields that the governance document replaces."""
     records = view.records
     document = records.document
     routes = [("layers",), ("dispatch_edges",), *(("limits", name) for name in LIMITS)]
     for route in routes:
         section, *rest = route
-        if document.has(*route) and records.declaring(section, *rest) is not document:
+        if document.has(*route) and records.get_declaring_document(section, *rest) is not document:
             field_name = quote(".".join(route))
             yield Finding(
                 document.place(*route, key=True),

@@ -24,7 +24,7 @@ layers:
 
 ## Known limits
 
-A role that a file seems to declare which cannot be read is not reported.
+A role that appears to be declared in a file that cannot be read is not reported.
 
 ## Since
 
@@ -43,7 +43,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles that are not there."""
+    """Find roles that do not exist in the organization."""
     records = view.records
     governance, document = read_governance(records.governance), records.governance
     if governance is None or document is None:

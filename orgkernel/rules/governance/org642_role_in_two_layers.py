@@ -27,7 +27,7 @@ layers:
 
 ## Known limits
 
-The first layer that lists the role counts.
+The first layer that lists the role is used.
 
 ## Since
 
@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Second layers of roles."""
+    """Find roles in a second layer."""
     records = view.records
     governance, document = read_governance(records.governance), records.governance
     if governance is None or document is None:

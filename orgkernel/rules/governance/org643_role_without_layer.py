@@ -44,7 +44,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles that no edge reaches."""
+    """Find roles without a layer."""
     records = view.records
     governance = read_governance(records.governance)
     if governance is None or not governance.layers:
@@ -52,7 +52,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for post in records.posts.values():
         if post.profile.layer is None:
             yield Finding(
-                view.place_of(post.role_id),
+                view.get_place(post.role_id),
                 f"role {quote(post.role_id)} is not in any layer, so no role can hand work to it",
                 "list it under `layers` of the governance document",
                 f"role:{post.role_id}",

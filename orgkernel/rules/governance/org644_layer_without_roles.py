@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Layers that nobody is in."""
+    """Find layers without roles."""
     records = view.records
     governance, document = read_governance(records.governance), records.governance
     if governance is None or document is None:

@@ -6,7 +6,7 @@ At least one role of the layer that an edge leads from has a `position` other th
 
 ## Why it matters
 
-A worker never hands work down, so nobody can use the edge.
+A worker never hands work down, so no role can use the edge.
 
 ## Example
 
@@ -52,7 +52,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if roles and all(each.position == "worker" for each in roles):
             yield Finding(
                 document.place("dispatch_edges", number, "from"),
-                f"a hand-off edge leads from layer {quote(edge.source)}, in which everybody is a worker",
+                f"a hand-off edge leads from layer {quote(edge.source)}, in which every role is a worker",
                 "remove the edge, or give a role of the layer another `position`",
                 f"organization:{view.org_id}",
             )

@@ -7,7 +7,8 @@ has a declared right to hand work to it (`handoff.may_to`, `handoff.may_from`).
 
 ## Why it matters
 
-An edge opens a way and gives no right. Without a right, everything that the edge reads as allowing is refused.
+An edge only permits a path between layers. Every dispatch along it is still refused, unless a role has the right to
+dispatch the receiver.
 
 ## Example
 
@@ -45,13 +46,13 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Edges that nobody has a right for."""
+    """Find edges that no role has a right to use."""
     records = view.records
     document = records.governance
     if document is None or not document.has("dispatch_edges") or records.without_profile or records.excused:
         return
     for number, edge in enumerate(records.organization.dispatch_edges):
-        sources, targets = _roles(view, edge.source), _roles(view, edge.target)
+        sources, targets = _list_roles(view, edge.source), _list_roles(view, edge.target)
         able = [each for each in sources if records.posts[each].profile.position != "worker"]
         if able and targets and not any(_has_right(view, one, other) for one in able for other in targets):
             yield Finding(
@@ -62,7 +63,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-def _roles(view: OrgView, layer: str) -> list[str]:
+def _list_roles(view: OrgView, layer: str) -> list[str]:
     return [post.role_id for post in view.records.posts.values() if post.profile.layer == layer]
 
 

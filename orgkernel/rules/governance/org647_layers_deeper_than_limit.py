@@ -2,8 +2,8 @@
 
 ## What it checks
 
-The longest way along the edges of the governance document, from a layer that no edge leads to, has no more edges than
-`max_spawn_depth`.
+The longest path along the edges of the governance document, from a layer that no edge leads to, has no more edges
+than `max_spawn_depth`.
 
 ## Why it matters
 
@@ -23,7 +23,7 @@ limits: {max_spawn_depth: 2}
 
 ## Known limits
 
-If the edges form a cycle, nothing is reported: then no way has a length.
+If the edges form a cycle, nothing is reported, because then no longest path exists.
 
 ## Since
 
@@ -42,7 +42,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """The longest way, if it is too long."""
+    """Report the longest path if it exceeds the limit."""
     records = view.records
     if records.governance is None or not records.organization.dispatch_edges:
         return
@@ -56,9 +56,9 @@ def check(view: OrgView) -> Iterator[Finding]:
         return
     limit = records.organization.limits.max_spawn_depth
     if len(way) - 1 > limit:
-        document = records.declaring("limits", "max_spawn_depth")
+        document = records.get_declaring_document("limits", "max_spawn_depth")
         is_written = document.has("limits", "max_spawn_depth")
-        place = document.place("limits", "max_spawn_depth") if is_written else records.place_of_edges
+        place = document.place("limits", "max_spawn_depth") if is_written else records.locate_edges
         yield Finding(
             place,
             f"the path {quote(' > '.join(way))} takes {len(way) - 1} hand-offs, and `max_spawn_depth` is {limit}",
@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _find_longest_way(before: Mapping[str, set[str]]) -> tuple[str, ...]:
-    """Raises `CycleError` where the edges form a cycle."""
+    """The longest path. Raises `CycleError` if the edges form a cycle."""
     longest: dict[str, tuple[str, ...]] = {}
     for layer in TopologicalSorter(before).static_order():
         ways = [longest[each] for each in sorted(before[layer])]

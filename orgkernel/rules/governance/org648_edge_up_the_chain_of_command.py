@@ -6,7 +6,7 @@ No edge of the governance document leads from the layer of a role to the layer o
 
 ## Why it matters
 
-Work goes down the chain of command and reports go up. Whoever is commanded reaches a superior by escalating.
+Work goes down the chain of command and reports go up. A subordinate reaches a superior by escalating.
 
 ## Example
 

@@ -6,7 +6,7 @@ No two edges of the governance document have the same `from` and the same `to`.
 
 ## Why it matters
 
-Only the first one counts. What the second one requires is required of nobody.
+Only the first one is used. The requirements of the second one are never enforced.
 
 ## Example
 

@@ -7,8 +7,8 @@ Gates under `gates` of an edge and under `unlocked_with_gate` are declared under
 
 ## Why it matters
 
-A brief can name only declared gates, so what waits for another one stays closed. An unknown operation allows nothing, and
-a mode for an unknown layer demands nothing.
+A brief can name only declared gates, so an edge or a sacred scope that requires another gate stays closed. An unknown
+operation authorizes nothing, and a mode for an unknown layer has no effect.
 
 ## Example
 
@@ -46,7 +46,7 @@ from orgkernel.shell.verdict import CATALOG
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Words that mean nothing."""
+    """Find undeclared gates, layers and operations."""
     governance, document = read_governance(view.records.governance), view.records.governance
     if governance is None or document is None:
         return
@@ -70,7 +70,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _iterate_gates(governance: Governance) -> Iterator[tuple[str, tuple[RouteStep, ...]]]:
-    """Each gate that is named, and where."""
+    """All named gates, with their routes."""
     for number, edge in enumerate(governance.dispatch_edges):
         for place, gate in enumerate(edge.gates):
             yield gate, ("dispatch_edges", number, "gates", place)

@@ -2,12 +2,14 @@
 
 ## What it checks
 
-Every sacred scope has at least one path, and each can be compared: it is relative to the workspace or lies in it, and has no
-home folder, variable or alternatives.
+Every sacred scope has at least one path, and each path can be compared with the files of a brief. Such a path is
+relative, or absolute and inside the workspace. It contains no home folder (`~`), variable (`$NAME`) or alternatives
+(`{a,b}`).
 
 ## Why it matters
 
-A path that cannot be compared is never found in a brief by name. Every brief that owns files is then told to spare the scope.
+orgkernel cannot tell whether a brief owns a file below such a path, so it does not refuse the brief. Instead, every
+brief that owns files gets the obligation to leave the scope unchanged.
 
 ## Example
 
@@ -25,7 +27,7 @@ sacred_scopes:
 
 ## Known limits
 
-Whether such files exist is not known here.
+The rule does not check whether such files exist.
 
 ## Since
 
@@ -45,7 +47,7 @@ from orgkernel.runtime.paths import ANYWHERE, is_glob_inside
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Scopes and paths that protect nothing."""
+    """Find sacred scopes and paths without effect."""
     governance, document = read_governance(view.records.governance), view.records.governance
     if governance is None or document is None:
         return

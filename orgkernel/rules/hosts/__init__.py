@@ -1,1 +1,1 @@
-"""Rules about agents of other hosts, read where they are (ORG750 to ORG789)."""
+"""Rules about agents of other hosts, which are read in place (ORG750 to ORG789)."""

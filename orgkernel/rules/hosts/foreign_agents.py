@@ -1,4 +1,4 @@
-"""What rules about agents in the formats of others ask: the words of an agent's file, as they are written."""
+"""Shared code of the rules about agents in other formats: the original words of an agent's file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BUILT_IN_AGENTS = frozenset(
         "claude-code-guide",
     }
 )
-"""Agents that Claude Code brings along."""
+"""Agents that come with Claude Code."""
 _CHOOSING = frozenset({CLAUDE_CODE, COPILOT})
 # Tools that start other agents, as hosts call them.
 _STARTING = frozenset({"Agent", "Task", "agent", "runSubagent", "agent/runSubagent"})
@@ -43,26 +43,26 @@ _FIELDS = ("tools", "disallowedTools")
 
 
 class Delegates(NamedTuple):
-    """Whom an agent may hand tasks to, as the fields of its file say."""
+    """The agents to which an agent may hand tasks, according to the fields of its file."""
 
     named: tuple[tuple[str, int, str], ...]
     """Field, position in it, and name of an agent."""
     anyone: bool
     """Whether a field allows every agent."""
     taken: tuple[tuple[str, int, str], ...]
-    """Names that a field takes away."""
+    """Names that a field excludes."""
 
     @property
     def is_limited(self) -> bool:
-        """Whether only those that are named may be started."""
+        """Whether only named agents may be started."""
         return bool(self.named) and not self.anyone
 
 
 _NOBODY = Delegates((), False, ())
 
 
-def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:
-    """The roles of an organization that were read from a format of others, perhaps one of some; none of ours."""
+def iterate_agents(view: OrgView, *formats: str) -> Iterator[RolePost]:
+    """The roles of an organization that were read from another format, optionally only from some formats."""
     for post in view.records.posts.values():
         format = post.document.format
         if format and (not formats or format in formats):
@@ -72,7 +72,9 @@ def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:
 def list_documents_of_kind(
     view: OrgView, kind: str, *formats: str
 ) -> Iterator[tuple[SourceDocument, Mapping[str, Sequence[str]]]]:
-    """The catalogs of one kind that files of others became, perhaps of some formats, each with the words of its file."""
+    """The catalogs of one kind from files in other formats, optionally only from some formats, each with the words of
+    its file.
+    """
     for document in view.records.catalogs:
         if document.kind != kind or not document.format or document.context:
             continue
@@ -80,37 +82,37 @@ def list_documents_of_kind(
             yield document, get_list_words(document)
 
 
-def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:
-    """Field to the words of its list, for the lists that the file of an agent writes."""
+def get_written_words(post: RolePost) -> Mapping[str, Sequence[str]]:
+    """The words of each list in an agent's file, keyed by field."""
     return get_list_words(post.document)
 
 
 def is_chosen_by_description(post: RolePost) -> bool:
-    """Whether the host of an agent gives it tasks by its description, and every tool where its file lists none."""
+    """Whether the host of an agent chooses it by its description, and gives it every tool if its file lists none."""
     return post.document.format in _CHOOSING
 
 
 def list_texts(
     view: OrgView, post: RolePost
 ) -> Iterator[tuple[Definition[StandingOrder], Sequence[TextReference]]]:
-    """The texts of an agent, each with what it refers to."""
+    """The texts of an agent, each with its references."""
     for order in view.records.orders.get(("role", post.role_id), ()):
         if order.document.format:
             yield order, get_references(order.document)
 
 
 def find_missing(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequence[TextReference]]]:
-    """Texts that refer to what is not there: the document, whose text it is, its subject, and these references."""
-    for post in agents_of(view):
+    """Texts with missing references: the document, the owner of the text, its subject, and the references."""
+    for post in iterate_agents(view):
         for order in view.records.orders.get(("role", post.role_id), ()):
-            if references := _missing(order.document):
+            if references := _find_missing(order.document):
                 yield order.document, f"agent {quote(post.profile.name)}", f"role:{post.role_id}", references
     for name, skill in view.records.cognitive_skills.items():
-        if references := _missing(skill.document):
+        if references := _find_missing(skill.document):
             yield skill.document, f"skill {quote(name)}", f"cognitive_skill:{name}", references
 
 
-def _missing(document: SourceDocument) -> list[TextReference]:
+def _find_missing(document: SourceDocument) -> list[TextReference]:
     if not document.format:
         return []
     kept: Sequence[Any] = get_list_words(document).get(MISSING, ())
@@ -118,8 +120,8 @@ def _missing(document: SourceDocument) -> list[TextReference]:
 
 
 def has_tool(post: RolePost, tool: str) -> bool:
-    """Whether an agent has a tool, or a part of it; also where the answer is not known."""
-    words = words_of(post)
+    """Whether an agent has a tool, or part of it. True if the answer is not known."""
+    words = get_written_words(post)
     if "tools" not in words or EVERY in words["tools"]:
         return all(word.strip() != tool for word in words.get("disallowedTools", ()))
     other = {"Task": "Agent", "Agent": "Task"}.get(tool, tool)
@@ -128,8 +130,8 @@ def has_tool(post: RolePost, tool: str) -> bool:
 
 
 def get_delegates(post: RolePost) -> Delegates:
-    """Whom an agent may hand tasks to by its `agents`, and by `Agent(NAME)` among its tools."""
-    words = words_of(post)
+    """The agents to which an agent may hand tasks, according to its `agents` and to `Agent(NAME)` among its tools."""
+    words = get_written_words(post)
     if "agents" not in words and not any(
         word.startswith(_STARTS) for field in _FIELDS for word in words.get(field, ())
     ):

@@ -1,13 +1,14 @@
-"""An agent has every tool because its file does not say which.
+"""An agent has every tool because its file does not list any.
 
 ## What it checks
 
-An agent of Claude Code or Copilot lists its `tools`, or takes some away by `disallowedTools`.
+An agent of Claude Code or Copilot lists its `tools`, or excludes some under `disallowedTools`.
 
 ## Why it matters
 
-Without either, the agent has every tool there is, also those of MCP servers that are added later. A reviewer that only has
-to read may then write, run commands and start other agents. Whether that was meant, nobody can see.
+If both are missing, the agent has every tool, including tools of MCP servers that are added later. A reviewer that
+only has to read may then write, run commands and start other agents. A reader of the file cannot tell whether that
+was intended.
 
 ## Example
 
@@ -30,8 +31,8 @@ tools: Read, Grep, Glob
 
 ## Known limits
 
-It is only information, because leaving `tools` out is how these hosts say "all", and some agents need all. Write
-`tools: "*"` to say so. A list that names every tool is not reported.
+It is only information, because omitting `tools` means "all" to these hosts, and some agents need all tools. Write
+`tools: "*"` to state that explicitly. A list that names every tool is not reported.
 
 ## Since
 
@@ -45,14 +46,17 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import is_chosen_by_description, words_of
+from orgkernel.rules.hosts.foreign_agents import get_written_words, is_chosen_by_description
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """Agents whose tools nothing limits."""
+    """Find agents whose tools are not limited."""
     for post in posts:
-        if is_chosen_by_description(post) and not words_of(post).keys() & {"tools", "disallowedTools"}:
+        if is_chosen_by_description(post) and not get_written_words(post).keys() & {
+            "tools",
+            "disallowedTools",
+        }:
             yield Finding(
                 post.document.place("name"),
                 f"agent {quote(post.profile.name)} has every tool, because its file does not list `tools`",

@@ -1,4 +1,4 @@
-"""Two agents have the same description, so that nobody can tell which of them to choose.
+"""Two agents have the same description, so a host cannot tell which of them to choose.
 
 ## What it checks
 
@@ -6,8 +6,8 @@ The descriptions of two agents differ in more than a few words.
 
 ## Why it matters
 
-The description is all that hosts read when they hand a task to an agent. Of two agents that say the same, one is chosen by
-accident, and the other is never asked.
+The description is all that hosts read when they hand a task to an agent. If two agents have the same description, the
+host picks one at random and never uses the other.
 
 ## Example
 
@@ -38,9 +38,9 @@ description: Reviews changes of web pages for accessibility. Use after a templat
 
 ## Known limits
 
-Descriptions are compared by their words, without their order. From nine words in ten that both have, they count as the
-same. Descriptions of fewer than three words are compared as a whole. In our own documents roles are chosen by domains and
-examples, which ORG306 and ORG316 compare.
+Descriptions are compared by their words, without their order. Descriptions that share at least nine of ten words are
+treated as the same. Descriptions of fewer than three words are compared as a whole. Roles in orgkernel documents are
+chosen by domains and examples, which ORG306 and ORG316 compare.
 
 ## Since
 
@@ -56,7 +56,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import agents_of
+from orgkernel.rules.hosts.foreign_agents import iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -66,9 +66,9 @@ _FEWEST = 3
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Each agent whose description an earlier one has as well, once."""
+    """Find agents with the description of an earlier agent, each once."""
     words = [
-        (post, frozenset(_WORD.findall(post.profile.description.casefold()))) for post in agents_of(view)
+        (post, frozenset(_WORD.findall(post.profile.description.casefold()))) for post in iterate_agents(view)
     ]
     count = Counter(word for _, those in words for word in those)
     exact: dict[frozenset[str], RolePost] = {}
@@ -109,7 +109,7 @@ def _find_nearly_same(
 
 
 def _find_rarest(those: frozenset[str], count: Counter[str]) -> list[str]:
-    """So many of the rarest words that two descriptions which share enough words share one of these."""
+    """The rarest words of a description. Any two descriptions that share enough words share one of these."""
     ordered = sorted(those, key=lambda word: (count[word], word))
     return ordered[: len(ordered) - int(_SHARED * len(ordered)) + 1]
 

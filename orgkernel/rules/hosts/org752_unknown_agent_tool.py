@@ -7,8 +7,8 @@ without `tools` lists them) or begins with `mcp__`.
 
 ## Why it matters
 
-Claude Code ignores a name that it does not know. In `tools`, the agent lacks the tool without a word. In
-`disallowedTools`, it keeps the tool that it should not have.
+Claude Code ignores a name that it does not know. If the name is in `tools`, the agent silently lacks the tool. If it
+is in `disallowedTools`, the agent keeps a tool that it should not have.
 
 ## Example
 
@@ -32,8 +32,8 @@ tools: Read, Grep
 
 ## Known limits
 
-It is a warning and no error, because Claude Code may be newer than the list of its tools that comes with orgkernel. Names
-are compared as they are written: `read` is no tool. The name of an MCP server is checked by ORG753.
+It is only a warning, because Claude Code can be newer than the list of its tools that comes with orgkernel. Names are
+case-sensitive: `read` is not a tool. ORG753 checks the names of MCP servers.
 
 ## Since
 
@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _EVERY = "*"
@@ -56,11 +56,11 @@ _VERB = {"tools": "lists", "disallowedTools": "takes away"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of tools that there are not."""
+    """Find names of unknown tools."""
     tools = view.records.tools
     own = [tool for tool in tools if not tool.startswith(MCP)]
-    for post in agents_of(view, CLAUDE_CODE):
-        words = words_of(post)
+    for post in iterate_agents(view, CLAUDE_CODE):
+        words = get_written_words(post)
         for field, verb in _VERB.items():
             for number, word in enumerate(words.get(field, ())):
                 name = word.partition("(")[0].strip()

@@ -1,4 +1,4 @@
-"""An agent names a tool of an MCP server that nothing declares here.
+"""An agent names a tool of an MCP server that is not declared here.
 
 ## What it checks
 
@@ -7,7 +7,7 @@ The server in `mcp__SERVER__TOOL` is declared in the `.mcp.json` of the project 
 
 ## Why it matters
 
-On a machine without that server the agent lacks the tool without a word. Here, nobody has the tool.
+On a machine without that server, the agent silently lacks the tool. In orgkernel, no role has the tool.
 
 ## Example
 
@@ -31,9 +31,9 @@ tools: Read, mcp__github__list_issues
 
 ## Known limits
 
-It is only information, because users may declare servers in settings of their own, which are not read. Each server is
-reported once for each agent. Which tools a server has, no file says, so the rest of the name is not checked. Servers of
-installed plugins (`mcp__plugin_…`) are not checked, and nothing is said while `.mcp.json` could not be read.
+It is only information, because users can declare servers in their own settings, which are not read. Each server is
+reported once for each agent. No file lists the tools of a server, so the rest of the name is not checked. Servers of
+installed plugins (`mcp__plugin_…`) are not checked, and nothing is reported while `.mcp.json` cannot be read.
 
 ## Since
 
@@ -48,20 +48,20 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _OF_PLUGINS = f"{MCP}plugin_"
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Servers that agents count on."""
+    """Find undeclared servers that agents use."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return
     servers = {each.removeprefix(MCP) for each in tools if get_server_tool_id_of(each) == each}
-    for post in agents_of(view, CLAUDE_CODE):
-        words, server_names = words_of(post), set()
+    for post in iterate_agents(view, CLAUDE_CODE):
+        words, server_names = get_written_words(post), set()
         for field in ("tools", "disallowedTools"):
             for number, word in enumerate(words.get(field, ())):
                 server = get_server_tool_id_of(word)

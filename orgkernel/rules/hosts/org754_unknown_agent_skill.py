@@ -1,4 +1,4 @@
-"""An agent loads a skill that is not there.
+"""An agent loads a skill that does not exist.
 
 ## What it checks
 
@@ -7,7 +7,7 @@ or plugin.
 
 ## Why it matters
 
-The agent starts without the instructions that its author counts on, and nothing says so.
+The agent starts without the instructions that its author relies on, and no host reports it.
 
 ## Example
 
@@ -31,8 +31,9 @@ skills: release
 
 ## Known limits
 
-A skill that users keep in settings of their own is not seen; suppress the finding with the reason. Names with a plugin in
-front (`plugin:skill`) are not checked, and neither is anything in a folder of agents alone, which has no skills.
+Skills in a user's own settings are not read. If the skill is there, suppress the finding with the reason. Names with
+a plugin prefix (`plugin:skill`) are not checked. A folder that contains only agents is not checked either, because it
+has no skills.
 
 ## Since
 
@@ -46,17 +47,17 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of skills that there are not."""
+    """Find names of unknown skills."""
     skills = view.records.cognitive_skills
     if "cognitive_skill" in view.records.incomplete:
         return
-    for post in agents_of(view, CLAUDE_CODE):
-        for number, word in enumerate(words_of(post).get("skills", ())):
+    for post in iterate_agents(view, CLAUDE_CODE):
+        for number, word in enumerate(get_written_words(post).get("skills", ())):
             if word not in skills and ":" not in word:
                 yield Finding(
                     post.document.place("skills", number),

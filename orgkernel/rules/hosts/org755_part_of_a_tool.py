@@ -1,14 +1,16 @@
-"""An agent has, or lacks, a part of a tool, which orgkernel does not decide about.
+"""An agent has, or is denied, only part of a tool, which orgkernel cannot express.
 
 ## What it checks
 
-Names in `tools` and `disallowedTools` of a subagent have no argument, as in `Bash(git:*)`. Tools that write files may have
-paths, as in `Edit(docs/**)`, where all of them have the same ones and no other tool of the agent may write files.
+Names in `tools` and `disallowedTools` of a subagent have no argument such as in `Bash(git:*)`. There is one
+exception. Tools that write files may list paths, as in `Edit(docs/**)`, if all of them list the same paths and no
+other tool of the agent can write files.
 
 ## Why it matters
 
-orgkernel decides about whole tools of Claude Code, and about paths that an agent may write. What it cannot tell apart stays closed: in `tools`, the agent does not
-have the tool here at all, and in `disallowedTools`, it lacks all of it. Claude Code itself allows more.
+orgkernel decides about whole tools of Claude Code, and about paths that an agent may write. If a name has another
+argument, orgkernel treats the agent as not having the tool at all, under `tools` as well as under `disallowedTools`.
+Claude Code itself allows more.
 
 ## Example
 
@@ -32,8 +34,8 @@ tools: Read, Bash
 
 ## Known limits
 
-It is only information: such a file is right, and only answers about this tool are narrower than what Claude Code does. A
-tool that is listed without an argument as well is not reported.
+It is only information, because the file is correct. Only orgkernel's answers about this tool are stricter than Claude
+Code. A tool that is also listed without an argument is not reported.
 
 ## Since
 
@@ -47,7 +49,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, words_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SAYS = {
@@ -57,9 +59,9 @@ _SAYS = {
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """Tools with arguments."""
+    """Find tools with arguments."""
     for post in posts:
-        words = words_of(post) if post.document.format == CLAUDE_CODE else {}
+        words = get_written_words(post) if post.document.format == CLAUDE_CODE else {}
         for field, says in _SAYS.items():
             for number, word in enumerate(words.get(field, ())):
                 tool, has_argument, _ = word.partition("(")

@@ -2,13 +2,13 @@
 
 ## What it checks
 
-The description of an agent of Claude Code or Copilot has a word that tells an occasion, such as *when*, *after*, *use*, *for*,
-*before* or *proactively*.
+The description of an agent of Claude Code or Copilot contains a word that names an occasion, such as *when*, *after*,
+*use*, *for*, *before* or *proactively*.
 
 ## Why it matters
 
-These hosts hand a task to an agent by its description alone. One that only says what the agent is ("A Python expert.")
-leaves open whether this task is meant.
+These hosts hand a task to an agent by its description alone. A description that only names the agent ("A Python
+expert.") does not tell whether the agent fits a task.
 
 ## Example
 
@@ -30,8 +30,8 @@ description: Writes typed, tested Python. Use when a module is added or a Python
 
 ## Known limits
 
-It is a guess by words, and therefore only information. Descriptions in other alphabets are not judged. In our own documents
-`examples` and domains say when, so that roles there are not checked.
+The rule guesses from words, so it is only information. Descriptions in other alphabets are not checked. Roles in
+orgkernel documents are not checked, because their `examples` and domains state when to use them.
 
 ## Since
 
@@ -58,7 +58,7 @@ _OCCASION = lazy_pattern(
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """Descriptions without such a word."""
+    """Find descriptions without a word for an occasion."""
     for post in posts:
         if not is_chosen_by_description(post):
             continue

@@ -1,14 +1,14 @@
-"""The text of an agent refers to an agent that is not there.
+"""The text of an agent refers to an agent that does not exist.
 
 ## What it checks
 
-Agents that the text of an agent names are among those that were read. Named are `@agent-NAME`, the value of
-`subagent_type`, and a name in backticks or bold before the word *agent* or *subagent*. After *the*, a name
-with a hyphen counts without such marks if it is nearly the name of an agent.
+Every agent that the text of an agent names exists in the files that were read. A reference is `@agent-NAME`, the
+value of `subagent_type`, or a name in backticks or bold before the word *agent* or *subagent*. After *the*, a plain
+name with a hyphen is a reference too if it is similar to the name of an agent.
 
 ## Why it matters
 
-The reference is stale: somebody renamed or deleted the agent, and the call fails when it is made, in the middle of a task.
+The reference is stale because the agent was renamed or deleted. The call fails in the middle of a task.
 
 ## Example
 
@@ -24,9 +24,9 @@ When the code is written, ask the `test-runner` agent.
 
 ## Known limits
 
-Agents that Claude Code brings along (`general-purpose`, `Explore`, `Plan`) are known. Names with a plugin in front
-(`plugin:agent`) are not checked, and nothing is said while the file of an agent could not be read. An agent in the settings
-of a user is not seen; suppress the finding with the reason.
+Agents that come with Claude Code (`general-purpose`, `Explore`, `Plan`) are known. Names with a plugin prefix
+(`plugin:agent`) are not checked, and nothing is reported while the file of an agent cannot be read. Agents in a
+user's own settings are not read. If the agent is there, suppress the finding with the reason.
 
 ## Since
 
@@ -41,15 +41,15 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, ALMOST, CALL
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, list_texts
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """References in texts of agents, each name once for each text."""
+    """Find references to unknown agents, each name once per text."""
     if view.records.excused:
         return
-    posts = list(agents_of(view))
+    posts = list(iterate_agents(view))
     known = {name for post in posts for name in (post.profile.name, post.role_id)} | BUILT_IN_AGENTS
     for post in posts:
         for order, references in list_texts(view, post):

@@ -1,15 +1,16 @@
-"""A coordinator may change files itself, as the agents that it hands work to may.
+"""A coordinator may change files itself, like the agents that it hands work to.
 
 ## What it checks
 
-An agent that says in its name or description that it coordinates, orchestrates or delegates, and that may start other
-agents (`Agent` or `Task` among its tools, `agents`, or subordinates), does not list a tool that writes files when one of
-those agents has the same tool. Neither does it have one by omission if its text says that it never writes itself.
+The rule applies to agents whose name or description says that they coordinate, orchestrate or delegate, and that may
+start other agents (`Agent` or `Task` among their tools, `agents`, or subordinates). Such an agent does not list a
+tool that writes files if one of those agents has the same tool. If its text says that it never writes itself, it does
+not have such a tool by omission either.
 
 ## Why it matters
 
-A coordinator that can write does write: it takes the short way, and the work is done without the specialist, its rules and
-its review. Without the tool, it has to delegate.
+A coordinator that can write tends to do the work itself, without the specialist, its rules and its review. If it
+lacks the tool, it has to delegate.
 
 ## Example
 
@@ -35,8 +36,8 @@ tools: Agent, Read
 
 ## Known limits
 
-It is only information, because some coordinators write a plan or a report of their own. Tools that change files in other
-ways, as `Bash` can, are not counted, and texts in other languages than English are not understood.
+It is only information, because some coordinators write a plan or a report of their own. Tools that can change files
+in other ways, such as `Bash`, are ignored. Only English texts are understood.
 
 ## Since
 
@@ -52,7 +53,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates, list_texts, words_of
+from orgkernel.rules.hosts.foreign_agents import get_delegates, get_written_words, iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -68,8 +69,8 @@ _NEVER_WRITES = lazy_pattern(
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Coordinators with a tool that writes files, which somebody below them has."""
-    posts = list(agents_of(view))
+    """Find coordinators with a tool that writes files, if an agent below them has the same tool."""
+    posts = list(iterate_agents(view))
     writing = [
         tool
         for tool, each in view.records.tools.items()
@@ -78,7 +79,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for post in posts:
         if not _COORDINATES.search(f"{post.profile.name} {post.profile.description}"):
             continue
-        words = words_of(post)
+        words = get_written_words(post)
         below = _list_workers_below(view, post, posts)
         if not below or ("tools" not in words and not _does_never_write(view, post)):
             continue
@@ -99,11 +100,11 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _list_workers_below(view: OrgView, post: RolePost, posts: list[RolePost]) -> list[RolePost]:
-    """The agents that it may hand work to, which are no coordinators themselves."""
+    """The agents to which it may hand work and that are not coordinators themselves."""
     delegates = get_delegates(post)
     names = {name for _, _, name in delegates.named}
     subordinates = {edge.source for edge in view.list_subordinates(post.role_id)}
-    anyone = delegates.anyone or "tools" not in words_of(post)
+    anyone = delegates.anyone or "tools" not in get_written_words(post)
     agents = [
         each
         for each in posts
@@ -112,7 +113,7 @@ def _list_workers_below(view: OrgView, post: RolePost, posts: list[RolePost]) ->
         and not _COORDINATES.search(f"{each.profile.name} {each.profile.description}")
     ]
     # One that lists its tools shows best what is meant.
-    return sorted(agents, key=lambda each: "tools" not in words_of(each))
+    return sorted(agents, key=lambda each: "tools" not in get_written_words(each))
 
 
 def _does_never_write(view: OrgView, post: RolePost) -> bool:

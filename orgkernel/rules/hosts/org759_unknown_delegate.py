@@ -1,13 +1,14 @@
-"""A field of an agent allows it to start an agent that is not there.
+"""A field of an agent allows it to start an agent that does not exist.
 
 ## What it checks
 
-Every name under `agents`, and in `Agent(NAME)` or `Task(NAME)` among the tools, is the name of an agent that was read, or of
-one that the host brings along.
+Every name under `agents`, and in `Agent(NAME)` or `Task(NAME)` among the tools, is the name of an agent that was
+read, or of an agent that comes with the host.
 
 ## Why it matters
 
-The agent may start nobody of that name, and the host does not say so. Of a list with one name, nothing is left.
+The agent cannot start an agent of that name, and the host does not report it. If the list has only this name, the
+agent can start no one.
 
 ## Example
 
@@ -31,9 +32,9 @@ tools: Read, Agent(test-runner)
 
 ## Known limits
 
-It is a warning and no error, because an agent in the settings of a user is not seen. Names with a plugin in front
-(`plugin:agent`) are not checked, and nothing is said while the file of an agent could not be read. Names in the text of an
-agent are checked by ORG757.
+It is only a warning, because agents in a user's own settings are not read. Names with a plugin prefix
+(`plugin:agent`) are not checked, and nothing is reported while the file of an agent cannot be read. ORG757 checks
+names in the text of an agent.
 
 ## Since
 
@@ -47,15 +48,15 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, get_delegates
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, get_delegates, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of agents that there are not."""
+    """Find names of unknown agents."""
     if view.records.excused:
         return
-    posts = list(agents_of(view))
+    posts = list(iterate_agents(view))
     known = {post.profile.name for post in posts} | {post.role_id for post in posts}
     for post in posts:
         delegates = get_delegates(post)

@@ -2,12 +2,12 @@
 
 ## What it checks
 
-Where the fields of an agent limit whom it may start (`agents`, `Agent(NAME)` among its tools, or among those that are taken
-away), its text names no other agent.
+If the fields of an agent limit which agents it may start (`agents`, or `Agent(NAME)` among its allowed or disallowed
+tools), its text names no other agent.
 
 ## Why it matters
 
-The text tells the agent to hand work to somebody, and the host refuses the call in the middle of a task.
+The text tells the agent to hand work to another agent, and the host refuses the call in the middle of a task.
 
 ## Example
 
@@ -35,9 +35,9 @@ When the tests pass, start @agent-code-reviewer.
 
 ## Known limits
 
-It is a warning and no error, because a text may also speak of an agent without starting it. Agents without a tool that
-starts others are not checked: what they say of other agents is meant for whoever reads their answer. A sentence with *not*
-or *never* in front of the name is passed over.
+It is only a warning, because a text can mention an agent without starting it. Agents that have no tool to start
+others are not checked, because their text mentions agents only for the reader of their answer. Sentences with *not*
+or *never* before the name are ignored.
 
 ## Since
 
@@ -52,13 +52,13 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, CALL, is_denied
-from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates, list_texts
+from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of agents that there are, and that the fields do not allow."""
-    posts = list(agents_of(view))
+    """Find names of existing agents that the fields do not allow."""
+    posts = list(iterate_agents(view))
     known = {post.profile.name for post in posts}
     for post in posts:
         delegates = get_delegates(post)

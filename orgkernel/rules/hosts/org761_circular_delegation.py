@@ -1,4 +1,4 @@
-"""Agents may hand a task to one another in a circle.
+"""Agents may hand a task to one another in a cycle.
 
 ## What it checks
 
@@ -6,7 +6,7 @@ The names under `agents`, and in `Agent(NAME)` or `Task(NAME)` among the tools, 
 
 ## Why it matters
 
-A task that nobody finishes goes around, each time in a new context that has to be paid for, and nobody answers for it.
+A task can go around without being finished. Each round costs a new context, and no agent is responsible for the result.
 
 ## Example
 
@@ -40,8 +40,8 @@ tools: Read
 
 ## Known limits
 
-It is a warning and no error, because a host may limit how deep agents start one another. A circle is reported once, with its
-shortest way. An agent that may start everybody names nobody, and is not part of a circle here.
+It is only a warning, because a host can limit how deep agents start one another. A cycle is reported once, with its
+shortest path. An agent that may start every agent names none, so the rule ignores it.
 
 ## Since
 
@@ -56,15 +56,15 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.structure import find_circles, find_shortest_circle
-from orgkernel.rules.hosts.foreign_agents import agents_of, get_delegates
+from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Circles of names."""
-    posts = {post.profile.name: post for post in agents_of(view)}
+    """Find cycles of names."""
+    posts = {post.profile.name: post for post in iterate_agents(view)}
     at = {
         (own, name): (field, number)
         for own, post in posts.items()

@@ -1,9 +1,9 @@
-"""Nobody can use a skill.
+"""A skill cannot be used.
 
 ## What it checks
 
-A `SKILL.md` of Claude Code is open to the model or to the user: it does not have both `disable-model-invocation: true` and
-`user-invocable: false`, unless an agent lists it under `skills`.
+Either the model or the user can invoke a `SKILL.md` of Claude Code. It does not have both `disable-model-invocation:
+true` and `user-invocable: false`, unless an agent lists it under `skills`.
 
 ## Why it matters
 
@@ -32,8 +32,8 @@ disable-model-invocation: true
 
 ## Known limits
 
-It is a warning and no error, because a skill that sleeps on purpose does no harm. In our own documents, ORG624 says which
-skills no role has.
+It is only a warning, because a skill that is disabled on purpose does no harm. In orgkernel documents, ORG624 reports
+skills that no role has.
 
 ## Since
 
@@ -48,12 +48,12 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.rules.hosts.foreign_agents import agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Skills that are closed to the model and to the user."""
+    """Find skills that neither the model nor the user can invoke."""
     if view.records.excused:
         return
     closed = {
@@ -63,7 +63,11 @@ def check(view: OrgView) -> Iterator[Finding]:
         and get_list_words(each.document).get("disable-model-invocation") == ["true"]
         and get_list_words(each.document).get("user-invocable") == ["false"]
     }
-    loaded = {word for post in agents_of(view) for word in words_of(post).get("skills", ())} if closed else ()
+    loaded = (
+        {word for post in iterate_agents(view) for word in get_written_words(post).get("skills", ())}
+        if closed
+        else ()
+    )
     for name, each in closed.items():
         if name not in loaded:
             yield Finding(

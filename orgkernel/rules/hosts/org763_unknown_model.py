@@ -32,9 +32,9 @@ model: sonnet
 
 ## Known limits
 
-It is a warning and no error, because aliases are added with new models. A full name is any word with a digit, a slash, a
-colon or a dot; whether there is such a model is not known here, only a misspelled family (`claude-sonet-4-5`) is reported.
-Other hosts are not checked: their models are those of many makers.
+It is only a warning, because aliases are added with new models. A full name is any word with a digit, a slash, a
+colon or a dot. The rule does not check whether that model exists. It only reports a misspelled family
+(`claude-sonet-4-5`). Other hosts are not checked, because they use models of many vendors.
 
 ## Since
 
@@ -59,7 +59,7 @@ _NAMED = lazy_pattern(r"claude-(?:[0-9][0-9-]*-)?(?P<family>[a-z]+)(?:-[0-9].*)?
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
-    """Models that are no alias and no full name, and full names of families that are nearly those that there are."""
+    """Find models that are neither an alias nor a full name, and full names with a misspelled family."""
     for post in posts:
         model = post.profile.requirements.preferred_model
         if post.document.format != _FORMAT or not model:

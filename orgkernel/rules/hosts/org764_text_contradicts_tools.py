@@ -7,7 +7,7 @@ A tool that the text of an agent says to use (``use `Bash` ``, *with the Bash to
 
 ## Why it matters
 
-The agent is told to do what its host refuses. It tries, fails, and improvises.
+The text tells the agent to do something that its host refuses. The agent tries, fails, and improvises.
 
 ## Example
 
@@ -35,9 +35,10 @@ Use the Bash tool to run the checks.
 
 ## Known limits
 
-It is only information: it is a guess by words, and the text may be right and the list of tools wrong. Only names that the host has, written with a capital or as
-`mcp__SERVER__TOOL`, are tools here; a part of a tool (`Bash(git:*)`) counts as the tool. Sentences with *not*, *never*, *if*,
-*instead* and the like in front of the name, examples and blocks of code are passed over.
+The rule guesses from words, so it is only information: the text could be right and the list of tools wrong. Only
+names of the host's tools, capitalized or written as `mcp__SERVER__TOOL`, are treated as tools. Part of a tool
+(`Bash(git:*)`) is treated as the tool. Sentences with *not*, *never*, *if*, *instead* and the like before the name,
+examples and code blocks are ignored.
 
 ## Since
 
@@ -52,16 +53,16 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import TOOL
-from orgkernel.rules.hosts.foreign_agents import agents_of, has_tool, list_texts, words_of
+from orgkernel.rules.hosts.foreign_agents import get_written_words, has_tool, iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CHANGE = {True: "list {} under `tools`", False: "take {} out of `disallowedTools`"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools in texts of agents, each once for each text."""
+    """Find tools in texts of agents that they do not have, each once per text."""
     known = view.records.tools
-    for post in agents_of(view):
+    for post in iterate_agents(view):
         for order, references in list_texts(view, post):
             names: set[str] = set()
             for kind, offset, name in references:
@@ -71,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield Finding(
                     order.document.locate_within(offset, "body"),
                     f"the text of agent {quote(post.profile.name)} says to use the tool {quote(name)}, which it does not have",
-                    f"{_CHANGE['tools' in words_of(post)].format(quote(name))}, or change the text",
+                    f"{_CHANGE['tools' in get_written_words(post)].format(quote(name))}, or change the text",
                     f"role:{post.role_id}",
                 )
 

@@ -1,15 +1,15 @@
-"""The text of an agent or a skill refers to a file that is not there.
+"""The text of an agent or a skill refers to a file that does not exist.
 
 ## What it checks
 
-A file that a text says to read is there: the target of a Markdown link, and a path with a slash and a known suffix in
-backticks after a word such as *read*, *see*, *follow* or *consult*. A path is looked for beside the file of the agent and in
-each folder above it, up to the root of the project.
+Every file that a text refers to exists. A reference is the target of a Markdown link, or a path in backticks with a
+slash and a known suffix, after a word such as *read*, *see*, *follow* or *consult*. The path is looked up next to the
+file of the agent and in each folder above it, up to the root of the project.
 
 ## Why it matters
 
-The agent looks for the file, does not find it, and goes on without the rules that its author counts on. Mostly the file was
-moved, and the text was forgotten.
+The agent looks for the file, does not find it, and continues without the rules that its author relies on. Usually the
+file was moved and the text was not updated.
 
 ## Example
 
@@ -25,11 +25,11 @@ Follow `docs/style.md` for every page.
 
 ## Known limits
 
-It is only information, because a file may be made by a build, and nobody can be sure that a text means a file of this project.
-Paths in blocks of code, in `<example>` and in sentences that speak of writing, of conditions or of examples are passed over,
-and so are patterns, addresses and paths from the home folder. In a plugin and in a folder of agents alone, which are used in
-any project, only links are looked for. Links of the file system are not followed: what is behind one counts as there. At most
-2,000 files are looked for.
+It is only information, because a build can create the file, and the text could mean a file of another project. Paths
+in code blocks, in `<example>`, and in sentences about writing, conditions or examples are ignored. So are patterns,
+URLs and paths in the home folder. A plugin, or a folder that contains only agents, is used in any project, so only
+Markdown links are checked there. Symbolic links are not followed, and every file behind one is assumed to exist. At
+most 2,000 files are looked up.
 
 ## Since
 
@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Files, each once for each text."""
+    """Find missing files, each once per text."""
     for document, whose, subject, references in find_missing(view):
         names: set[str] = set()
         for kind, offset, name in references:

@@ -1,12 +1,13 @@
-"""The text of an agent or a skill refers to a command that is not there.
+"""The text of an agent or a skill refers to a command that does not exist.
 
 ## What it checks
 
-A command that a text names, as in ``the `/deploy` command``, is a file in the `commands` of the project, or one of its skills.
+A command that a text names, as in ``the `/deploy` command``, is a file in the `commands` folder of the project, or
+one of its skills.
 
 ## Why it matters
 
-The agent runs a command that does nothing, or asks the user to run it.
+The agent runs a command that does not exist, or asks the user to run it.
 
 ## Example
 
@@ -22,9 +23,9 @@ When all is green, run the `/release` command.
 
 ## Known limits
 
-It is only information, because users may have commands of their own. Commands that Claude Code brings along are known. Only
-names beside the word *command* are looked at: ``/health`` in backticks may be an address. Nothing is said in a project without
-commands, in a plugin, and in a folder of agents alone.
+It is only information, because users can have their own commands. Commands that come with Claude Code are known. Only
+names next to the word *command* are checked, because ``/health`` in backticks could be a URL path. Nothing is
+reported in a project without commands, in a plugin, or in a folder that contains only agents.
 
 ## Since
 
@@ -54,7 +55,7 @@ _BUILT_IN = frozenset(_BROUGHT_ALONG.split())
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Commands, each once for each text."""
+    """Find unknown commands, each once per text."""
     for document, whose, subject, references in find_missing(view):
         names: set[str] = set()
         for kind, offset, name in references:

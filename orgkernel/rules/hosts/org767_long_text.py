@@ -7,8 +7,8 @@ has at most 20,000, which are about the 5,000 tokens that the Agent Skills stand
 
 ## Why it matters
 
-The whole text is read at every start of the agent, before it sees its task. It costs money and attention, and what stands in
-its middle is followed less.
+The agent reads the whole text at every start, before it sees its task. A long text costs money and attention, and
+models follow the middle of a long text less reliably.
 
 ## Example
 
@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import agents_of, list_texts
+from orgkernel.rules.hosts.foreign_agents import iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _MOST_OF_AGENT = 30_000
@@ -55,8 +55,8 @@ _HELP = "move parts into files that the agent reads when it needs them"
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Texts beyond these sizes."""
-    for post in agents_of(view):
+    """Find texts above the recommended sizes."""
+    for post in iterate_agents(view):
         for order, _ in list_texts(view, post):
             length = len(order.record.body)
             if length > _MOST_OF_AGENT:

@@ -1,4 +1,4 @@
-"""An agent lists a tool that nothing declares, so that it does not have the tool here.
+"""An agent lists a tool that is not declared, so orgkernel treats it as not having the tool.
 
 ## What it checks
 
@@ -8,8 +8,8 @@ as `custom:NAME`; the library is `crewai_tools`.
 
 ## Why it matters
 
-CrewAI stops with an error when the crew is started. Here, nobody has a tool of which nothing is known, so that every
-question about it is denied.
+CrewAI stops with an error when the crew is started. In orgkernel, no role has an undeclared tool, so every request to
+use it is denied.
 
 ## Example
 
@@ -35,8 +35,8 @@ question about it is denied.
 
 ## Known limits
 
-It is a warning and no error, because a tool may be registered in code that is not read, or be newer than the list of
-`crewai_tools` that comes with orgkernel. Nothing is said while a file that declares tools could not be read.
+It is only a warning, because a tool can be registered in code that is not read, or be newer than the list of
+`crewai_tools` that comes with orgkernel. Nothing is reported while a file that declares tools cannot be read.
 
 ## Since
 
@@ -51,23 +51,23 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.roles import UNDECLARED
-from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, CREWAI, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, CREWAI, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _WAYS_OUT = {
-    AGENT_SPEC: "describe it as a component of its own, or read the file that does as well",
+    AGENT_SPEC: "describe it as a component, or also read the file that describes it",
     CREWAI: "write a method with `@tool` of this name in the class of the crew, or `tools/NAME.py` for a tool `custom:NAME`",
 }
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Words of agents that no reader could give a meaning."""
+    """Find undeclared words among the tools of agents."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return
-    way_out = _WAYS_OUT.get(view.records.document.format, "declare it where the others are declared")
-    for post in agents_of(view):
-        words = words_of(post)
+    way_out = _WAYS_OUT.get(view.records.document.format, "declare it next to the other tools")
+    for post in iterate_agents(view):
+        words = get_written_words(post)
         for each in words.get(UNDECLARED, ()):
             field, _, number = each.partition(" ")
             word = words[field][int(number)]

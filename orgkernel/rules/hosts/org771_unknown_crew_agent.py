@@ -1,4 +1,4 @@
-"""A crew or one of its tasks names an agent that is not there.
+"""A crew or one of its tasks names an agent that does not exist.
 
 ## What it checks
 
@@ -7,7 +7,7 @@ an agent of the crew.
 
 ## Why it matters
 
-CrewAI refuses to start such a crew. Here the task has nobody who does it.
+CrewAI refuses to start such a crew. In orgkernel, no role performs the task.
 
 ## Example
 
@@ -29,8 +29,8 @@ research_task:
 
 ## Known limits
 
-A task without `agent` is not reported: a manager hands it out, or Python names the agent. Nothing is said while the file of
-an agent could not be read.
+A task without `agent` is not reported, because a manager assigns it, or Python code names the agent. Nothing is
+reported while the file of an agent cannot be read.
 
 ## Since
 
@@ -45,7 +45,7 @@ from typing import Any
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.hosts.foreign_agents import CREWAI, list_documents_of_kind
@@ -53,16 +53,16 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of agents that there are not."""
+    """Find names of unknown agents."""
     if view.records.excused:
         return
     for document, words in list_documents_of_kind(view, "procedure_catalog", CREWAI):
-        for what, name, route in _named(words):
-            if id_of(name) not in view.records.posts:
-                yield _finding(view, document, what, name, route)
+        for what, name, route in _iterate_names(words):
+            if convert_to_id(name) not in view.records.posts:
+                yield _build_finding(view, document, what, name, route)
 
 
-def _named(words: Any) -> Iterator[tuple[str, str, tuple[RouteStep, ...]]]:
+def _iterate_names(words: Any) -> Iterator[tuple[str, str, tuple[RouteStep, ...]]]:
     for number, name in enumerate(words.get("agents", ())):
         yield "the crew", name, ("agents", number)
     for name in words.get("manager", ()):
@@ -71,7 +71,7 @@ def _named(words: Any) -> Iterator[tuple[str, str, tuple[RouteStep, ...]]]:
         yield f"task {quote(task)}", name, ("procedures", task, "agent")
 
 
-def _finding(
+def _build_finding(
     view: OrgView, document: SourceDocument, what: str, name: str, route: tuple[RouteStep, ...]
 ) -> Finding:
     posts = view.records.posts
@@ -81,7 +81,7 @@ def _finding(
         document.place(*route),
         f"{what} names the agent {quote(name)}, which does not exist",
         did_you_mean(name, posts) or f"describe the agent in {where}, or name another one",
-        f"role:{id_of(name)}",
+        f"role:{convert_to_id(name)}",
     )
 
 

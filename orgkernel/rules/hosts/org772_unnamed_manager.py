@@ -6,8 +6,9 @@ A crew of CrewAI whose process is hierarchical names one of its agents as `manag
 
 ## Why it matters
 
-With `manager_llm`, or a manager that Python makes, the manager has no role here. Its agents have no superior, nobody can ask
-what the manager may do, and its tools and its orders are those that CrewAI brings along.
+If the crew uses `manager_llm`, or Python code creates its manager, the manager has no role in orgkernel. Its agents
+have no superior, and orgkernel cannot answer what the manager may do. CrewAI supplies the manager's tools and
+instructions.
 
 ## Example
 
@@ -53,7 +54,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """A hierarchical crew without a manager that is an agent."""
+    """Find hierarchical crews whose manager is not an agent."""
     for document, words in (
         *list_documents_of_kind(view, "procedure_catalog", CREWAI),
         *list_documents_of_kind(view, "tool_catalog", CREWAI),

@@ -1,4 +1,4 @@
-"""An agent of CrewAI is given tools that are not part of its role here.
+"""A CrewAI agent is given tools that are not part of its role in orgkernel.
 
 ## What it checks
 
@@ -6,8 +6,8 @@ A task does not list `tools`, and the Python of the crew does not give an agent 
 
 ## Why it matters
 
-The tools of a task are there for this task only, and what Python gives is known when the crew runs. Here a role has the tools
-that its agent lists, at all times, so that answers are narrower than what CrewAI allows.
+Tools of a task apply to that task only, and tools that Python code adds are known only when the crew runs. In
+orgkernel, a role has exactly the tools that its agent lists, so orgkernel allows less than CrewAI.
 
 ## Example
 
@@ -30,8 +30,8 @@ research_task:
 
 ## Known limits
 
-It is only information: such a crew is right, and only answers about these tools are narrower. To have them decided about,
-list the tools under `tools` of the agent.
+It is only information, because the crew is correct. Only orgkernel's answers about these tools are stricter. To let
+orgkernel decide about the tools, list them under `tools` of the agent.
 
 ## Since
 
@@ -49,11 +49,11 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import CREWAI, list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
-_HELP = "list them under `tools` of the agent if they are to be decided about"
+_HELP = "list them under `tools` of the agent if orgkernel should decide about them"
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Tools of tasks, and agents that Python equips."""
+    """Find tools of tasks, and agents that Python code equips."""
     for document, words in list_documents_of_kind(view, "procedure_catalog", CREWAI):
         given: Any = words.get("task_tools", {})
         for task, tools in given.items():

@@ -1,4 +1,4 @@
-"""An agent card is signed, and nobody has verified the signature here.
+"""An agent card is signed, and orgkernel has not verified the signature.
 
 ## What it checks
 
@@ -6,8 +6,8 @@ An A2A agent card has no `signatures`.
 
 ## Why it matters
 
-Reading a card verifies nothing: that would need the key of whoever signed it, and the card as it was published. What a changed
-card says is read like any other.
+orgkernel reads a card without verifying it. Verification needs the signer's key and the card as it was published. A
+modified card is read like any other.
 
 ## Example
 
@@ -23,8 +23,8 @@ card says is read like any other.
 
 ## Known limits
 
-It is only information, because a signature is something good. Verify it where the card is fetched, and suppress the finding
-if that is done.
+It is only information, because a signed card is better than an unsigned one. Verify the signature when you fetch the
+card, and then suppress the finding.
 
 ## Since
 
@@ -38,14 +38,14 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import A2A, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import A2A, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Cards with signatures."""
-    for post in agents_of(view, A2A):
-        if words_of(post).get("signatures"):
+    """Find cards with signatures."""
+    for post in iterate_agents(view, A2A):
+        if get_written_words(post).get("signatures"):
             yield Finding(
                 post.document.place("signatures"),
                 f"the signature of card {quote(post.profile.name)} was not verified",

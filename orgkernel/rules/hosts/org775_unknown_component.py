@@ -1,13 +1,13 @@
-"""A team refers to a component that is in none of the files, or that is no agent.
+"""A team refers to a component that is not in any of the files, or that is not an agent.
 
 ## What it checks
 
-In Open Agent Spec, the manager and the workers of a `ManagerWorkers`, and both ends of each relationship of a `Swarm`, are agents or
-teams that stand in one of the files that are read.
+In Open Agent Spec, the manager and the workers of a `ManagerWorkers`, and both ends of each relationship of a
+`Swarm`, are agents or teams in the files that are read.
 
 ## Why it matters
 
-The team cannot be loaded, or depends on a file that is somewhere else. Here, the chain of command has a gap.
+The team cannot be loaded, or depends on a file that was not read. In orgkernel, the chain of command has a gap.
 
 ## Example
 
@@ -25,8 +25,8 @@ workers:
 
 ## Known limits
 
-It is a warning and no error, because a program may add components when it loads the team, and because a `Flow` as a worker is
-not an agent. Nothing is said while the file of an agent could not be read.
+It is only a warning, because a program can add components when it loads the team, and because a `Flow` as a worker is
+not an agent. Nothing is reported while the file of an agent cannot be read.
 
 ## Since
 
@@ -46,7 +46,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Edges of teams that end at nothing."""
+    """Find edges of teams to unknown components."""
     if view.records.excused:
         return
     for document, words in list_documents_of_kind(view, "tool_catalog", AGENT_SPEC):

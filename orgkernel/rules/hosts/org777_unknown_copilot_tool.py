@@ -2,13 +2,13 @@
 
 ## What it checks
 
-Every name in `tools` of a `.agent.md` is a tool or a set of tools of GitHub Copilot or VS Code (`edit`, `search/codebase`,
-also by an older name or an alias such as `Bash`), or a tool of an MCP server that `.vscode/mcp.json`, `.mcp.json` or the
-agent itself declares (`SERVER/TOOL`, `SERVER/*`).
+Every name in `tools` of a `.agent.md` is a tool or a set of tools of GitHub Copilot or VS Code (`edit`,
+`search/codebase`, including older names and aliases such as `Bash`), or a tool of an MCP server that
+`.vscode/mcp.json`, `.mcp.json` or the agent itself declares (`SERVER/TOOL`, `SERVER/*`).
 
 ## Why it matters
 
-Copilot ignores a name that it does not know: the agent lacks the tool without a word. Here, nobody has the tool.
+Copilot ignores an unknown name, so the agent silently lacks the tool. In orgkernel, no role has the tool.
 
 ## Example
 
@@ -30,9 +30,9 @@ tools: [read, search]
 
 ## Known limits
 
-It is only information: a file may name tools of another product, and tools of extensions (`PUBLISHER.EXTENSION/TOOL`) and
-of servers in the settings of a user are not seen. Which tools a server has, no file says, so that part of a name is not
-checked. Nothing is said while a file of servers could not be read.
+It is only information, because a file can name tools of another product, and tools of extensions
+(`PUBLISHER.EXTENSION/TOOL`) and of servers in a user's own settings are not read. No file lists the tools of a
+server, so that part of a name is not checked. Nothing is reported while a file of servers cannot be read.
 
 ## Since
 
@@ -46,21 +46,21 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.copilot.words import EVERY, SETS, get_tool_name, tool_of
+from orgkernel.loading.formats.copilot.words import EVERY, SETS, convert_tool_id, get_tool_name
 from orgkernel.loading.formats.names import get_server_tool_id_of
-from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import COPILOT, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of tools that there are not."""
+    """Find names of unknown tools."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return
     known = (*SETS, *(get_tool_name(tool) for tool in tools if tool.partition(".")[0] in SETS))
-    for post in agents_of(view, COPILOT):
-        for number, word in enumerate(words_of(post).get("tools", ())):
-            tool = tool_of(word)
+    for post in iterate_agents(view, COPILOT):
+        for number, word in enumerate(get_written_words(post).get("tools", ())):
+            tool = convert_tool_id(word)
             if tool in tools or word == EVERY or get_server_tool_id_of(tool) in tools:
                 continue
             yield Finding(

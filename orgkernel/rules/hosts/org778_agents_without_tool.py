@@ -6,7 +6,7 @@ An agent of Copilot with a list of `agents` has the tool `agent`: its `tools` na
 
 ## Why it matters
 
-The list has no effect: the agent starts nobody, and does the work itself that others should do.
+The list has no effect. The agent cannot start other agents, so it does their work itself.
 
 ## Example
 
@@ -30,7 +30,7 @@ agents: [implementer]
 
 ## Known limits
 
-An empty list, which says that it starts nobody, needs no tool.
+An empty list means that the agent starts no other agents, so it needs no tool.
 
 ## Since
 
@@ -45,14 +45,14 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.formats.copilot.words import STARTER, holds
-from orgkernel.rules.hosts.foreign_agents import COPILOT, words_of
+from orgkernel.rules.hosts.foreign_agents import COPILOT, get_written_words
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Lists of agents without effect."""
     for post in posts:
-        if post.document.format != COPILOT or not words_of(post).get("agents"):
+        if post.document.format != COPILOT or not get_written_words(post).get("agents"):
             continue
         if not any(
             tool == STARTER or holds(STARTER, tool) for tool in post.profile.capabilities.tools_primary

@@ -1,12 +1,13 @@
-"""An agent hands work to an agent that is not there.
+"""An agent hands work to an agent that does not exist.
 
 ## What it checks
 
-Every `agent` under `handoffs` of an agent of Copilot is the name of an agent that was read, or one that VS Code brings along.
+Every `agent` under `handoffs` of an agent of Copilot is the name of an agent that was read, or of an agent that comes
+with VS Code.
 
 ## Why it matters
 
-The handoff is stale: somebody renamed or deleted the agent, and its button leads nowhere.
+The handoff is stale because the agent was renamed or deleted. Its button does nothing.
 
 ## Example
 
@@ -34,8 +35,9 @@ handoffs:
 
 ## Known limits
 
-An agent is called by its `name`, and by its file only where it has none. Agents in the profile of a user are not seen;
-suppress the finding with the reason. Nothing is said while the file of an agent could not be read.
+An agent is identified by its `name`, or by the name of its file if it has no `name`. Agents in a user's profile are
+not read. If the agent is there, suppress the finding with the reason. Nothing is reported while the file of an agent
+cannot be read.
 
 ## Since
 
@@ -49,20 +51,20 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
+from orgkernel.rules.hosts.foreign_agents import COPILOT, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _BUILT_IN = frozenset({"agent", "ask", "edit", "explore", "plan"})
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of agents that there are not."""
+    """Find handoffs to unknown agents."""
     if view.records.excused:
         return
-    posts = [post for post in agents_of(view) if post.document.format == COPILOT]
+    posts = [post for post in iterate_agents(view) if post.document.format == COPILOT]
     known = {post.profile.name for post in posts}
     for post in posts:
-        for number, name in enumerate(words_of(post).get("handoffs", ())):
+        for number, name in enumerate(get_written_words(post).get("handoffs", ())):
             if name and name not in known and name.lower() not in _BUILT_IN:
                 yield Finding(
                     post.document.place("handoffs", number, "agent"),

@@ -1,4 +1,4 @@
-"""An MCP server says what its tools do, and nobody has confirmed it.
+"""An MCP server reports side effects of its tools that no tool catalog confirms.
 
 ## What it checks
 
@@ -6,8 +6,8 @@ A saved answer to `tools/list` has no annotations (`readOnlyHint`, `destructiveH
 
 ## Why it matters
 
-Annotations are what a server says about itself. They open nothing: the tool counts as destructive, so that a role needs
-more for it than may be right. Whoever knows the server can decide.
+Annotations are a server's statements about itself, so they never grant anything. The tool is treated as destructive,
+and a role probably needs a higher level for it than necessary. Someone who knows the server can decide.
 
 ## Example
 
@@ -23,8 +23,8 @@ more for it than may be right. Whoever knows the server can decide.
 
 ## Known limits
 
-It is only information, once for each server, at its first such tool. Declare the tools in a tool catalog of your own to say
-what they do, and suppress the finding where the caution is meant.
+It is only information, once for each server, at its first such tool. Declare the side effects of the tools in your
+own tool catalog, or suppress the finding if the caution is intended.
 
 ## Since
 
@@ -43,7 +43,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Proposals, by server."""
+    """Find proposed side effects, grouped by server."""
     proposals: dict[str, dict[str, list[str]]] = {}
     for tool_id, tool in view.records.tools.items():
         if tool.document.format:

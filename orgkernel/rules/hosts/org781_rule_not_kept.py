@@ -1,15 +1,16 @@
-"""A permission rule of Claude Code closes a whole tool for a part of it, or is about a tool that is not there.
+"""A permission rule of Claude Code restricts a whole tool instead of part of it, or names an unknown tool.
 
 ## What it checks
 
-The rules under `deny` and `ask` in `.claude/settings.json` and `settings.local.json` name tools that are there, as a whole or
-by the files of the project that they are about (`Read(./.env)`, `Edit(docs/**)`), or by the words that commands begin with
+The rules under `deny` and `ask` in `.claude/settings.json` and `settings.local.json` name existing tools. A rule
+names a whole tool, files of the project (`Read(./.env)`, `Edit(docs/**)`), or the words that commands begin with
 (`Bash(rm:*)`).
 
 ## Why it matters
 
-What orgkernel cannot tell apart stays closed: a rule that denies another part of a tool (`Bash(ls*)`, `Read(~/.ssh/**)`) denies
-all of it here, and one that asks about such a part asks about all of it. A rule about a tool that is not there has no effect.
+A rule about another part of a tool (`Bash(ls*)`, `Read(~/.ssh/**)`) cannot be expressed in orgkernel, so it applies
+to the whole tool: a `deny` rule denies every use, and an `ask` rule requires an approval for every use. A rule about
+a tool that does not exist has no effect.
 
 ## Example
 
@@ -25,10 +26,11 @@ all of it here, and one that asks about such a part asks about all of it. A rule
 
 ## Known limits
 
-It is only information: Claude Code itself allows more. A path is understood if it is relative (`./x`, `x`, `/x`) and has
-nothing but letters, digits, `_ . @ + = , -`, the wildcards `*` and `?`, and `**` as a whole name. The beginning of a command is
-understood if it is words of letters, digits and `_ . / : @ % + , = ~ -`, with `:*` or ` *` at the end or nothing. Rules under `allow` give nobody a
-tool and are not checked. A tool that is denied or asked about as a whole as well is not reported.
+It is only information, because Claude Code itself allows more. A path is understood if it is relative (`./x`, `x`,
+`/x`) and contains only letters, digits, `_ . @ + = , -`, the wildcards `*` and `?`, and `**` as a whole name. A
+command prefix is understood if it consists of words of letters, digits and `_ . / : @ % + , = ~ -`, optionally
+followed by `:*` or ` *`. Rules under `allow` grant no tools and are not checked. A tool is not reported if another
+rule denies it, or asks about it, as a whole.
 
 ## Since
 
@@ -43,7 +45,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.claude_code.parts import COMMAND_TOOL, FILE_TOOLS, parse_tool_part
-from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, tools_of
+from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, iterate_rule_tools
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.hosts.foreign_agents import list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
@@ -56,14 +58,14 @@ _UNKNOWN = {"deny": "denies", "ask": "asks about"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Rules that are taken for more, or for nothing."""
+    """Find rules that apply to more than they name, or to nothing."""
     tools = view.records.tools
     known = [tool for tool in tools if not tool.startswith(MCP)]
     for document, words in list_documents_of_kind(view, KIND):
         for effect in EFFECTS:
             for number, word in enumerate(words.get(effect, ())):
                 tool, has_argument, _ = word.partition("(")
-                named = list(tools_of(word))
+                named = list(iterate_rule_tools(word))
                 if not any(each == "*" or each.removesuffix("__*") in tools for each in named):
                     clause, help = (
                         f"{_UNKNOWN[effect]} a tool that is not declared here",

@@ -1,14 +1,14 @@
-"""A command names a tool or an agent that is not there.
+"""A command names a tool or an agent that does not exist.
 
 ## What it checks
 
-In `.claude/commands/*.md`, every name in `allowed-tools` is a tool of Claude Code or begins with `mcp__`, and `agent` is an
-agent of the project or one that Claude Code brings along.
+In `.claude/commands/*.md`, every name in `allowed-tools` is a tool of Claude Code or begins with `mcp__`, and `agent`
+is an agent of the project or one that comes with Claude Code.
 
 ## Why it matters
 
-Claude Code ignores a name that it does not know: the user is asked about what the command should be allowed to do, or the
-command runs in another agent than its author meant.
+Claude Code ignores an unknown name. The user is asked for a permission that the command was meant to have, or the
+command runs in an agent that its author did not intend.
 
 ## Example
 
@@ -30,8 +30,8 @@ allowed-tools: Read, Grep
 
 ## Known limits
 
-A command has its tools from whoever calls it, so `allowed-tools` gives nobody a tool here. Names of plugins in front
-(`plugin:agent`) are not checked, and neither is the text.
+A command uses the tools of its caller, so `allowed-tools` grants no tools in orgkernel. Names with a plugin prefix
+(`plugin:agent`) and the text of the command are not checked.
 
 ## Since
 
@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Names of tools and agents in commands."""
+    """Find unknown tools and agents in commands."""
     tools = view.records.tools
     own = [tool for tool in tools if not tool.startswith(MCP)]
     agents = {post.profile.name for post in view.records.posts.values()}

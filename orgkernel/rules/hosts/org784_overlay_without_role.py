@@ -2,12 +2,12 @@
 
 ## What it checks
 
-A role profile with `overlay: true` adds to the role of the same id in a source of its organization. A source is a folder or
-file in the format of others that the organization names under `sources`.
+A role profile with `overlay: true` adds to the role of the same id in a source of its organization. A source is a
+folder or file in another format that the organization names under `sources`.
 
 ## Why it matters
 
-What the overlay says has no effect: the role that was meant goes without its rank, its department or its domains.
+The overlay has no effect, so the intended role lacks its rank, its department or its domains.
 
 ## Example
 
@@ -31,7 +31,7 @@ entry_rank: lieutenant
 
 ## Known limits
 
-An overlay lies in the folder of its organization, or below it. Of two overlays of one role, the second is reported. While a
+An overlay is in the folder of its organization, or below it. If a role has two overlays, the second is reported. If a
 file of a source cannot be read, its roles are missing, and their overlays are not reported.
 
 ## Since
@@ -54,7 +54,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Overlays that are laid over nothing."""
+    """Find overlays without a role, and second overlays of a role."""
     for overlay in assembly.stray_overlays if assembly.strays_are_known else ():
         assert isinstance(overlay.record, RoleProfile)
         role_id, organization = overlay.record.role_id, _find_organization(overlay, assembly)
@@ -71,7 +71,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
 
 def _find_organization(overlay: SourceDocument, assembly: Assembly) -> OrgRecords | None:
-    """The nearest organization above an overlay, or any, so that none is passed over."""
+    """The nearest organization above an overlay, or any other one, so every overlay is checked."""
     folder = os.path.dirname(overlay.path)
     above = [
         each

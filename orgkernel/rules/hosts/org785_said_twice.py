@@ -1,14 +1,14 @@
-"""An overlay, or the organization, says what a source says.
+"""An overlay, or the organization, sets a value that a source already sets.
 
 ## What it checks
 
-Where an organization has `sources`, each value has one place. What the file of an agent says – its name, its description,
-its tools – is said there. An overlay says what such a file cannot say.
+If an organization has `sources`, each value is set in one place. The file of an agent sets its name, its description
+and its tools. An overlay sets only values that such a file cannot set.
 
 ## Why it matters
 
-Of two values, only one can count. Somebody edits the other one, and nothing changes, or the two differ and each reader
-believes another one.
+Only one of two values can be used. An editor of the other one sees no effect, or the two values differ and readers
+disagree on which one applies.
 
 ## Example
 
@@ -35,9 +35,9 @@ capabilities:
 
 ## Known limits
 
-Equal values are reported as well: they differ after the next edit. All fields about tools are one fact, and leaving `tools`
-out in the file of an agent of Claude Code says "every tool". Until it is corrected, the value of the source counts, and the
-organization does not answer.
+Equal values are also reported, because they will differ after the next edit. All fields about tools are treated as
+one value, and a Claude Code agent without `tools` sets "every tool". Until this is corrected, the value of the source
+is used, and the organization is not served.
 
 ## Since
 
@@ -57,7 +57,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Values with two places."""
+    """Find values that are set in two places."""
     for post in view.posts:
         parts = post.document.parts
         if len(parts) < 2:

@@ -1,14 +1,14 @@
-"""Roles of a source have no superior, because nobody names one.
+"""Roles of a source have no superior, because no file names one.
 
 ## What it checks
 
-The roles of the `sources` of an organization that neither its hierarchy nor an overlay gives a superior, and whose source
-does not name one. They report to `user`.
+Every role of an organization's `sources` has a superior: in the source, in the hierarchy, or in an overlay. A role
+that has none reports to `user`.
 
 ## Why it matters
 
-Nothing is invented, so such a role answers to the user alone. A role that was added to a source later stands there
-unnoticed, beside the chain of command.
+orgkernel does not guess a superior, so such a role reports directly to the user. A role that is added to a source
+later stays outside the chain of command unnoticed.
 
 ## Example
 
@@ -33,8 +33,8 @@ hierarchy:
 
 ## Known limits
 
-It is only information: a team without a superior is a team. A role that the hierarchy of the organization names is placed,
-also at the top, and so is one whose overlay says `reports_to: user`.
+It is only information, because a team without a superior is valid. A role counts as placed if the hierarchy of the
+organization names it, even at the top, or if its overlay sets `reports_to: user`.
 
 ## Since
 
@@ -54,7 +54,7 @@ _SHOWN = 5
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Those that nobody placed, together."""
+    """Report all roles without a superior together."""
     organization, document = view.records.organization, view.records.document
     if not organization.sources or len(view.roles) < 2:
         return

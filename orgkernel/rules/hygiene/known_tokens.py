@@ -1,7 +1,9 @@
-"""Tokens of issuers that our own table does not have, found by kingfisher if it is installed (`orgkernel[secrets]`).
+"""Finds tokens of issuers that orgkernel's own table does not contain, with kingfisher if it is installed
+(`orgkernel[secrets]`).
 
-Its rules take a second to load, so it sees only texts that may hold a token at all; most trees have none. It runs in this
-process, asks nobody whether a token is valid, and no comment in a text switches it off.
+Its rules take a second to load, so it is used only for texts that could contain a token. Most organizations have
+none. It runs in this process, does not send tokens to their issuers, and cannot be switched off by a comment in a
+text.
 """
 
 from __future__ import annotations
@@ -29,19 +31,19 @@ _CLASSES: Final = bytes(
     for code in range(256)
 )
 _QUICK: Final = b"0a"
-"""Most documents have no digit before a letter, and the test ends there."""
+"""A quick pattern: most documents have no digit before a letter, and are skipped."""
 _LEFT_TO_US: Final = frozenset({"betterleaks.generic-credential-uri"})
-"""It takes `postgres://user:password@host` for a secret."""
+"""Kingfisher rules that are not used: they report `postgres://user:password@host` as a secret."""
 
 
 def may_hold_token(text: str) -> bool:
-    """A quick test: whether a word of a text has a long part in which letters and digits mix."""
+    """A quick test: whether a word of a text has a long part with both letters and digits."""
     if _QUICK not in text.encode("utf-8", "replace").translate(_CLASSES) or not any(
         _is_mixed(part) for part in _PART.findall(text)
     ):
         return False
     words = (word for word in _WORD.findall(text) if not _ORDINARY.match(word))
-    # A digest alone is no token, but a digest behind a prefix may be one.
+    # A digest alone is not a token, but a digest after a prefix can be one.
     return any(
         _is_mixed(part) for word in words if not _HEXADECIMAL.fullmatch(word) for part in _PART.findall(word)
     )
@@ -69,7 +71,7 @@ def find_every_known_token(text: str) -> Iterator[FoundSecret]:
 
 @cache
 def is_installed() -> bool:
-    """Whether the library is there."""
+    """Whether the library is installed."""
     return find_spec("kingfisher_sdk") is not None
 
 
@@ -82,7 +84,7 @@ def _get_scanner() -> Any:
 
 
 def _is_mixed(part: str) -> bool:
-    """`CrashLoopBackOff` is a name: a token has a digit."""
+    """Whether a word contains a digit. `CrashLoopBackOff` is a name, and tokens have a digit."""
     if not any(map(str.isdigit, part)):
         return False
     changes = sum(

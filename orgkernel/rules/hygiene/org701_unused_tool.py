@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
-    """Tools of an organization's own catalog that nothing uses, in any organization that sees them."""
+    """Find tools of an organization's own catalog that have no use in any organization that sees them."""
     unused = {
         tool.place(): tool
         for records in assembly.organizations

@@ -6,8 +6,8 @@ Every profile is included by an organization. An organization includes a profile
 
 ## Why it matters
 
-A profile on its own has no effect: no work is dispatched to the role, nobody commands it, and most rules do not check it.
-Usually the author forgot to add the role to the hierarchy.
+A profile on its own has no effect: no work is dispatched to the role, it has no superior, and most rules do not check
+it. Usually the author forgot to add the role to the hierarchy.
 
 ## Example
 
@@ -66,17 +66,17 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             yield Finding(
                 place,
                 f"role {quote(profile.role_id)} is not in any organization",
-                _advice(nearest(os.path.dirname(document.path)), profile.role_id),
+                _build_help(nearest(os.path.dirname(document.path)), profile.role_id),
                 f"role:{profile.role_id}",
             )
 
 
 def _count_shared_folders(one: str, other: str) -> int:
-    """How many folders two paths have in common."""
+    """Number of folders that two paths have in common."""
     return len(os.path.commonpath([one, other]).split(os.sep))
 
 
-def _advice(records: OrgRecords, role_id: str) -> str:
+def _build_help(records: OrgRecords, role_id: str) -> str:
     """Help for a stray profile, given the nearest organization."""
     organization = f"organization {quote(records.org_id)}"
     nearer = records.posts.get(role_id)

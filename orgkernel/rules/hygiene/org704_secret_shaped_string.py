@@ -2,11 +2,11 @@
 
 ## What it checks
 
-No text or key in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic, OpenAI,
-Google, Slack, Stripe, npm, PyPI, Vault, JSON web tokens, private keys and thirty more). No text assigns a random value to
-a key, secret, token or password, holds the value of an `Authorization` header, or an address with a password. With
-`orgkernel[secrets]`, the rules of kingfisher find the tokens of several hundred other issuers. The message never repeats
-the secret.
+No string or key in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic,
+OpenAI, Google, Slack, Stripe, npm, PyPI, Vault, JSON web tokens, private keys and thirty more). No string assigns a
+random value to a key, secret, token or password, or contains the value of an `Authorization` header or a URL with a
+password. With `orgkernel[secrets]`, the rules of kingfisher find the tokens of several hundred other issuers. The
+message never repeats the secret.
 
 ## Why it matters
 
@@ -31,8 +31,8 @@ standing_orders:
 ## Known limits
 
 The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
-recognize a password made of words. If a text is escaped or folded over several lines, the place is the line on which it
-begins.
+recognize a password made of words. If a string is escaped or folded over several lines, the place is the line on
+which it begins.
 
 ## Since
 
@@ -56,13 +56,13 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.secret_shapes import drop_overlaps, find_secrets, mask_secrets, may_hold_secrets
 
 _SHORT: Final = 200
-"""Characters of a text whose answer is kept."""
+"""Maximum length of strings whose result is cached."""
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Texts that look like secrets."""
+    """Find strings that look like secrets."""
     unknown = document.unknown
-    # The last key counts as well: `password: …` is told by it.
+    # The last key is used too, because `password: …` is recognized by it.
     if not _may_hold_one([document.record, *({str(route[-1]): value} for route, value in unknown)]):
         return
     yield from _find_secrets(document, msgspec.to_builtins(document.record), ())
@@ -71,7 +71,9 @@ def check(document: SourceDocument) -> Iterator[Finding]:
 
 
 def _may_hold_one(value: Any) -> bool:
-    """Whether to look closer. As JSON a whole record is one text, searched at once: 30 µs for a full profile."""
+    """Whether a record needs a closer look. The whole record is searched at once as one JSON text, which takes 30 µs
+    for a full profile.
+    """
     whole = msgspec.json.encode(value).decode()
     return may_hold_secrets(whole) or (is_installed() and may_hold_token(whole))
 
@@ -94,7 +96,9 @@ def _find_secrets(document: SourceDocument, value: Any, route: tuple[RouteStep, 
 
 @lru_cache(maxsize=16_384)
 def _is_clean(text: str, name: str) -> bool:
-    """Whether nothing in a text has the shape of a secret. Keys and names of tools repeat, in a tree and in the next load."""
+    """Whether nothing in a string has the form of a secret. Results are cached, because keys and tool names repeat
+    within and across loads.
+    """
     if not may_hold_secrets(msgspec.json.encode({name: text}).decode()):
         return True
     return next(find_secrets(text, name), None) is None
@@ -103,7 +107,7 @@ def _is_clean(text: str, name: str) -> bool:
 def _iterate_texts(
     value: Any, route: tuple[RouteStep, ...]
 ) -> Iterator[tuple[tuple[RouteStep, ...], str, bool]]:
-    """The texts of a value, and the keys of its tables."""
+    """The strings of a value, including the keys of its mappings."""
     if isinstance(value, str):
         yield route, value, False
     elif isinstance(value, dict):

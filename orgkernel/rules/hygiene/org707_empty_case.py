@@ -1,4 +1,4 @@
-"""A decision case asks nothing.
+"""A decision case has no question.
 
 ## What it checks
 
@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
-    """Cases without a question."""
+    """Find cases without a question."""
     if document.kind != "decision_cases":
         return
     record = document.record

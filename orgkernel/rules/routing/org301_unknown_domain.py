@@ -27,7 +27,7 @@ bst_domains:
 
 ## Known limits
 
-A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+An undeclared name in a profile has no effect for its role. The rest of the organization is served, and the finding
 remains an error of that role.
 
 Nothing is reported while a domain catalog could not be read. An alias of an alias is reported, because it means no domain.
@@ -46,12 +46,12 @@ from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as domains and are not declared."""
+    """Find undeclared ids that are used as domains."""
     records = view.records
     if "domain_catalog" in records.incomplete:
         return
@@ -59,26 +59,28 @@ def check(view: OrgView) -> Iterator[Finding]:
         view, EdgeKind.HANDLES, EdgeKind.SERVES, EdgeKind.NARROWER_THAN,
         known=records.domains, also=_iterate_entry_references(records),
     )  # fmt: skip
-    yield from undeclared(of_catalogs, "domain", lambda word: _suggest_domain(view, word, records.domains))
+    yield from report_undeclared(
+        of_catalogs, "domain", lambda word: _suggest_domain(view, word, records.domains)
+    )
     words = {
         *records.domains,
         *(alias for alias, meant in records.aliases.items() if meant.target is not None),
     }
     of_organization = find_undeclared(view, known=words, also=_iterate_organization_references(records))
-    yield from undeclared(of_organization, "domain", lambda word: _suggest_domain(view, word, words))
+    yield from report_undeclared(of_organization, "domain", lambda word: _suggest_domain(view, word, words))
 
 
 def guess_domain(view: OrgView, word: str) -> str | None:
     """The domain that an id appears to mean: itself, the target of the alias, or the domain it misspells.
 
-    Other rules use this, so that a misspelled domain is not also reported as a domain without a role.
+    Other rules use this, so a misspelled domain is not also reported as a domain without a role.
     """
     meant = view.resolve_domain(word)
     return meant if meant in view.records.domains else suggest(word, view.records.domains)
 
 
 def is_unsure(view: OrgView, role_id: str) -> bool:
-    """Whether the role handles an undeclared id, so that its domains are not those its author meant."""
+    """Whether the role handles an undeclared id, so its domains are probably not those that its author meant."""
     return any(edge.target not in view.records.domains for edge in view.list_domains(role_id))
 
 

@@ -25,7 +25,7 @@ htn_plans:
 
 ## Known limits
 
-A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+An undeclared name in a profile has no effect for its role. The rest of the organization is served, and the finding
 remains an error of that role.
 
 Nothing is reported while a plan catalog could not be read.
@@ -43,17 +43,17 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.references import find_undeclared, undeclared
+from orgkernel.rules.references import find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as plans and are not declared."""
+    """Find undeclared ids that are used as plans."""
     plans = view.records.plans
     if "plan_catalog" in view.records.incomplete:
         return
     unknown = find_undeclared(view, EdgeKind.FOLLOWS, known=plans)
-    yield from undeclared(unknown, "plan", lambda word: did_you_mean(word, plans))
+    yield from report_undeclared(unknown, "plan", lambda word: did_you_mean(word, plans))
 
 
 RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -34,7 +34,7 @@ tools_primary:
 
 ## Known limits
 
-A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+An undeclared name in a profile has no effect for its role. The rest of the organization is served, and the finding
 remains an error of that role.
 
 Nothing is reported while a tool catalog could not be read. The tools of a server, written `server.tool`, must be declared
@@ -56,7 +56,7 @@ from orgkernel.documents.records import EssentialFor
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -66,16 +66,16 @@ _SHORTEST = 4
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as tools and are not declared."""
+    """Find undeclared ids that are used as tools."""
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return
     unknown = find_undeclared(
         view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO, EdgeKind.COVERS,
         EdgeKind.MAY_GRANT, EdgeKind.CALLS,
-        known=tools, also=_of_entries(view.records),
+        known=tools, also=_iterate_entry_references(view.records),
     )  # fmt: skip
-    yield from undeclared(unknown, "tool", lambda word: _suggest_tool(word, view))
+    yield from report_undeclared(unknown, "tool", lambda word: _suggest_tool(word, view))
 
 
 def _suggest_tool(word: str, view: OrgView) -> str:
@@ -98,7 +98,7 @@ def _suggest_tool(word: str, view: OrgView) -> str:
     return ""
 
 
-def _of_entries(records: OrgRecords) -> Iterator[Reference]:
+def _iterate_entry_references(records: OrgRecords) -> Iterator[Reference]:
     for skill in records.skills.values():
         for number, word in enumerate(skill.record.preferred_tools):
             yield Reference(skill.place("preferred_tools", number), "skill", skill.id, "prefers", word)

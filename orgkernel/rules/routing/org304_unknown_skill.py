@@ -25,7 +25,7 @@ skills:
 
 ## Known limits
 
-A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+An undeclared name in a profile has no effect for its role. The rest of the organization is served, and the finding
 remains an error of that role.
 
 Nothing is reported while a skill catalog could not be read.
@@ -44,12 +44,12 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Ids that are used as skills or categories and are not declared."""
+    """Find undeclared ids that are used as skills or categories."""
     skills = view.records.skills
     if "skill_catalog" in view.records.incomplete:
         return
@@ -61,10 +61,10 @@ def check(view: OrgView) -> Iterator[Finding]:
         known=skills,
         also=_iterate_procedure_references(view.records),
     )
-    yield from undeclared(unknown, "skill", lambda word: did_you_mean(word, skills))
+    yield from report_undeclared(unknown, "skill", lambda word: did_you_mean(word, skills))
     categories = view.records.skill_categories
-    uncategorized = find_undeclared(view, known=categories, also=_of_entries(view.records))
-    yield from undeclared(uncategorized, "skill category", lambda word: did_you_mean(word, categories))
+    uncategorized = find_undeclared(view, known=categories, also=_iterate_entry_references(view.records))
+    yield from report_undeclared(uncategorized, "skill category", lambda word: did_you_mean(word, categories))
 
 
 def _iterate_procedure_references(records: OrgRecords) -> Iterator[Reference]:
@@ -75,7 +75,7 @@ def _iterate_procedure_references(records: OrgRecords) -> Iterator[Reference]:
             )
 
 
-def _of_entries(records: OrgRecords) -> Iterator[Reference]:
+def _iterate_entry_references(records: OrgRecords) -> Iterator[Reference]:
     for skill in records.skills.values():
         if skill.record.category is not None:
             place = skill.place("category")

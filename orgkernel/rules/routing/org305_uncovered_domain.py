@@ -3,7 +3,7 @@
 ## What it checks
 
 Some role handles every domain that the organization lists under `domains`, and every domain of its own domain catalog
-that is not marked `passthrough`. A role that handles a broader domain counts.
+that is not marked `passthrough`. A role that handles a broader domain is enough.
 
 ## Why it matters
 
@@ -49,7 +49,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Domains the organization is responsible for and that dispatch can give to no role."""
+    """Find domains for which the organization is responsible and that dispatch cannot give to any role."""
     if not view.roles or view.records.without_profile or "domain_catalog" in view.records.incomplete:
         return
     answered = map_answered_domains(view)
@@ -58,7 +58,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for domain in uncovered:
         if domain in meant:
             continue
-        listed = domain in _listed(view)
+        listed = domain in _map_listed_domains(view)
         remedy = "remove it from `domains`" if listed else "mark it `passthrough: true`"
         yield Finding(
             answered[domain],
@@ -69,12 +69,12 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def map_answered_domains(view: OrgView) -> Mapping[str, Place]:
-    """The domains that a role must handle, and where the organization first says so."""
+    """The domains that a role must handle, each with the place where the organization first lists it."""
     own = (each for each in view.records.domains.values() if each.own and not each.record.passthrough)
-    return {**{each.id: each.place() for each in own}, **_listed(view)}
+    return {**{each.id: each.place() for each in own}, **_map_listed_domains(view)}
 
 
-def _listed(view: OrgView) -> dict[str, Place]:
+def _map_listed_domains(view: OrgView) -> dict[str, Place]:
     listed: dict[str, Place] = {}
     for number, word in enumerate(view.records.organization.domains):
         domain = view.resolve_domain(word)
@@ -84,7 +84,7 @@ def _listed(view: OrgView) -> dict[str, Place]:
 
 
 def _has_candidate(view: OrgView, domain: str) -> bool:
-    """Whether dispatch has a role to choose."""
+    """Whether dispatch has a candidate role."""
     return any(view.list_handlers(near) for near in view.list_domain_and_broader(domain))
 
 

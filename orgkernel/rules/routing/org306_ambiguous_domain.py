@@ -7,7 +7,7 @@ role type, the place in the organization's `domain_routing`, or the number of do
 
 ## Why it matters
 
-Sorting the hierarchy differently moves the work to another role. Nobody expects that, and no review notices it.
+Sorting the hierarchy differently moves the work to another role. Authors do not expect that, and reviews do not notice it.
 
 ## Example
 
@@ -50,7 +50,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Pairs of roles that differ only in their order, with the domains they tie for."""
+    """Find pairs of roles that differ only in their order, with the domains for which they tie."""
     ties: dict[tuple[str, str], list[tuple[Edge, Edge]]] = {}
     for _, ranked in rank_handlers(view):
         tied = find_tied(ranked)[:2]

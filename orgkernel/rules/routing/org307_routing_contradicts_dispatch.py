@@ -48,7 +48,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Roles that are named first and that dispatch does not choose."""
+    """Find roles that are named first but that dispatch does not choose."""
     if "domain_catalog" in view.records.incomplete:
         return
     answered = map_answered_domains(view)
@@ -81,7 +81,9 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _explain_passed_over(view: OrgView, decision: DispatchDecision, role_id: str) -> Iterator[Related]:
-    """Why the role was not chosen, at the line that made dispatch choose the other; nothing for a role that was no candidate."""
+    """The reason why the role was not chosen, at the line that made dispatch choose the other role. Empty if the role
+    was not a candidate.
+    """
     line = view.list_domain_and_broader(str(decision.domain))
     for passed in decision.considered:
         if passed.role_id == role_id and decision.role_id is not None:

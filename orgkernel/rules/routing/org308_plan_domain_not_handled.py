@@ -47,7 +47,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Plans for work that the role does not get."""
+    """Find plans whose domains the role does not handle."""
     if "domain_catalog" in view.records.incomplete:
         return
     for plan in view.list_targets_of_kind(EdgeKind.FOLLOWS):

@@ -26,7 +26,7 @@ tools_primary: [code_execution_tool, memory_load, memory_save]
 
 ## Known limits
 
-The rule ignores the level that a step needs. A tool that the missing one falls back to does not count. ORG303 reports
+The rule ignores the level that a step needs. A tool that the missing one falls back to is not enough. ORG303 reports
 tools that no catalog declares and tools that the role misspells.
 
 ## Since
@@ -67,9 +67,9 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _find_truly_missing(view: OrgView, role_id: str, lacked: list[Edge]) -> Iterator[Edge]:
-    """Of the tools that the role does not list, those that it neither always has nor lists under a misspelled id."""
+    """The tools that the role does not list, except those that it always has or lists under a misspelled id."""
     tools, always = view.records.tools, view.list_essential_tools(role_id)
-    meant = {suggest(each.target, tools) for each in view.tools_of(role_id) if each.target not in tools}
+    meant = {suggest(each.target, tools) for each in view.list_tools(role_id) if each.target not in tools}
     return (need for need in lacked if need.target not in always and need.target not in meant)
 
 

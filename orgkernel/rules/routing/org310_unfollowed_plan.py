@@ -6,8 +6,8 @@ Every plan that the organization itself declares is in the `htn_plans` of at lea
 
 ## Why it matters
 
-A role receives only the plans it follows, so this plan is never run. It describes work that nobody does that way, and
-maintaining it is wasted effort.
+A role receives only the plans it follows, so this plan is never run. It describes a way of working that no role uses,
+and maintaining it is wasted effort.
 
 ## Example
 

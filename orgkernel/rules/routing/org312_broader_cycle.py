@@ -41,13 +41,15 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.cycles import circles
+from orgkernel.rules.cycles import find_cycles
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Domains that are narrower than themselves."""
-    yield from circles(view, EdgeKind.NARROWER_THAN, "remove `broader` from the broadest of these domains")
+    """Find cycles of broader domains."""
+    yield from find_cycles(
+        view, EdgeKind.NARROWER_THAN, "remove `broader` from the broadest of these domains"
+    )
 
 
 RULE = Rule("ORG312", "broader-cycle", Severity.ERROR, RuleTarget.CATALOG, check)

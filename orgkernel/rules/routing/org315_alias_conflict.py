@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         listed = "listed under `unmapped`" if meant.target is None else f"an alias of {quote(meant.target)}"
         yield Finding(
             meant.place,
-            f"{quote(word)} is {listed} and also a declared domain, which wins",
+            f"{quote(word)} is {listed} and also a declared domain, which takes precedence",
             "delete the line that is wrong",
             f"alias:{word}",
             (Related(domains[word].place(), f"domain {quote(word)} is declared"),),
@@ -81,7 +81,7 @@ def _find_unmapped_aliases(records: OrgRecords) -> Iterator[Finding]:
             if word in document.record.aliases:
                 yield Finding(
                     document.place("unmapped", number),
-                    f"{quote(word)} is listed under `unmapped` and also an alias, which wins",
+                    f"{quote(word)} is listed under `unmapped` and also an alias, which takes precedence",
                     "delete the line that is wrong",
                     f"alias:{word}",
                     (Related(document.place("aliases", word), f"{quote(word)} is an alias"),),

@@ -7,8 +7,8 @@ words without meaning make no difference.
 
 ## Why it matters
 
-Dispatch by text gives a request that is an example to the role it is an example of. If it is one of two roles, the role
-that stands first in the hierarchy takes it, and the other one waits for work that never comes.
+Dispatch by text gives a request that matches an example to the role with that example. If two roles have the same
+example, the role that is first in the hierarchy takes the request. The other role never gets it.
 
 ## Example
 
@@ -52,7 +52,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Examples that an earlier role gives as well."""
+    """Find examples that an earlier role also has."""
     first: dict[tuple[str, ...], tuple[str, Place]] = {}
     if sum(bool(post.profile.examples) for post in view.records.posts.values()) < 2:
         return

@@ -1,4 +1,4 @@
-"""What programs do, by name."""
+"""The effects of programs, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that build, test, lint, format and read: never gated, except for some of their commands."""
+"""Programs that build, test, lint, format and read. They are harmless, except for some of their commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _operands(call: ProgramCall, valued: str = "", long_valued: tuple[str, ...] 
 
 
 def _run_rest(call: ProgramCall, words: list[ShellWord]) -> str | None:
-    """A program that a package brings: known by its name, or not."""
+    """A program from a package, known by its name or unknown."""
     while words and words[0].text.startswith("-"):
         skips = words[0].text in (
             "-p",
@@ -322,7 +322,7 @@ _RUN_OPTIONS: Final = names_in(
 
 
 def _runner(call: ProgramCall) -> str | None:
-    """A program that runs others: after `--`, as its operands, or as texts."""
+    """A program that runs others: after `--`, as its operands, or as strings."""
     texts = [word.text for word in call.args]
     if call.name in (
         "concurrently",

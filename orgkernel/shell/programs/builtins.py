@@ -1,4 +1,4 @@
-"""Programs whose output or effect on the shell matters for what comes after them."""
+"""Programs whose output or effect on the shell matters for later commands."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _cat(call: ProgramCall) -> str:
 
 
 def _passes_on(call: ProgramCall) -> str:
-    """A filter that drops or orders lines: what it prints is no more than what it reads."""
+    """A filter that drops or sorts lines: its output contains nothing that is not in its input."""
     return call.stdin or UNKNOWN
 
 
@@ -148,7 +148,7 @@ def _mapfile(call: ProgramCall) -> str:
 def _set(call: ProgramCall) -> str:
     words = list(call.args)
     if [word.text for word in words[:2]] == ["+o", "history"]:
-        call.unread("whether somebody needs the record of commands cannot be seen")
+        call.unread("whether the record of commands is still needed cannot be seen")
     if words and words[0].text == "--":
         for number, word in enumerate(words[1:], 1):
             call.reader.variables[str(number)] = word.text

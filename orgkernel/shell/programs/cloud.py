@@ -40,7 +40,7 @@ def _words(call: ProgramCall, valued: str = "", long_valued: Sequence[str] = ())
 
 
 def _delete(call: ProgramCall, what: str, message: str, at: ShellWord | None = None) -> None:
-    """A deletion: of what keeps copies or records, or of any other resource."""
+    """A deletion of backups or records, or of another resource."""
     if SAFEGUARD.search(what) and "snapshot-" not in what[:9]:
         call.found("disable_safeguard", message, at)
     else:
@@ -68,7 +68,7 @@ def _aws(call: ProgramCall) -> str | None:
         return UNKNOWN
     text = " ".join(everything)
     if is_unclear(service) or is_unclear(verb):
-        call.unread("which operation this is, is not known until the command runs")
+        call.unread("the operation is only known at run time")
     elif service == "s3":
         _aws_s3(call, verb, flags, words)
     elif service in ("ses", "sesv2", "pinpoint-email") and verb.startswith("send"):
@@ -92,9 +92,7 @@ def _aws(call: ProgramCall) -> str | None:
             or SAFEGUARD.search(verb)
             or re.search(r"lifecycle|replication|flow-logs|alarm", verb)
         ):
-            call.found(
-                "disable_safeguard", f"deletes what keeps copies or records: {quote(f'{service} {verb}')}"
-            )
+            call.found("disable_safeguard", f"deletes backups or records: {quote(f'{service} {verb}')}")
         else:
             call.found("delete_resource", f"deletes a resource: {quote(f'{service} {verb}')}")
     elif verb in (
@@ -384,7 +382,7 @@ def _docker(call: ProgramCall) -> str | None:
         call.found("force_kill", "kills containers by force")
     elif verb in ("rm", "remove") and group in ("", "container"):
         if flags.has("f", "force", "v", "volumes"):
-            call.found("delete_resource", "deletes containers by force, with what they hold")
+            call.found("delete_resource", "deletes containers by force, with their contents")
         else:
             call.unread("what the container holds cannot be seen")
     elif (group, verb) == ("container", "prune"):

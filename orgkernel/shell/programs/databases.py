@@ -1,4 +1,4 @@
-"""Clients of databases: statements as options, in files, and on standard input."""
+"""Database clients: statements in options, in files, and on standard input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orgkernel.shell.sql import read_sql
 
 @dataclass(frozen=True, slots=True)
 class DatabaseClient:
-    """How a client of a database is given statements."""
+    """The ways in which a database client receives statements."""
 
     valued: str
     statements: tuple[str, ...]
@@ -24,7 +24,7 @@ class DatabaseClient:
     long_valued: tuple[str, ...] = ()
     files: tuple[str, ...] = ("f", "file")
     operand: int | None = None
-    """Which operand is SQL, if one is."""
+    """Index of the operand that is SQL, if there is one."""
     single_dash_longs: bool = False
     reads_stdin: bool = True
 
@@ -121,7 +121,7 @@ def _client(call: ProgramCall) -> str | None:
 
 
 def _read_text(call: ProgramCall, text: ShellWord) -> None:
-    r"""SQL with the commands of clients between: `\i file`, `.read file`."""
+    r"""SQL with client commands in between: `\\i file`, `.read file`."""
     if text.text.strip() == UNKNOWN:
         call.unread("the statements are not known until the command runs", text)
         return

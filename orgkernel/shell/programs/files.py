@@ -20,7 +20,7 @@ _RM_LONGS = (
 
 
 def delete_tree(call: ProgramCall, target: ShellWord) -> None:
-    """A directory that is deleted with everything in it."""
+    """Delete a directory with everything in it."""
     owner, name = call.owner(target), quote(shown(target.text))
     if owner == "own":
         return
@@ -55,7 +55,7 @@ def _rm(call: ProgramCall) -> None:
 
 
 def _touch(call: ProgramCall) -> None:
-    """It destroys nothing, but may make files."""
+    """It destroys nothing, but can create files."""
     for target in read_options(call.args, valued="drt", long_valued=("date", "reference", "time")).operands:
         call.owner(target)
 
@@ -141,7 +141,7 @@ def _partition(call: ProgramCall) -> None:
 
 
 def _copy(call: ProgramCall) -> None:
-    """`cp`, `mv`, `install`, `ln -f`: what they may overwrite, and what `mv` takes away."""
+    """`cp`, `mv`, `install`, `ln -f`: the files that they can overwrite, and the files that `mv` removes."""
     options = read_options(
         call.args,
         valued="tSmog",
@@ -182,7 +182,7 @@ def _copy(call: ProgramCall) -> None:
         and not (call.name == "ln" and not options.has("f", "force"))
     ):
         call.unread(
-            f"whether {quote(shown(target.text))} overwrites what somebody else has there cannot be seen",
+            f"whether {quote(shown(target.text))} overwrites a file of another owner cannot be seen",
             target,
         )
     elif call.name == "cp" and len(operands) == 1:
@@ -223,7 +223,7 @@ def _rsync(call: ProgramCall) -> None:
         if re.match(r"[^/]*:", target.text):
             call.found(
                 "delete_directory",
-                f"deletes what {quote(shown(target.text))} has and the source does not",
+                f"deletes files of {quote(shown(target.text))} that the source does not have",
                 target,
             )
         else:
@@ -235,7 +235,7 @@ def _rsync(call: ProgramCall) -> None:
 
 
 MOST_ROOTS: Final = 50
-"""Further directories of `find` are one that is not known."""
+"""Further directories of `find` are treated as one unknown directory."""
 _FIND_VALUED: Final = frozenset(
     {
         "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-type", "-mtime", "-mmin", "-atime",
@@ -325,7 +325,7 @@ def _found_by(root: ShellWord, filters: Sequence[str], *, is_narrowed: bool) -> 
     if filters and all(names):
         return [root.but(f"{base}/{GLOB}/{name}") for name in names]
     if is_narrowed:
-        # Some of what is there, nobody can say what; as foreign as the directory is.
+        # An unknown part of the directory, with the same ownership as the directory.
         return [root.but(f"{base}/{UNKNOWN}" if base in (".", "") and root.text != "/" else f"{base}/{GLOB}")]
     return [root.but(f"{base}/{GLOB}" if base not in (".",) else ".")]
 
@@ -396,7 +396,7 @@ def _permissions(call: ProgramCall) -> None:
 
 
 def _archive(call: ProgramCall) -> None:
-    """`tar`: extracting over foreign directories, and what it runs."""
+    """`tar`: extraction over foreign directories, and programs that it runs."""
     text = " ".join(word.text for word in call.args)
     if re.search(
         r"(--to-command|--checkpoint-action|-I|--use-compress-program|--remove-files|--recursive-unlink|--overwrite-dir)",
@@ -412,7 +412,7 @@ def _archive(call: ProgramCall) -> None:
             and call.owner(folder) in ("foreign", "variable")
             and not _is_own_root(folder.text)
         ):
-            call.unread("whether this overwrites files of somebody else cannot be seen", folder)
+            call.unread("whether this overwrites files of another owner cannot be seen", folder)
 
 
 def _sed(call: ProgramCall) -> str | None:
@@ -439,7 +439,7 @@ def _sed(call: ProgramCall) -> str | None:
     if is_in_place:
         for target in operands:
             if call.owner(target) == "foreign" and not _is_own_root(target.text):
-                call.unread("what this changes in a file of somebody else cannot be seen", target)
+                call.unread("what this changes in a file of another owner cannot be seen", target)
     return None if operands else _filtered(call)
 
 
@@ -457,7 +457,7 @@ def _runs_code(script: str) -> bool:
 
 
 def _filtered(call: ProgramCall) -> str:
-    """What a program passes on that may change or drop text."""
+    """The output of a program that can change or drop text."""
     return UNKNOWN if (call.stdin or "").strip() else ""
 
 
@@ -467,7 +467,7 @@ def _unlink(call: ProgramCall) -> None:
 
 
 def _rmdir(call: ProgramCall) -> None:
-    """Only empty directories."""
+    """Removes only empty directories."""
 
 
 def _sort(call: ProgramCall) -> str | None:
@@ -497,7 +497,7 @@ def _awk(call: ProgramCall) -> str | None:
 
 
 def _extract(call: ProgramCall) -> None:
-    """`unzip`: it writes below a directory."""
+    """`unzip`: writes below a directory."""
     options = read_options(call.args, valued="dPxC", long_valued=("directory",), single_dash_longs=False)
     folder = options.value("d", "C", "directory")
     if (
@@ -505,7 +505,7 @@ def _extract(call: ProgramCall) -> None:
         and call.owner(folder) in ("foreign", "variable")
         and not folder.text.startswith(TEMPORARY)
     ):
-        call.unread("whether this overwrites files of somebody else cannot be seen", folder)
+        call.unread("whether this overwrites files of another owner cannot be seen", folder)
 
 
 PROGRAMS: Final[Mapping[str, Program]] = {

@@ -1,4 +1,4 @@
-"""Git in its spellings."""
+"""Git in all its spellings."""
 
 from __future__ import annotations
 
@@ -60,11 +60,9 @@ def _push(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
         return
     refs = options.operands[1:]
     if options.has("f", "force", "force-with-lease"):
-        call.found("force_push", "pushes by force: commits of others on the remote can be lost")
+        call.found("force_push", "pushes by force: commits on the remote can be lost")
     if options.has("mirror", "prune"):
-        call.found(
-            "force_push", "makes the remote the same as this repository: branches of others are deleted"
-        )
+        call.found("force_push", "mirrors this repository to the remote: branches of other users are deleted")
     if options.has("d", "delete"):
         for ref in refs or [call.word]:
             call.found("delete_branch", f"deletes {quote(shown(ref.text))} of the remote", ref)
@@ -219,7 +217,7 @@ def _prune(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
 def _rewrites(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     if any(word.text in ("--analyze", "--help", "--dry-run") for word in args):
         return
-    call.found("rewrite_history", "writes all commits anew")
+    call.found("rewrite_history", "rewrites all commits")
     for number, word in enumerate(args):
         if word.text.endswith("-filter") and number + 1 < len(args):
             call.script(args[number + 1], through="git filter-branch")
@@ -280,7 +278,7 @@ def _rm(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
 
 
 def _mv(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
-    """It overwrites nothing without force, and can be undone."""
+    """Overwrites nothing without force, and can be undone."""
     options = read_options(args, longs=("force", "dry-run", "verbose"))
     if not options.has("n", "dry-run"):
         for word in options.operands:

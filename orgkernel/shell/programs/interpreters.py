@@ -1,4 +1,4 @@
-"""Interpreters of other languages. Code on the command line is harmless only if it plainly is."""
+"""Interpreters of other languages. Code on the command line is harmless only if that is obvious."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
         tree = ast.parse(text)
         nodes = list(ast.walk(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        call.unread("this code of Python cannot be read", code)
+        call.unread("this Python code cannot be read", code)
         return UNKNOWN
     is_plain = True
     for node in nodes:
@@ -136,7 +136,7 @@ def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
 
 
 def _python_call(call: ProgramCall, code: ShellWord, node: ast.Call) -> bool:
-    """Note what a call does; whether it is plain."""
+    """Record the effect of a call. Returns whether the call is harmless."""
     name = (
         node.func.attr
         if isinstance(node.func, ast.Attribute)
@@ -317,7 +317,7 @@ def _is_plain(name: str, text: str) -> bool:
 
 
 def _powershell(call: ProgramCall) -> str | None:
-    call.unread("PowerShell is not read here")
+    call.unread("PowerShell code is not analyzed")
     return UNKNOWN
 
 

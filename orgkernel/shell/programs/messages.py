@@ -59,7 +59,7 @@ def send(call: ProgramCall, url: ShellWord, method: str, *, sends_data: bool) ->
     for operation, pattern in _PROVIDERS:
         if pattern.search(host):
             if not is_sandbox:
-                call.found(operation, f"sends a request to {quote(host)} that has effects in the world", url)
+                call.found(operation, f"sends a request to {quote(host)} that has real-world effects", url)
             return
     if _MICROSOFT_MAIL.search(url.text):
         call.found("send_email", f"sends email through {quote(host)}", url)

@@ -21,7 +21,7 @@ SAFEGUARD: Final = re.compile(
     r"syncoid|kopia|urbackup|fail2ban|crowdsec|aide\b|tripwire|ossec|filebeat|fluentd|fluent-bit|vector|promtail|splunk|dump|time-?machine|\bcron(d|ie)?\b|\banacron|\bcron\.",
     re.IGNORECASE,
 )
-"""Names of what keeps copies or records."""
+"""Names of services that keep backups or records."""
 
 
 def _signal(options_text: list[str]) -> str:
@@ -65,7 +65,7 @@ def _kill(call: ProgramCall) -> str | None:
         if signal in _KILLS:
             call.found(
                 "force_kill",
-                f"kills process {quote(shown(text))} by force, which the command did not start",
+                f"kills process {quote(shown(text))} by force, although the command did not start it",
                 word,
             )
         elif text in ("1", "-1"):
@@ -188,7 +188,7 @@ def _init_script(call: ProgramCall) -> None:
 def _crontab(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="u", long_valued=("user",))
     if options.has("r"):
-        call.found("disable_safeguard", "deletes all scheduled jobs, backups among them")
+        call.found("disable_safeguard", "deletes all scheduled jobs, including backups")
     elif options.has("l", "e"):
         return UNKNOWN
     elif options.operands or call.stdin is not None:
@@ -240,7 +240,7 @@ def _setenforce(call: ProgramCall) -> None:
 
 def _history(call: ProgramCall) -> str | None:
     if any(re.fullmatch(r"-\w*[cw]\w*", word.text) for word in call.args):
-        call.unread("whether somebody needs this history cannot be seen")
+        call.unread("whether this history is still needed cannot be seen")
     return UNKNOWN
 
 

@@ -1,4 +1,4 @@
-"""Programs that run another program: with other rights, later, elsewhere, or once for each line they read."""
+"""Programs that run another program: with other permissions, later, elsewhere, or once for each input line."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ RISKY: Final = names_in(
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name: `build_docs.sh` is build and docs."""
+    """The words of a name: `build_docs.sh` contains build and docs."""
     stem = name.rsplit("/", 1)[-1]
     stem = re.sub(r"\.(sh|bash|zsh|py|js|mjs|cjs|ts|tsx|rb|pl|php|R|r|jl|lua|go|ps1|jar)$", "", stem)
     return [
@@ -223,7 +223,7 @@ def words_of(name: str) -> list[str]:
 
 
 def judge_script(call: ProgramCall, path: ShellWord) -> None:
-    """A program of the project: only its name says what it does."""
+    """A program of the project, judged only by its name."""
     words = words_of(path.text)
     if (
         path.is_known
@@ -244,7 +244,7 @@ _SUBJECTS: Final = names_in(
 
 
 def judge_task(call: ProgramCall, name: ShellWord) -> None:
-    """A task that a file of the project declares: `npm run NAME`, `make NAME`. Only its name says what it does."""
+    """A task that a file of the project declares (`npm run NAME`, `make NAME`), judged only by its name."""
     words = set(words_of(name.text.replace(":", " ")))
     risky = words & RISKY
     if words & _CHECKING:
@@ -264,7 +264,7 @@ def _eval(call: ProgramCall) -> str | None:
 
 
 MOST_ITEMS: Final = 50
-"""After so many lines, the next one is not known."""
+"""Maximum number of lines that are read one by one. Further ones are unknown."""
 
 
 def _xargs(call: ProgramCall) -> str | None:

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgkernel.diagnostics.baseline import build_baseline, compare, entry_of, parse_baseline, render_baseline
+from orgkernel.diagnostics.baseline import (
+    build_baseline,
+    build_entry,
+    compare,
+    parse_baseline,
+    render_baseline,
+)
 from orgkernel.errors import BadBaseline
 from tests.support.findings import a_finding, several
 
@@ -27,9 +33,9 @@ def test_everything_that_was_written_down_is_known(found):
 def test_what_is_new_and_what_is_stale_is_counted_exactly(before, after):
     """A naive count per entry agrees: more than allowed is new, less is stale."""
     comparison = compare(build_baseline(before, str), after, str)
-    allowed = Counter(entry_of(found, str) for found in before)
-    there = Counter(entry_of(found, str) for found in after)
-    assert Counter(entry_of(found, str) for found in comparison.new) == there - allowed
+    allowed = Counter(build_entry(found, str) for found in before)
+    there = Counter(build_entry(found, str) for found in after)
+    assert Counter(build_entry(found, str) for found in comparison.new) == there - allowed
     assert set(comparison.stale) == set(allowed - there)
     assert comparison.known + len(comparison.new) == len(after)
 

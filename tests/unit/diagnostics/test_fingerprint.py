@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from orgkernel.diagnostics import Place
-from orgkernel.diagnostics.diagnostic import fingerprint_each, fingerprint_finding, fingerprint_message
+from orgkernel.diagnostics.diagnostic import fingerprint_finding, fingerprint_findings, fingerprint_message
 from tests.support.findings import a_finding, findings, several
 
 
@@ -59,7 +59,7 @@ def test_counts_may_change_and_what_somebody_wrote_may_not(before, after, same):
 @given(several)
 def test_each_finding_gets_one_of_its_own(found):
     """Also where two look exactly the same, because GitLab shows only one of those that share a fingerprint."""
-    fingerprints = [fingerprint for _, fingerprint in fingerprint_each(found)]
+    fingerprints = [fingerprint for _, fingerprint in fingerprint_findings(found)]
     assert len(set(fingerprints)) == len(found)
 
 
@@ -67,4 +67,4 @@ def test_a_finding_that_looks_the_same_does_not_change_the_one_before_it():
     """The first keeps its fingerprint when a second appears below."""
     first = a_finding()
     second = replace(first, place=Place("roles/dev.yaml", 9, 1))
-    assert next(fingerprint_each([first, second])) == (first, fingerprint_finding(first))
+    assert next(fingerprint_findings([first, second])) == (first, fingerprint_finding(first))

@@ -14,7 +14,7 @@ from orgkernel.decisions.evidence.state_view import (
     SkillRecord,
     StateView,
 )
-from orgkernel.decisions.evidence.trust import trust_of
+from orgkernel.decisions.evidence.trust import get_trust
 from orgkernel.errors import UnknownAgent
 from orgkernel.manifest.crew import build_agent_list, select_agents
 
@@ -107,6 +107,6 @@ def test_the_trust_of_a_line_rests_on_outcomes() -> None:
     """It is the trust of the agent's manifest, and not the one that the roster starts with."""
     state = StateView(agents={"rivet": AgentState("rivet", org_id="starship", successes=3, failures=1)})
     (line,) = build_agent_list(VIEW, state, ["rivet"]).agents
-    trust = trust_of(VIEW, state, "rivet")
+    trust = get_trust(VIEW, state, "rivet")
     assert (line.trust, line.trust_distribution) == (trust.mean, trust)
     assert line.trust != trust.prior_mean

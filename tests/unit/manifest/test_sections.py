@@ -8,7 +8,7 @@ import pytest
 from orgkernel.cli.tables import render_agent, render_role
 from orgkernel.decisions.reasons import Why
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.manifest.sections import Profile, rows_of, sections_of, title_of
+from orgkernel.manifest.sections import Profile, build_rows, build_sections, get_title
 from orgkernel.manifest.v1 import Item, RoleManifest
 from tests.support.trees import TEMPLATES
 
@@ -20,17 +20,17 @@ NOT_SAID = {"schema", "version", "why", "org_name", "state_version", "trust"}
 def check_text(manifest: Profile) -> None:
     """Every part that says something has a section with all its items; the others are named in one line."""
     text = render_role(manifest) if isinstance(manifest, RoleManifest) else render_agent(manifest)
-    sections = sections_of(manifest)
+    sections = build_sections(manifest)
     body, _, folded = text.partition("nothing under: ")
     empty = set(" ".join(folded.partition("\n\n")[0].split()).split(", "))
     for part in set(manifest.__struct_fields__) - HEADING - NOT_SAID:
-        title, value = title_of(part), getattr(manifest, part)
+        title, value = get_title(part), getattr(manifest, part)
         rows = sections[title]
         assert bool(rows) != (title in empty), title
         if rows:
             assert f"\n{title} " in body, title
         for item in value if isinstance(value, tuple) else ():
-            missing = [row for row in rows_of(item) if row not in rows]
+            missing = [row for row in build_rows(item) if row not in rows]
             assert missing == [], part
     for part in HEADING & set(manifest.__struct_fields__) - {"manifest_of"}:
         assert str(getattr(manifest, part)) in text, part
@@ -52,7 +52,7 @@ def test_the_text_of_a_role_that_says_everything_has_every_part(whole: Kernel) -
     """File scope, credentials, data, standing orders, intents, department and layer among them."""
     maker = whole.manifest("whole", "maker")
     check_text(maker)
-    sections = sections_of(maker)
+    sections = build_sections(maker)
     for title, item in (
         ("file scope", "src/**"), ("credentials", "workshop_key"), ("data", "drawings"), ("intents", "make_something"),
         ("department", "works"), ("layer", "bottom"),
@@ -79,7 +79,7 @@ def test_a_part_without_words_of_its_own_is_shown_by_its_fields() -> None:
         nothing: str | None = None
 
     place = (Why("x", "f.yaml", 1),)
-    rows = list(rows_of(Other(3, New(id="a", level="full", why=place))))
+    rows = list(build_rows(Other(3, New(id="a", level="full", why=place))))
     assert [(row.item, row.details) for row in rows] == [
         ("depth", "3"),
         ("inner.id", "a"),
@@ -89,5 +89,5 @@ def test_a_part_without_words_of_its_own_is_shown_by_its_fields() -> None:
 
 def test_a_fact_that_is_a_part_is_not_named_twice() -> None:
     """Its title is its name."""
-    (row,) = sections_of(Kernel.open(TEMPLATES).manifest("software_dev", "co"))["depth left"]
+    (row,) = build_sections(Kernel.open(TEMPLATES).manifest("software_dev", "co"))["depth left"]
     assert (row.item, row.details) == ("", "3")

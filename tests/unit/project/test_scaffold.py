@@ -37,7 +37,7 @@ def test_a_role_can_be_added_to_a_copy_of_every_template(
     kernel.reload()
     vacant = [("ORG601", "role:reviewer")] if kernel.latest(template).records.agents else []
     assert [(found.code, found.subject) for found in kernel.check()] == vacant
-    root, *_ = kernel.latest(template).index.roots()
+    root, *_ = kernel.latest(template).index.list_roots()
     assert kernel.manifest(template, "reviewer").chain_of_command[0].id == root
 
 

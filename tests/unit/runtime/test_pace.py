@@ -97,7 +97,10 @@ def test_what_is_not_seen_any_more_keeps_its_tier():
         False,
         ("context_fill",),
     )
-    assert blind.text() == "still contingent: whether it is over is unknown without context_fill"
+    assert (
+        blind.text()
+        == "still contingent: whether it is over is unknown, because of missing values: context_fill"
+    )
 
 
 def test_what_was_never_seen_keeps_nobody_from_coming_back():

@@ -177,7 +177,7 @@ OPERATOR_HELP = "join conditions with AND or OR"
         ("(", "trigger ends after `(`", 1, 1, OPERAND_HELP),
         ("((max > 1)", "`(` is never closed", 0, 1, "add `)`"),
         ("(max > 1 OR (max > 2", "`(` is never closed", 12, 13, "add `)`"),
-        ("max > 1)", "`)` closes nothing", 7, 8, "remove it, or add `(` before it"),
+        ("max > 1)", "`)` has no matching `(`", 7, 8, "remove it, or add `(` before it"),
         ("()", "`)` is in the place of a name or a number", 1, 2, None),
         ("or max > 1", "`or` is in the place of a name or a number", 0, 2, None),
         ("max > 1 OR and max > 2", "`and` is in the place of a name or a number", 11, 14, None),

@@ -1,4 +1,4 @@
-"""What a suppression silences, and what is said about one that silences nothing."""
+"""What a suppression silences, and what is said about one that matches no finding."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_a_suppression_of_a_shape_warning_works_like_any_other(tmp_path):
 
 
 def test_a_suppression_needs_a_reason(tmp_path):
-    """Without one, or with an empty one, the document does not fit its shape and silences nothing."""
+    """Without one, or with an empty one, the document does not fit its shape and matches no finding."""
     snapshot = read_files(
         tmp_path, a=profile("a", "[{rule: ORG202}]"), b=profile("b", "[{rule: ORG202, reason: ' '}]")
     )
@@ -75,7 +75,7 @@ def test_a_suppression_needs_a_reason(tmp_path):
 
 
 def test_an_unused_suppression_is_reported_where_it_is_written(tmp_path):
-    """One warning, at the code that silences nothing."""
+    """One warning, at the code that matches no finding."""
     a = profile("a", "[{rule: ORG201, reason: it was once needed}]")
     found = [
         found for found in read_files(tmp_path, a=a, b=profile("b")).diagnostics if found.code == "ORG705"

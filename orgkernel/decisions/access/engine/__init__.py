@@ -1,1 +1,3 @@
-"""Engines of access decisions (`orgkernel.engines`): the layers decide the same, and nothing else knows how an engine works."""
+"""Faster implementations of access decisions (`orgkernel.engines`). They return the same results as the layers, and no
+other module depends on how they work.
+"""

@@ -1,9 +1,9 @@
-"""What roles can do with tools where documents alone decide: the rows of lists without evaluating one by one.
+"""Compute the rows of lists for roles and tools without one evaluation each, where only documents decide.
 
-Where nothing is stored for a role about a tool, no policy about the role depends on circumstances and the request is part
-of no run, what it can do with the tool follows from two numbers. This module stands aside for every tool about which a layer has a say that it
-does not know. The law `fast_equals_layered` compares its rows with those of the layers; `python -m benchmarks --only engine`
-shows what it brings.
+If no grant or restriction is stored for a role and tool, no policy about the role depends on circumstances and the
+request is not part of a run, then two numbers decide: the granted level and the ceiling. This module does not handle
+a tool if a layer applies to it that is not listed here. The law `fast_equals_layered` compares its rows with those of the layers; `python -m benchmarks --only engine`
+measures the gain.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ _KNOWN = frozenset(
     }
 )  # fmt: skip
 _MOST_KEPT = 1_000
-"""Questions who can whose rows are kept."""
+"""The number of questions "who can" whose rows are cached."""
 
 
 def is_static_subject(subject: Subject, request: AccessRequest, state: StateView) -> bool:
-    """Whether a subject is a role about which documents alone decide, in a request that is part of no run."""
+    """Whether a subject is a role that only documents decide about, in a request that is not part of a run."""
     static = is_on("static_rows") and subject.group == "role" and not subject.depends
     return static and not is_of_run(request, state)
 
 
 def is_static_resource(tables: AccessTables, resource: Resource, path: str | None) -> bool:
-    """Whether a resource is a tool about which only layers have a say that this module knows."""
+    """Whether a resource is a tool to which only the layers in this module apply."""
     if path is not None or resource.kind != "tool" or resource.unknown:
         return False
     if resource.has_file_scope or resource.is_divided:
@@ -58,26 +58,26 @@ def compute_static_row(
     subject: Subject,
     resource: Resource,
     action: str = "",
-    given: GrantedLevel = NOTHING_GRANTED,
+    granted_level: GrantedLevel = NOTHING_GRANTED,
     left: int = FULL,
 ) -> AccessRow | None:
-    """The row of a tool for a role, of all its actions or of one; None where it can do nothing.
+    """The row of a tool for a role, for all its actions or for one; None if the role can do nothing with it.
 
-    `given` is what stored grants add, and `left` what stored restrictions leave.
+    `granted_level` is the level from stored grants, and `left` the highest level that stored restrictions allow.
     """
     name = resource.resource
     top, asks = FULL, False
     if subject.policies and subject.deciding is not None:
-        _, top, denies, asks = subject.deciding.effects.get(name) or subject.deciding.effect_on(resource)
+        _, top, denies, asks = subject.deciding.effects.get(name) or subject.deciding.compute_effect(resource)
         if denies:
             return None
     bound = subject.bound.get(name, 0)
     if name in subject.essential:
         level = FULL
     else:
-        level = max(bound, given.level)
+        level = max(bound, granted_level.level)
         level = min(level, top)
-        cap = _compute_cap(subject, resource, given.waives)
+        cap = _compute_cap(subject, resource, granted_level.waives)
         level = min(level, cap)
     level = min(level, left)
     actions = (action,) if action else resource.able[level]
@@ -93,7 +93,7 @@ def compute_static_row(
 
 
 def _compute_cap(subject: Subject, resource: Resource, waives: Mapping[str, int]) -> int:
-    """The most that the declaration of a tool leaves a role."""
+    """The highest level that the declaration of a tool allows a role."""
     top = FULL
     if resource.departments is not None and resource.departments.isdisjoint(subject.departments):
         top = waives.get("visibility", 0)
@@ -109,14 +109,14 @@ def _compute_cap(subject: Subject, resource: Resource, waives: Mapping[str, int]
 def get_stored_level(
     subject: Subject, resource: Resource, tables: AccessTables, context: AccessContext, state: StateView
 ) -> tuple[GrantedLevel, int] | None:
-    """What is stored for a role about a tool, where no circumstance and no end changes it; else None."""
+    """The stored level of a role for a tool, if no circumstance and no expiry can change it; else None."""
     now = context.now
     grants = find_about(state.grants, subject.keys, resource) if state.grants else ()
     restrictions = find_about(state.restrictions, subject.keys, resource) if state.restrictions else ()
     if not (grants or restrictions):
         return NOTHING_STORED
     for about in (*grants, *restrictions):
-        if not about.is_plain or not about.lasts(now):
+        if not about.is_plain or not about.is_lasting(now):
             return None
     given = NOTHING_GRANTED
     if grants:
@@ -124,8 +124,10 @@ def get_stored_level(
             state.grants, subject.keys, resource, None, "", tables.org_id, tables.snapshot, context
         )
     if given.level and subject.deciding is not None:
-        asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.effect_on(resource))[3]
-        if asks:  # somebody has been asked about a part of the actions
+        asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.compute_effect(resource))[
+            3
+        ]
+        if asks:  # an approval gave only some of the actions
             return None
     if not restrictions:
         return given, FULL
@@ -137,9 +139,10 @@ def get_stored_level(
 def compute_static_rows_of_roles(
     tables: AccessTables, request: AccessRequest, state: StateView, candidates: Callable[[], tuple[str, ...]]
 ) -> tuple[AccessRow, ...] | None:
-    """The rows of all roles that can do something with a tool by documents alone, kept; None where more decides about any.
+    """The cached rows of all roles that can use a tool because of documents alone; None if anything else decides about
+    one.
 
-    What is stored for roles about the tool is not in them: `find_roles_with_rows_about` names those roles.
+    Roles with stored rows about the tool are left out; `find_roles_with_rows_about` names those roles.
     """
     resource, path = tables.find(request.resource)
     if not is_on("static_rows") or tables.policies.crew_depends or request.action not in resource.required:
@@ -148,7 +151,7 @@ def compute_static_rows_of_roles(
         return None
     rows = tables.rows.get((request.action, resource.resource))
     if rows is None:
-        subjects = (tables.subject(each) for each in candidates())
+        subjects = (tables.find_subject(each) for each in candidates())
         candidate_rows = (
             compute_static_row(each, resource, request.action) for each in subjects if each is not None
         )
@@ -161,7 +164,7 @@ def compute_static_rows_of_roles(
 
 
 def find_roles_with_rows_about(tables: AccessTables, state: StateView, resource: Resource) -> tuple[str, ...]:
-    """The roles for which something is stored about a resource."""
+    """The roles that have stored grants or restrictions about a resource."""
     if not (state.grants or state.restrictions):
         return ()
     stored = tables.find_roles_with_stored_rows(state)

@@ -1,6 +1,6 @@
 """The layers of an access decision, one file each, and their one order.
 
-Whoever adds a layer writes its file and its row here; the evaluation, the codes, the trace, the remedies and the lists
+To add a layer, write its file and add its row here. The evaluation, the codes, the trace, the remedies and the lists
 read this order.
 """
 
@@ -42,7 +42,7 @@ LAYERS = (
     FILE_SCOPE,
     DELEGATION,
     PACE,
-    # Told in every trace, so that nobody takes them for decided; nothing decides by them yet.
+    # Every trace lists these layers as not configured, because no decision depends on them yet.
     AccessLayer("sacred scope", of_run=True, unchanged=_explain_not_configured),
     AccessLayer("pre-flight", of_run=True, unchanged=_explain_not_configured),
     EXCLUSIVE_LOCK,

@@ -1,6 +1,6 @@
-"""Who may hand work to whom, and escalate to whom: the chain of command, declared rights and layers.
+"""Handing work to roles and escalating to them: the chain of command, declared rights and organization layers.
 
-It is how a role is bound to other roles, and part of the layer `role binding`.
+This is the part of the access layer `role binding` that binds roles to other roles.
 """
 
 from __future__ import annotations
@@ -11,28 +11,29 @@ from orgkernel.decisions.access.layer import ReasonCode, Sentence
 from orgkernel.decisions.access.layers.position import WORKER_CANNOT_DISPATCH
 from orgkernel.decisions.access.lines import locate_edges, locate_in_profile
 from orgkernel.decisions.access.resource import HANDOFF
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import USER
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 
 
-def chain_of_command_sources(
+def compute_chain_of_command_bits(
     view: OrgView, identity: SubjectIdentity, target: str, action: str
 ) -> tuple[int, int]:
-    """The bits of what gives a subject the right to hand work to a role or escalate to it, and of what it lacks.
+    """The bits of the codes that give a subject the right to hand work to or escalate to a role, and of those that are
+    missing.
 
-    Any of the subject's roles will do; only where none gives the right, what each lacks is said.
+    One role with the right is enough. Missing codes are returned only if no role has it.
     """
     if not identity.is_crew:
         has_chain = action == HANDOFF and find_chain_of_command(
-            view, names_in_chain_of_command(identity), target
+            view, list_names_in_chain_of_command(identity), target
         )
         return (CHAIN_OF_COMMAND.bit, 0) if has_chain else (0, 0)
     sources = lacks = 0
     for role_id in identity.roles:
-        of_role = _compute_handoff_levels if action == HANDOFF else _compute_escalation_levels
+        of_role = _compute_handoff_bits if action == HANDOFF else _compute_escalation_bits
         gives, missing = of_role(view, role_id, target)
         sources |= gives
         lacks |= missing
@@ -41,15 +42,15 @@ def chain_of_command_sources(
     return 0, lacks or TARGET_NOT_ALLOWED.bit
 
 
-def names_in_chain_of_command(identity: SubjectIdentity) -> tuple[str, ...]:
-    """The words under which a chain of command can name somebody outside the organization."""
+def list_names_in_chain_of_command(identity: SubjectIdentity) -> tuple[str, ...]:
+    """The names by which a chain of command can refer to a subject outside the organization."""
     if identity.kind != "person":
         return ()
     return (identity.id, USER) if identity.is_owner else (identity.id,)
 
 
 def find_chain_of_command(view: OrgView, superiors: tuple[str, ...], target: str) -> tuple[Edge, ...]:
-    """The chain of command from a role up to one of these superiors; empty where none commands it."""
+    """The chain of command from a role up to one of these superiors; empty if it leads to none of them."""
     chain = view.list_chain_above(target)
     for number, edge in enumerate(chain):
         if edge.target in superiors and edge.target != target:
@@ -64,7 +65,7 @@ def _find_right(view: OrgView, role_id: str, target: str) -> Edge | None:
 
 
 def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ...]:
-    """The edges by which a role may turn to another: those of a tier, or the chain of command up to it."""
+    """The edges that let a role escalate to another: a PACE tier, or the chain of command up to it."""
     tier = next((edge for edge in view.list_escalations(role_id) if edge.target == target), None)
     if tier is not None:
         return (tier,)
@@ -73,8 +74,8 @@ def _find_escalation(view: OrgView, role_id: str, target: str) -> tuple[Edge, ..
     return () if reached is None else chain[: reached + 1]
 
 
-def _layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
-    """Whether both roles lie in layers and no hand-off edge leads from one to the other."""
+def _do_layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
+    """Whether both roles are in organization layers and no hand-off edge leads from one to the other."""
     organization, posts = view.records.organization, view.records.posts
     source, destination = posts[role_id].profile.layer, posts[target].profile.layer
     if not organization.dispatch_edges or source is None or destination is None:
@@ -83,7 +84,7 @@ def _layers_forbid(view: OrgView, role_id: str, target: str) -> bool:
     return not any(edge.source == source and edge.target == destination for edge in edges)
 
 
-def _compute_handoff_levels(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+def _compute_handoff_bits(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
     sources = lacks = 0
     profile = view.records.posts[role_id].profile
     if _find_right(view, role_id, target) is not None:
@@ -95,14 +96,14 @@ def _compute_handoff_levels(view: OrgView, role_id: str, target: str) -> tuple[i
             lacks |= CANNOT_DELEGATE.bit
     elif not sources:
         lacks |= TARGET_NOT_ALLOWED.bit | (0 if profile.can_delegate else CANNOT_DELEGATE.bit)
-    if _layers_forbid(view, role_id, target):
+    if _do_layers_forbid(view, role_id, target):
         sources, lacks = 0, lacks | DISPATCH_EDGE_FORBIDDEN.bit
     if profile.position == "worker":
         sources, lacks = 0, lacks | WORKER_CANNOT_DISPATCH.bit
     return sources, lacks
 
 
-def _compute_escalation_levels(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
+def _compute_escalation_bits(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
     escalation = _find_escalation(view, role_id, target)
     return (REPORTS_TO.bit, 0) if escalation else (0, TARGET_NOT_ALLOWED.bit)
 
@@ -117,12 +118,12 @@ def _explain_cannot_delegate(evaluation: Evaluation) -> Sentence:
             route = stated if post.has(*stated) else ("role_type",)
             because = "`can_delegate` is false" if route == stated else f"it is a {post.profile.role_type}"
             texts.append(f"role {quote(role)} may not delegate, because {because}")
-            why.append(why_place(f"{route[-1]} of role {role}", locate_in_profile(post, *route)))
+            why.append(cite_place(f"{route[-1]} of role {role}", locate_in_profile(post, *route)))
     return "; ".join(texts), tuple(why)
 
 
 def _explain_target_not_allowed(evaluation: Evaluation) -> Sentence:
-    """What the chain of command says instead: whom the target reports to, or the subject."""
+    """Explain the chain of command that exists instead: above the target for a hand-off, else above the subject."""
     who, what, view = evaluation.who, evaluation.what, evaluation.view
     if evaluation.action == HANDOFF:
         text = f"{who} does not command {what}, and no `handoff` right names it"
@@ -136,17 +137,17 @@ def _explain_edge_forbidden(evaluation: Evaluation) -> Sentence:
     records = evaluation.view.records
     posts = records.posts
     forbidden = dict.fromkeys(
-        posts[role].profile.layer for role in evaluation.roles if _layers_forbid(view, role, target)
+        posts[role].profile.layer for role in evaluation.roles if _do_layers_forbid(view, role, target)
     )
     layer = quote(posts[target].profile.layer)
     text = (
         f"no hand-off edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
     )
-    return text, (why_place("dispatch_edges", records.place_of_edges),)
+    return text, (cite_place("dispatch_edges", records.locate_edges),)
 
 
-def _chain_of_command(evaluation: Evaluation) -> Sentence:
-    superiors = evaluation.roles or names_in_chain_of_command(evaluation.subject.identity)
+def _explain_chain_of_command(evaluation: Evaluation) -> Sentence:
+    superiors = evaluation.roles or list_names_in_chain_of_command(evaluation.subject.identity)
     view, target = evaluation.view, evaluation.resource.id
     chains = (find_chain_of_command(view, (superior,), target) for superior in superiors)
     text = f"{evaluation.who} commands {evaluation.what}"
@@ -174,6 +175,6 @@ TARGET_NOT_ALLOWED = ReasonCode(
 DISPATCH_EDGE_FORBIDDEN = ReasonCode(
     "DISPATCH_EDGE_FORBIDDEN", _explain_edge_forbidden, "", remedies=("grant", "role")
 )
-CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _chain_of_command, "granted", static=True)
+CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _explain_chain_of_command, "granted", static=True)
 MAY_HAND_OFF = ReasonCode("MAY_HAND_OFF", _may_hand_off, "granted", static=True)
 REPORTS_TO = ReasonCode("REPORTS_TO", _explain_reports_to, "granted", static=True)

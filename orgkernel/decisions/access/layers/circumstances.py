@@ -1,8 +1,8 @@
-"""Circumstances: what the caller did not state and would decide otherwise makes an allowance conditional.
+"""Circumstances: an allowance is conditional if stating a missing circumstance would change it.
 
-What is left out is first taken as not holding. Where that allows, every condition that was left open is tried. The
-PACE tier, the depth and the numbers of a run are not among them: the latest report and `via` say what they are, and a
-runtime that reports nothing is taken as nominal.
+A missing circumstance first counts as not satisfied. If that allows the request, every open condition is tried. The
+PACE tier, the depth and the counts of a run are not tried: they come from the latest report and from `via`, and a
+runtime that reports nothing is assumed to be nominal.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ def _require_stated(evaluation: Evaluation) -> None:
 
 
 def _is_told(one: Unstated, cases: Iterable[Unstated]) -> bool:
-    """Whether less than one asks for is enough to lead to another outcome."""
+    """Whether another case needs fewer circumstances, so this one need not be mentioned."""
     return any(other.needed.items() < one.needed.items() for other in cases)
 
 
 def _explain_missing_context(evaluation: Evaluation) -> Sentence:
-    """What would fail, and where."""
+    """Explain which layer would fail in which circumstances."""
     names = listing(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
     places_by_text: dict[str, list[str]] = {}
     why: dict[Why, None] = {}
     for each in evaluation.unstated:
         stated = each.evaluation
-        reason = give_reason(stated, stated.tables.order.names_of(stated.failing)[0])
+        reason = give_reason(stated, stated.tables.order.get_code_names(stated.failing)[0])
         places_by_text.setdefault(reason.text, []).append(_locate(each.needed))
         why.update(dict.fromkeys(reason.why))
     cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in places_by_text.items())
     return f"the request does not state {names}: {cases}", tuple(why)
 
 
-def _locate(needed: Mapping[str, str]) -> str:
-    return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in needed.items())
+def _locate(needed_values: Mapping[str, str]) -> str:
+    return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in needed_values.items())
 
 
 def _list_context_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:

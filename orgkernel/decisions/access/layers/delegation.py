@@ -1,9 +1,9 @@
-"""Delegation: whoever triggered a run bounds it, at any depth, and each hop may only narrow it.
+"""Delegation: the principal of a run limits it at any depth, and each hand-off can only narrow it.
 
-The envelope of a run holds tools, credentials and data. It starts as the permissions of whoever triggered the run; what
-those who handed the work down passed on narrows it, and under `delegation: strict` what each of them may do itself narrows it too. Whom
-a role hands work to follows the edges of the organization, and a role always reaches its superiors. Essential tools are
-outside of the envelope. An unknown name or a suspended agent anywhere in the run stops everything in it.
+The envelope of a run contains tools, credentials and data. It starts as the permissions of the principal. The envelopes
+that senders pass on narrow it; under `delegation: strict`, the senders' own permissions narrow it as well. Handing work
+to a role depends on the edges of the organization, and escalating to a superior is always possible. Essential tools are
+not limited by the envelope. An unknown name or a suspended agent anywhere in the run stops it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from orgkernel.decisions.access.resource import ESCALATE, GROUPS
 from orgkernel.decisions.access.stored import get_level_in
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import Grant
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import DATA_TIERS, LEVELS
 
 Identified = Mapping[str, Move | None]
-"""Group of subjects to what the layer `identity` finds about one of them."""
+"""A function that returns what the layer `identity` reports about a principal, by group of subjects."""
 
 
 def _compile(target: Target) -> Move | None:
@@ -56,10 +56,10 @@ def _compile(target: Target) -> Move | None:
 
 
 def _find_parent(evaluation: Evaluation, name: str, identified: Identified) -> Subject | None:
-    """Somebody whom the subject acts for; None where nobody declares the name or the agent is not at work."""
-    parent = evaluation.tables.subject(name)
+    """A principal of the subject; None if it is not declared or is an agent that is not at work."""
+    parent = evaluation.tables.find_subject(name)
     if parent is None:
-        # INVARIANT: a name that is given and not declared denies, also where it would not narrow anything.
+        # INVARIANT: an undeclared name denies, even if it would not narrow anything.
         evaluation.ceiling = 0
         evaluation.failing |= UNKNOWN_PRINCIPAL.bit
         return None
@@ -75,7 +75,7 @@ def _find_parent(evaluation: Evaluation, name: str, identified: Identified) -> S
 
 
 def _ask(evaluation: Evaluation, name: str, parent: Subject) -> Evaluation:
-    """The same question about somebody whom the subject acts for."""
+    """The same request, evaluated for a principal."""
     return Evaluation(
         evaluation.tables, evaluation.state, replace(evaluation.request, subject=name), evaluation.action, parent,
         evaluation.resource, evaluation.path,
@@ -83,13 +83,13 @@ def _ask(evaluation: Evaluation, name: str, parent: Subject) -> Evaluation:
 
 
 def _narrow(evaluation: Evaluation, name: str, parent: Subject, enveloped: bool) -> None:
-    """By what somebody may do whom the subject acts for; outside of the envelope only by what stops them."""
+    """Limit the subject by the permissions of a principal. For resources outside the envelope, only a stop applies."""
     if name != evaluation.request.on_behalf_of and not _is_strict(evaluation):
         return
     order, resource = evaluation.tables.order, evaluation.resource
     parent_evaluation = _ask(evaluation, name, parent)
     evaluate_subject(parent_evaluation)
-    # A resource or an action that nobody declares is no fault of theirs.
+    # An undeclared resource or action is not a failure of the principal.
     unknown = order.codes[resource.unknown].bit if resource.unknown else 0
     parent_evaluation.failing &= ~(ACTION_UNKNOWN.bit | unknown)
     if not enveloped:
@@ -108,7 +108,7 @@ def _is_strict(evaluation: Evaluation) -> bool:
 
 
 def _compute_passed_level(evaluation: Evaluation) -> int:
-    """What the envelope of the request passes on of the resource: its words mean what those of a grant mean."""
+    """The level of the resource in the envelope of the request. Envelope words are matched as those of a grant."""
     passed = 0
     for word, level in (evaluation.request.envelope or {}).items():
         grant_level = get_level_in(Grant("", "", (word,), level), evaluation.resource, evaluation.path)
@@ -117,7 +117,7 @@ def _compute_passed_level(evaluation: Evaluation) -> int:
 
 
 def _apply_limit(evaluation: Evaluation, hands_off: bool) -> None:
-    """By how deep hand-offs may lie, and how many may run."""
+    """Apply the limits on depth and on the number of agents."""
     context, limits = evaluation.request.context, evaluation.view.records.organization.limits
     depth, deepest = _compute_depth(evaluation), limits.max_spawn_depth
     if (depth > deepest and not evaluation.essential) or (hands_off and depth >= deepest):
@@ -133,11 +133,11 @@ def _compute_depth(evaluation: Evaluation) -> int:
     return max(evaluation.request.context.depth, len(evaluation.request.via))
 
 
-# -- what it says ------------------------------------------------------------------------------------------------------
+# -- explanations ------------------------------------------------------------------------------------------------------
 
 
 def find_capping_principals(evaluation: Evaluation) -> tuple[Evaluation, ...]:
-    """Those whom the subject acts for and who may not do it themselves, each with what keeps them from it."""
+    """The principals that may not do it themselves, each with its failures."""
     asking = evaluation.tables.order.asking
     return tuple(parent for parent in evaluation.parents if parent.failing & ~asking)
 
@@ -147,7 +147,7 @@ def _explain_principal_cap(evaluation: Evaluation) -> Sentence:
     texts: list[str] = []
     why: list[Why] = []
     for parent in find_capping_principals(evaluation):
-        reason = give_reason(parent, order.names_of(parent.failing)[0])
+        reason = give_reason(parent, order.get_code_names(parent.failing)[0])
         role, more = _describe_part_in_run(evaluation, parent)
         texts.append(f"{parent.who}, {role}, may not {_describe_request(parent)}: {reason.text}")
         why += (*reason.why, *more)
@@ -165,28 +165,28 @@ def _explain_principal_cap(evaluation: Evaluation) -> Sentence:
 
 
 def _describe_part_in_run(evaluation: Evaluation, parent: Evaluation) -> tuple[str, tuple[Why, ...]]:
-    """What somebody has to do with the run, and the line that makes it count."""
+    """The relation of a principal to the run, and the line that makes it relevant."""
     if parent.request.subject == evaluation.request.on_behalf_of:
         return "on whose behalf this runs", ()
     return "who is on the path of delegation, which is `strict`", _locate_limit(evaluation, "delegation")
 
 
 def _describe_request(evaluation: Evaluation) -> str:
-    """What is asked for, in words."""
+    """The requested action, in words."""
     verbs = ("use", "read") if evaluation.resource.kind != "role" else (evaluation.action,)
     act = evaluation.action if evaluation.action in verbs else f"perform {quote(evaluation.action)} on"
     return f"{act} {evaluation.what}"
 
 
 def _locate_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
-    """The line of a limit, or that of the limits that do not name it; nothing where no limit is written."""
+    """The line of a limit; if it is not set, the line of `limits`; nothing if no limits are written."""
     records = evaluation.view.records
-    document = records.declaring("limits", field)
+    document = records.get_declaring_document("limits", field)
     if not document.has("limits"):
         return ()
     text = f"{field} {getattr(records.organization.limits, field)}{_mention_default(evaluation, field)}"
     route = ("limits", field) if document.has("limits", field) else ("limits",)
-    return (why_place(text, document.place(*route, key=True)),)
+    return (cite_place(text, document.place(*route, key=True)),)
 
 
 def _describe_limit(evaluation: Evaluation, field: str) -> str:
@@ -195,7 +195,7 @@ def _describe_limit(evaluation: Evaluation, field: str) -> str:
 
 
 def _mention_default(evaluation: Evaluation, field: str) -> str:
-    document = evaluation.view.records.declaring("limits", field)
+    document = evaluation.view.records.get_declaring_document("limits", field)
     return "" if document.has("limits", field) else " by default"
 
 
@@ -204,7 +204,7 @@ def _explain_depth_exceeded(evaluation: Evaluation) -> Sentence:
     end = (
         ""
         if depth > evaluation.view.records.organization.limits.max_spawn_depth
-        else ", where no role hands work down"
+        else ", so no further hand-off is allowed"
     )
     text = f"{evaluation.who} is at depth {depth} of the run, and {_describe_limit(evaluation, field)}{end}"
     return text, _locate_limit(evaluation, field)
@@ -224,7 +224,7 @@ def _count_agents(count: int) -> str:
 
 
 def _explain_passed_on(evaluation: Evaluation) -> Sentence:
-    """Who leaves the subject the least, although it is enough; or who stops the run."""
+    """Explain which principal leaves the lowest level, although it is enough, or which one stops the run."""
     caps: list[tuple[int, str, tuple[Why, ...]]] = []
     levels, what = evaluation.resource.levels, evaluation.what
     for parent in evaluation.parents:
@@ -235,7 +235,7 @@ def _explain_passed_on(evaluation: Evaluation) -> Sentence:
         passed = _compute_passed_level(evaluation)
         caps.append((passed, f"the envelope passes on level {quote(levels[passed])} of {what}", ()))
     if not caps or evaluation.failing & (UNKNOWN_PRINCIPAL.bit | AGENT_INACTIVE.bit):
-        return _stopped(evaluation)
+        return _explain_stop(evaluation)
     least = min(level for level, _, _ in caps)
     sentences = [(text, why) for level, text, why in caps if level == least]
     return "; ".join(text for text, _ in sentences), tuple(
@@ -243,8 +243,8 @@ def _explain_passed_on(evaluation: Evaluation) -> Sentence:
     )
 
 
-def _stopped(evaluation: Evaluation) -> Sentence:
-    """Who stops the run: told where names and suspensions are told. Or who has to ask first."""
+def _explain_stop(evaluation: Evaluation) -> Sentence:
+    """Explain which principal stops the run, or which one needs an approval first."""
     codes = (UNKNOWN_PRINCIPAL, AGENT_INACTIVE)
     sentences = [code.say(evaluation) for code in codes if evaluation.failing & code.bit]
     if not sentences:
@@ -259,15 +259,15 @@ def _stopped(evaluation: Evaluation) -> Sentence:
     )
 
 
-# -- what would change it ----------------------------------------------------------------------------------------------
+# -- remedies ----------------------------------------------------------------------------------------------------------
 
 
 def _propose_passing_on(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """Who handed the work to the subject passes on what is asked for, where the envelope passes on too little."""
+    """Propose that the sender passes on the resource, if the envelope passes on too little."""
     request, resource, required = evaluation.request, evaluation.resource, evaluation.required
     if request.envelope is None or resource.kind == "role" or _compute_passed_level(evaluation) >= required:
         return
-    # The lowest tier shows nothing: who is to be let into it is passed the next.
+    # The lowest tier contains no data, so the next one is passed on.
     is_tier = resource.kind == "data" and resource.id in DATA_TIERS
     wanted = f"data:{resource.levels[required]}" if is_tier else request.resource
     yield RemedyChange("envelope", wanted, level=LEVELS[required])
@@ -282,6 +282,6 @@ DELEGATION = AccessLayer(
     _compile,
     of_run=True,
     needs_run=True,
-    explains={"ceiling": _explain_passed_on, "stopped": _stopped},
+    explains={"ceiling": _explain_passed_on, "stopped": _explain_stop},
     changes={"envelope": _propose_passing_on},
 )

@@ -1,7 +1,7 @@
-"""File scope: a role writes where its `file_scope` says, and nowhere else.
+"""File scope: a role can write only to files in its `file_scope`.
 
-An agent in several roles may write where any of those may that give it the tool. A path that is not stated, or that
-cannot be compared with the scope, lies outside. No grant widens a scope.
+An agent with several roles can write wherever one of the roles that have the tool can. A path that is not stated, or
+that cannot be compared with the scope, is treated as outside. No grant widens a scope.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.access.resource import LEVEL, LOCK
 from orgkernel.decisions.access.stated import StatedPaths
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.decisions.refusals import UNREADABLE_PATH
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import is_glob_inside, read_path
@@ -38,7 +38,7 @@ def _cap(evaluation: Evaluation) -> None:
 
 
 def find_bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
-    """The roles whose scopes together bound a write; empty where one of them may write anywhere."""
+    """The roles whose file scopes limit a write; empty if one of them may write anywhere."""
     resource, view = evaluation.resource, evaluation.view
     if evaluation.essential and not resource.path_arguments:
         return ()
@@ -52,28 +52,28 @@ def find_bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def is_bounded(evaluation: Evaluation) -> bool:
-    """Whether a scope bounds what is asked for."""
+    """Whether a file scope limits the requested action."""
     target = Target(evaluation.resource, evaluation.action, evaluation.required, evaluation.subject.group)
     return _compile(target) is not None and bool(find_bounding_roles(evaluation))
 
 
 def is_in_file_scope(evaluation: Evaluation, part: str) -> bool:
-    """Whether the scope of the subject surely holds every path of a glob."""
+    """Whether every path that matches a glob is certainly in the file scope of the subject."""
     globs = list_file_scope_globs(evaluation, find_bounding_roles(evaluation))
     return any(is_glob_inside(part, glob, evaluation.tables.root) for glob in globs)
 
 
 def list_file_scope_globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple[str, ...]:
-    """Where some roles may write."""
+    """The globs of the file scopes of some roles."""
     posts = evaluation.view.records.posts
     return tuple(dict.fromkeys(glob for role in roles for glob in posts[role].profile.file_scope))
 
 
-def _out_of_file_scope(evaluation: Evaluation) -> Sentence:
+def _explain_out_of_file_scope(evaluation: Evaluation) -> Sentence:
     roles, posts = find_bounding_roles(evaluation), evaluation.view.records.posts
     globs = list_file_scope_globs(evaluation, roles)
     why: tuple[Why, ...] = tuple(
-        why_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
+        cite_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
     )
     bound = say_file_scope(evaluation.who, listing(globs))
     if evaluation.path is not None:
@@ -84,23 +84,23 @@ def _out_of_file_scope(evaluation: Evaluation) -> Sentence:
     return text, (*why, *locate_tool_field(evaluation, "path_arguments"))
 
 
-def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
-    for path in stated.texts:
+def _say_outside(stated_paths: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
+    for path in stated_paths.texts:
         if path is None:
             yield UNREADABLE_PATH
-        elif not stated._replace(texts=(path,)).are_inside(globs):
-            known = read_path(path, stated.root) is not None
-            yield f"{quote(path)} {'lies outside' if known else 'cannot be compared with it'}"
+        elif not stated_paths._replace(texts=(path,)).are_inside(globs):
+            known = read_path(path, stated_paths.root) is not None
+            yield f"{quote(path)} {'is outside' if known else 'cannot be compared with it'}"
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     if not evaluation.has_open_path or not is_bounded(evaluation):
         return ()
     return (f"path:{glob}" for glob in list_file_scope_globs(evaluation, find_bounding_roles(evaluation)))
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """Kindly the request states a path in the scope; unkindly it states none."""
+    """Favorable: the request states a path in the scope. Unfavorable: it states none."""
     if evaluation.has_open_path and kindly:
         evaluation.assumed = (evaluation.assumed or Assumed())._replace(in_file_scope=True)
     elif evaluation.has_open_path:
@@ -108,18 +108,20 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
 
 
 def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """A path in the scope, where the request states none. One that it states is not moved."""
+    """Propose a path in the scope if the request states none. A stated path is not changed."""
     roles = find_bounding_roles(evaluation)
     if evaluation.path is None and evaluation.resource.kind == "tool" and roles:
         yield RemedyChange("path", listing(list_file_scope_globs(evaluation, roles)))
 
 
-WRITE_OUT_OF_FILE_SCOPE = ReasonCode("WRITE_OUT_OF_FILE_SCOPE", _out_of_file_scope, remedies=("path", "role"))
+WRITE_OUT_OF_FILE_SCOPE = ReasonCode(
+    "WRITE_OUT_OF_FILE_SCOPE", _explain_out_of_file_scope, remedies=("path", "role")
+)
 FILE_SCOPE = AccessLayer(
     "file scope",
     (WRITE_OUT_OF_FILE_SCOPE,),
     _compile,
-    circumstances=_words,
+    circumstances=_list_words,
     suppose=_suppose,
     changes={"path": _propose_stating_path},
 )

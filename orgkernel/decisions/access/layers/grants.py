@@ -1,7 +1,7 @@
-"""Grants and restrictions: what is stored for a subject adds to a resource, or leaves no more of it.
+"""Grants and restrictions: stored rows that raise the level of a resource for a subject, or cap it.
 
-The level of a grant counts here. What it waives is looked up before any layer is asked, because a waiver lifts a cap, up to
-the level of its own grant, in the layer of that cap.
+This layer applies the levels of grants. Waivers are collected before any layer runs, because the layer of a ceiling
+applies the waiver, up to the level of the grant.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from orgkernel.diagnostics.wording import LISTED, listing, quote
 from orgkernel.runtime.utc import as_utc
 
 GRANT_EXPIRED, GRANT_OUTDATED = "GRANT_EXPIRED", "GRANT_OUTDATED"
-"""Told beside what fails, and none of it: what has expired, or is for another version of the documents, is absent."""
+"""Additional reasons of a denial: a grant that has expired, or one for another version of the documents."""
 NOWHERE = AccessContext()
 _MOST_TRIED = 20
-"""Expired grants that are tried: whoever asks every day has many, and the last ones are those anybody remembers."""
+"""The number of expired grants that are tried, latest first, so a subject with many of them gets a fast answer."""
 
 
 def _compile(target: Target) -> Move | None:
@@ -58,7 +58,7 @@ def _apply_stored(evaluation: Evaluation) -> None:
                 evaluation.spared |= GRANTED.bit
             evaluation.sources |= GRANTED.bit
             approval_bit = evaluation.failing & ASK_APPROVAL.bit
-            if approval_bit:  # somebody has been asked
+            if approval_bit:  # an approval was given
                 evaluation.spared |= approval_bit
                 evaluation.failing ^= approval_bit
     if evaluation.state.restrictions:
@@ -71,7 +71,7 @@ def _apply_stored(evaluation: Evaluation) -> None:
             evaluation.failing |= RESTRICTED.bit
 
 
-# -- what it says ------------------------------------------------------------------------------------------------------
+# -- explanations ------------------------------------------------------------------------------------------------------
 
 
 def _explain_granted(evaluation: Evaluation) -> Sentence:
@@ -82,7 +82,7 @@ def _explain_granted(evaluation: Evaluation) -> Sentence:
 
 
 def _find_counting_grants(evaluation: Evaluation) -> Iterator[tuple[int, GroupNow[Grant]]]:
-    """The grants that count, those that say the same together, with the level that each gives."""
+    """The grants in effect, grouped by what they give, with their level."""
     assumed = evaluation.assumed
     return find_giving_grants(
         evaluation.state.grants, evaluation.subject.keys, evaluation.resource, evaluation.path, evaluation.action,
@@ -92,13 +92,13 @@ def _find_counting_grants(evaluation: Evaluation) -> Iterator[tuple[int, GroupNo
 
 
 def list_counting_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
-    """The grants that add something, in the order of their ids; of those that say the same the one that ends last."""
+    """The grants that add something, in the order of their ids. Of equal ones, the one that ends last."""
     grants = (rows.last for _, rows in _find_counting_grants(evaluation) if rows.last is not None)
     return tuple(sorted(grants, key=lambda each: each.grant_id))
 
 
 def _describe_grants(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNow[Grant]]]) -> str:
-    """What grants give, those of one level together, the highest first."""
+    """The levels that grants give, grouped by level, highest first."""
     by_level: dict[int, list[tuple[Grant, ...]]] = {}
     for level, rows in grants:
         by_level.setdefault(level, []).append(rows.active)
@@ -110,7 +110,7 @@ def _describe_grants(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNo
 
 
 def _name_first_and_count(noun: str, alike: Sequence[Sequence[Grant | Restriction]]) -> str:
-    """The first of some rows by name, and how many there are. Those that are alike are in the order of their ids."""
+    """The first of some rows, and their count. Equal rows are in the order of their ids."""
     count = sum(map(len, alike))
     first = sorted(get_row_id(row) for rows in alike for row in rows[:LISTED])
     return f"{noun}{'s' * (count != 1)} {listing(first, count)}"
@@ -129,7 +129,7 @@ def _explain_restricted(evaluation: Evaluation) -> Sentence:
 
 
 def _find_holding_restrictions(evaluation: Evaluation) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
-    """The restrictions that hold, with what each of them leaves."""
+    """The restrictions in effect, with the level that each allows."""
     return find_leaving_restrictions(
         evaluation.state.restrictions, evaluation.subject.keys, evaluation.resource, evaluation.path,
         evaluation.tables.org_id, evaluation.request.context.now,
@@ -137,7 +137,7 @@ def _find_holding_restrictions(evaluation: Evaluation) -> Iterator[tuple[int, tu
 
 
 def _describe_tightest(evaluation: Evaluation, limits: Sequence[tuple[int, tuple[Restriction, ...]]]) -> str:
-    """What the tightest of some restrictions leave."""
+    """The level that the strictest restrictions allow."""
     level = min(level for level, _ in limits)
     alike = [rows for left, rows in limits if left == level]
     left = f"level {quote(evaluation.resource.levels[level])}" if level else "nothing"
@@ -172,9 +172,9 @@ def _explain_leaving(evaluation: Evaluation) -> Sentence | None:
 
 
 def _explain_expired_grant(evaluation: Evaluation) -> Sentence | None:
-    """The grant that expired last among those with which less would fail; None where there is none.
+    """The latest expired grant that would remove a failure; None if there is none.
 
-    Whoever is refused something that was given until yesterday has to read that, and when it ended.
+    A subject that loses access at an expiry should read that in the refusal.
     """
     if not _may_miss(evaluation):
         return None
@@ -186,7 +186,7 @@ def _explain_expired_grant(evaluation: Evaluation) -> Sentence | None:
 
 
 def _explain_outdated_grant(evaluation: Evaluation) -> Sentence | None:
-    """The grant issued last among those with which less would fail, and that are for another version of the documents."""
+    """The latest grant that would remove a failure but is for another version of the documents."""
     if not _may_miss(evaluation):
         return None
     outdated_grants = sorted(
@@ -206,11 +206,11 @@ def _may_miss(evaluation: Evaluation) -> bool:
 
 
 def _find_first_missed(evaluation: Evaluation, grants: Sequence[Grant], **lifted: None) -> Grant | None:
-    """The first of some grants with which less would fail if some bounds of it were lifted."""
+    """The first grant that would remove a failure if some of its limits were ignored."""
     for grant in grants[:_MOST_TRIED]:
-        # What has to be stated besides keeps nobody from hearing of the grant.
+        # Unstated circumstances must not hide the grant.
         revived = add_grant(evaluation.state, replace(grant, **lifted))
-        again = evaluation.again(state=revived, is_complete=True)
+        again = evaluation.copy_with(state=revived, is_complete=True)
         then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
             return grant
@@ -222,20 +222,20 @@ def _get_grant_name(grant: Grant) -> str:
 
 
 def _find_expired(evaluation: Evaluation) -> Iterator[Grant]:
-    """What has run out of what was given to the subject, or to those it acts for, and would speak of the resource.
+    """Expired grants about the resource that were given to the subject or its principals.
 
-    Of several that said the same it is the last.
+    Of equal grants, only the latest.
     """
     state, context = evaluation.state, evaluation.request.context
     for about in _find_grants_about_resource(evaluation, state.grants, state.expired):
-        for group in about.giving(evaluation.path, context, evaluation.tables.snapshot):
-            grant = group.at(context.now).ended
+        for group in about.find_giving(evaluation.path, context, evaluation.tables.snapshot):
+            grant = group.select_at(context.now).ended
             if grant is not None and _would_give(evaluation, replace(grant, expires_at=None)):
                 yield grant
 
 
 def _find_outdated(evaluation: Evaluation) -> Iterator[Grant]:
-    """What was given to the subject, or to those it acts for, for another version of the documents."""
+    """Grants to the subject or its principals that are for another version of the documents."""
     for about in _find_grants_about_resource(evaluation, evaluation.state.grants):
         for grant in about.find_outdated_rows(evaluation.tables.snapshot, evaluation.request.context.now):
             if _would_give(evaluation, replace(grant, snapshot=None)):
@@ -245,8 +245,8 @@ def _find_outdated(evaluation: Evaluation) -> Iterator[Grant]:
 def _find_grants_about_resource(
     evaluation: Evaluation, *stored: Mapping[str, Sequence[Grant]]
 ) -> Iterator[About[Grant]]:
-    """The grants about the resource to the subject, and to those it acts for."""
-    others = [evaluation.tables.subject(each) for each in evaluation.list_principals()]
+    """The grants about the resource that were given to the subject or its principals."""
+    others = [evaluation.tables.find_subject(each) for each in evaluation.list_principals()]
     keys = dict.fromkeys(
         key for each in (evaluation.subject, *others) if each is not None for key in each.keys
     )
@@ -255,7 +255,7 @@ def _find_grants_about_resource(
 
 
 def _would_give(evaluation: Evaluation, grant: Grant) -> bool:
-    """Whether a grant gives something to what is asked."""
+    """Whether a grant gives a level to the requested action."""
     tables, context = evaluation.tables, evaluation.request.context
     given = gather_grants(
         [grant], evaluation.resource, evaluation.path, evaluation.action, tables.org_id, tables.snapshot, context
@@ -263,11 +263,11 @@ def _would_give(evaluation: Evaluation, grant: Grant) -> bool:
     return bool(given.grants)
 
 
-# -- what depends on circumstances -------------------------------------------------------------------------------------
+# -- circumstances -----------------------------------------------------------------------------------------------------
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The channels, sessions, paths and ends that stored grants and restrictions name."""
+def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+    """The channels, sessions, paths and expiries in stored grants and restrictions."""
     return _list_stored_words(evaluation) if evaluation.has_stored else ()
 
 
@@ -282,31 +282,31 @@ def _list_stored_words(evaluation: Evaluation) -> Iterator[str]:
         for grants in find_about(state.grants, (key,), resource):
             version = snapshot if grants.has_snapshots else ""
             about = (org_id, version, evaluation.action if grants.has_actions else "", pathless)
-            words: tuple[str, ...] | None = grants.kept(about, now)
+            words: tuple[str, ...] | None = grants.find_kept(about, now)
             yield from (
                 grants.keep(about, now, _list_grant_words(grants, evaluation)) if words is None else words
             )
         for restrictions in find_about(state.restrictions, (key,), resource):
             for left in restrictions.groups:
-                for restriction in left.at(now).one if left.holds_in(org_id, snapshot) else ():
+                for restriction in left.select_at(now).one if left.is_for(org_id, snapshot) else ():
                     yield from (f"path:{glob}" for glob in left.parts) if pathless else ()
                     if get_level_in(restriction, resource, evaluation.path) is not None:
-                        yield from _describe_end(left.at(now).end)
+                        yield from _describe_end(left.select_at(now).end)
 
 
-def _list_grant_words(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
-    """What grants name about a resource that are for the action, and that may count if the circumstances are theirs."""
+def _list_grant_words(grant_rows: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
+    """The circumstances in grants about a resource that match the action and could apply."""
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     words: dict[str, None] = {}
-    for group in about.groups:
+    for group in grant_rows.groups:
         terms = group.said
         if terms.action not in (None, evaluation.action) or (group.globs and not pathless):
             continue
-        if group.at(now).one and group.holds_in(evaluation.tables.org_id, evaluation.tables.snapshot):
+        if group.select_at(now).one and group.is_for(evaluation.tables.org_id, evaluation.tables.snapshot):
             named = zip(("channel", "session", "input"), terms.bond, strict=True)
             words.update((f"{name}:{value}", None) for name, value in named if value is not None)
             words.update((f"path:{glob}", None) for glob in (group.parts if pathless else ()))
-            words.update((word, None) for word in _describe_end(group.at(now).end))
+            words.update((word, None) for word in _describe_end(group.select_at(now).end))
     return tuple(words)
 
 
@@ -316,13 +316,13 @@ def _describe_end(ends: float | None) -> Iterator[str]:
 
 
 def _widen(grant: Grant, pathless: bool) -> Grant:
-    """A grant as it is in the channel, session and path, and with the input, that it asks for."""
+    """A grant as it would apply in the channel, session, path and input that it requires."""
     resources = tuple(map(get_root_resource, grant.resources)) if pathless else grant.resources
     return replace(grant, channel=None, session=None, input_digest=None, resources=resources)
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """Kindly every grant counts, and no restriction of a path or with an end; unkindly it is the other way round."""
+    """Favorable: every grant applies, and no restriction with a path or an expiry. Unfavorable: the opposite."""
     state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
     if pathless and not kindly:
         evaluation.path = None
@@ -341,11 +341,11 @@ def _suppose_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[
     for about in find_about(evaluation.state.grants, (key,), evaluation.resource):
         if kindly:
             loose = about.find_unconditional(parts=not pathless, snapshot=snapshot)
-            yield from (_widen(row, pathless) for group in loose for row in group.at(now).one)
+            yield from (_widen(row, pathless) for group in loose for row in group.select_at(now).one)
         else:
-            giving = about.giving(evaluation.path, NOWHERE, snapshot)
+            giving = about.find_giving(evaluation.path, NOWHERE, snapshot)
             free = (each for each in giving if each.said.bond == FREE)
-            grants = (group.at(now).lasting for group in free)
+            grants = (group.select_at(now).lasting for group in free)
             yield from (each for each in grants if each is not None)
 
 
@@ -353,17 +353,22 @@ def _suppose_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Ite
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for about in find_about(evaluation.state.restrictions, (key,), evaluation.resource):
         if not kindly:
-            yield from (row for group in about.find_leaving(evaluation.path) for row in group.at(now).one)
+            yield from (
+                row for group in about.find_leaving(evaluation.path) for row in group.select_at(now).one
+            )
             continue
         for group in about.whole if pathless else about.find_leaving(evaluation.path):
-            row = group.at(now).lasting
+            row = group.select_at(now).lasting
             if row is not None:
                 whole = tuple(name for name in row.resources if name == get_root_resource(name))
                 yield replace(row, resources=whole) if pathless else row
 
 
 def _propose_lifting(evaluation: Evaluation) -> Iterable[RemedyChange]:
-    """Every restriction that leaves too little: all of them have to be lifted. None where no remedy is so long."""
+    """Propose lifting every restriction that allows too little.
+
+    All must be lifted; nothing if they are more than a remedy can have.
+    """
     restriction_groups = [
         rows for left, rows in _find_holding_restrictions(evaluation) if left < evaluation.required
     ]
@@ -386,7 +391,7 @@ GRANTS = AccessLayer(
     unchanged=_explain_applied,
     besides={GRANT_EXPIRED: _explain_expired_grant, GRANT_OUTDATED: _explain_outdated_grant},
     explains={"granted": _explain_too_little, "ceiling": _explain_leaving},
-    circumstances=_words,
+    circumstances=_list_words,
     suppose=_suppose,
     changes={"lift": _propose_lifting},
 )

@@ -1,6 +1,6 @@
-"""Identity: a subject that nothing declares is denied, and so is an agent that is not at work.
+"""Identity: an undeclared subject is denied, and so is an agent that is not at work.
 
-An active agent is at work. An agent on probation is, if each role that it fills is open to probation.
+An active agent is at work. So is an agent on probation if every role that it fills allows probation.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import Lifecycle, StateView
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.graph.records import Definition
 
 RESUMED_AS: Mapping[Lifecycle, Lifecycle] = {"suspended": "active", "registered": "probationary"}
-"""The lifecycles from which an agent can be put to work, and the one it then has."""
+"""The lifecycles from which an agent can be put back to work, with the resulting lifecycle."""
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
 
 
@@ -36,7 +36,7 @@ def _deny_inactive(evaluation: Evaluation) -> None:
 
 
 def is_at_work(subject: Subject, state: StateView) -> bool:
-    """Whether somebody is no agent, an active one, or one on probation whose roles are all open to probation."""
+    """Whether a subject is not an agent, or is active, or is on probation in roles that all allow it."""
     stored = state.agents.get(subject.identity.id) if subject.is_agent else None
     if stored is None or stored.lifecycle == "active":
         return True
@@ -46,38 +46,38 @@ def is_at_work(subject: Subject, state: StateView) -> bool:
 def _explain_unknown_principal(evaluation: Evaluation) -> Sentence:
     tables = evaluation.tables
     names = (evaluation.request.subject, *evaluation.list_principals())
-    unknown = [each for each in names if tables.subject(each) is None]
+    unknown = [each for each in names if tables.find_subject(each) is None]
     hints = []
     for each in unknown:
         kind, _, name = each.partition(":")
         if kind not in _KINDS:
             hints.append(did_you_mean(kind, _KINDS) or f"kinds are {', '.join(map(quote, _KINDS))}")
             continue
-        hints.append(did_you_mean(name, _known_names(evaluation, kind)))
+        hints.append(did_you_mean(name, _list_known_names(evaluation, kind)))
     are = "is" if len(unknown) == 1 else "are"
     return "; ".join(filter(None, (f"{listing(unknown)} {are} not declared", *hints))), ()
 
 
 def is_misspelled(evaluation: Evaluation) -> bool:
-    """Whether the subject of the request is not declared and has a name, or a kind, like one that is."""
-    if evaluation.tables.subject(evaluation.request.subject) is not None:
+    """Whether the subject is undeclared and its name or kind is similar to a declared one."""
+    if evaluation.tables.find_subject(evaluation.request.subject) is not None:
         return False
     kind, _, name = evaluation.request.subject.partition(":")
-    similar = suggest(name, _known_names(evaluation, kind)) if kind in _KINDS else suggest(kind, _KINDS)
+    similar = suggest(name, _list_known_names(evaluation, kind)) if kind in _KINDS else suggest(kind, _KINDS)
     return similar is not None
 
 
-def _known_names(evaluation: Evaluation, kind: str) -> Collection[str]:
+def _list_known_names(evaluation: Evaluation, kind: str) -> Collection[str]:
     view = evaluation.view
     return {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
 
 
 def _explain_agent_inactive(evaluation: Evaluation) -> Sentence:
-    """Every agent of the run that is not at work: the subject, and whom it acts for."""
+    """Explain every agent of the run that is not at work: the subject and its principals."""
     request, texts = evaluation.request, []
     why: list[Why] = []
     for name in dict.fromkeys((request.subject, *evaluation.list_principals())):
-        subject = evaluation.tables.subject(name)
+        subject = evaluation.tables.find_subject(name)
         if subject is None or is_at_work(subject, evaluation.state):
             continue
         part = "" if name == request.subject else ", who is on the path of delegation,"
@@ -92,7 +92,7 @@ def _explain_agent_inactive(evaluation: Evaluation) -> Sentence:
 
 
 def _explain_probation(evaluation: Evaluation, subject: Subject) -> Sentence:
-    """Why an agent on probation is not at work: the roles that are not open to it."""
+    """Name the roles that are not open to an agent on probation."""
     posts = [evaluation.view.records.posts[role_id] for role_id in subject.identity.roles]
     closed = [post for post in posts if not post.profile.open_to_probation]
     if not closed:
@@ -100,7 +100,7 @@ def _explain_probation(evaluation: Evaluation, subject: Subject) -> Sentence:
     roles = f"role{'s' * (len(closed) != 1)} {listing(post.role_id for post in closed)}"
     are = "is" if len(closed) == 1 else "are"
     why = (
-        why_place(f"role {post.role_id} is not open to probation", post.place("role_id")) for post in closed
+        cite_place(f"role {post.role_id} is not open to probation", post.place("role_id")) for post in closed
     )
     return f"on probation, and {roles} {are} not open to probation", tuple(why)
 
@@ -111,23 +111,23 @@ def _explain_declared(evaluation: Evaluation) -> Sentence:
 
 
 def locate_declaration(evaluation: Evaluation, kind: str, name: str) -> tuple[Why, ...]:
-    """The line that declares a subject or a resource. Empty if none does."""
+    """The line that declares a subject or a resource; empty if none does."""
     records = evaluation.view.records
     if kind == "role" and name in records.posts:
-        return (why_place(f"role {name} is declared", records.posts[name].place("role_id")),)
+        return (cite_place(f"role {name} is declared", records.posts[name].place("role_id")),)
     known: dict[str, Mapping[str, Definition[Any]]] = {
         "tool": records.tools, "agent": records.agents, "person": records.people,
         "system": records.system_origins, "webhook": records.webhooks,
     }  # fmt: skip
     definition = known.get(kind, {}).get(name)
-    return () if definition is None else (why_place(f"{kind} {name} is declared", definition.place()),)
+    return () if definition is None else (cite_place(f"{kind} {name} is declared", definition.place()),)
 
 
 UNKNOWN_PRINCIPAL = ReasonCode("UNKNOWN_PRINCIPAL", _explain_unknown_principal, "stopped")
 
 
 def _propose_resumption(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """Every agent of the run that is not at work is put to work, where its lifecycle leads there in one step."""
+    """Propose putting every inactive agent of the run back to work, if its lifecycle allows that in one step."""
     for name in dict.fromkeys((evaluation.request.subject, *evaluation.list_principals())):
         kind, _, agent_id = name.partition(":")
         stored = evaluation.state.agents.get(agent_id) if kind == "agent" else None

@@ -32,7 +32,7 @@ def _explain_invalid_input(evaluation: Evaluation) -> Sentence:
 
 
 def _limit(error: Any) -> str:
-    """What the schema says there; the value itself could be a secret."""
+    """The violated limit of the schema. The value itself is not quoted, because it could be a secret."""
     limit = error.validator_value
     if error.validator == "required" and isinstance(error.instance, dict):
         limit = [name for name in limit if name not in error.instance]

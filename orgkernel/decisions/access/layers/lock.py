@@ -15,11 +15,11 @@ from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
 
 _SOMEBODY_ELSE = "agent:"
-"""A holder that is no subject."""
+"""A holder name that is not a subject."""
 
 
 def find_lock(evaluation: Evaluation) -> ToolLock | None:
-    """Who holds an exclusive tool now."""
+    """The current lock of an exclusive tool."""
     lock = evaluation.state.locks.get(evaluation.resource.id)
     if lock is None or lock.org_id != evaluation.tables.org_id:
         return None
@@ -45,12 +45,12 @@ def _explain_locked(evaluation: Evaluation) -> Sentence:
     return f"{evaluation.what} is locked by {quote(lock.holder)}", why
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     return (f"lock:{evaluation.resource.id}",) if evaluation.resource.exclusive else ()
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """Kindly the subject holds the lock. Unkindly nobody does, and to take it somebody else does."""
+    """Favorable: the subject holds the lock. Unfavorable: it does not, and for taking it, another subject does."""
     tool_id = evaluation.resource.id
     if evaluation.resource.exclusive:
         holder = evaluation.subject.subject if kindly else _SOMEBODY_ELSE
@@ -60,7 +60,7 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
 
 
 def _propose_taking_lock(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """The subject takes the lock, out of other hands if need be. Roles hold no locks, agents that fill them do."""
+    """Propose that the subject takes the lock, breaking another lock if necessary. Agents hold locks; roles do not."""
     if evaluation.action == LOCK or evaluation.subject.group != "role":
         yield RemedyChange("lock", evaluation.resource.id, subject=evaluation.subject.subject)
 
@@ -71,7 +71,7 @@ EXCLUSIVE_LOCK = AccessLayer(
     (LOCKED,),
     _compile,
     of_run=True,
-    circumstances=_words,
+    circumstances=_list_words,
     suppose=_suppose,
     changes={"lock": _propose_taking_lock},
 )

@@ -1,7 +1,7 @@
-"""PACE: in tier contingent nobody of the crew hands work down, in emergency nobody begins new work.
+"""PACE: in tier contingent the crew cannot hand work down; in tier emergency it cannot begin new work.
 
-The tier is what the caller states, else what the latest SALUTE report says. A report counts for an hour. An agent is in
-the tier of its own latest report; one that never reported under its name is in that of the latest report of its roles.
+The tier is the one that the caller states, else the one in the latest SALUTE report. A report is valid for one hour.
+For an agent, its own latest report applies; if it never reported under its name, the latest report of its roles does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orgkernel.runtime.utc import as_utc
 
 
 def find_report(state: StateView, keys: Iterable[str], now: float) -> StoredReport | None:
-    """The report that says in which tier somebody is now; `keys` are `agent:ID` before the roles it fills."""
+    """The latest valid report of a subject; `keys` are `agent:ID` before the roles it fills."""
     newest: StoredReport | None = None
     for key in keys:
         reports = state.reports.get(key, ())
@@ -58,20 +58,20 @@ def _explain_forbidden(evaluation: Evaluation) -> Sentence:
     if tier is None:
         report = _get_report(evaluation)
         if report is not None:
-            tier, by = report.tier, f" by its SALUTE report of {as_utc(report.at)}"
+            tier, by = report.tier, f", according to its SALUTE report of {as_utc(report.at)}"
     work = "work" if tier == "emergency" else "hand-off"
     return f"{evaluation.who} is in PACE tier {quote(tier)}{by}, and this tier allows no new {work}", ()
 
 
 def _explain_not_raised(evaluation: Evaluation) -> Sentence:
-    """Where nobody states a tier and none caps anything: what the latest report says."""
+    """The tier of the latest report, for the trace if no tier was stated and none limits anything."""
     if evaluation.request.context.pace is not None:
         return NEUTRAL, ()
     report = _get_report(evaluation)
     if report is None:
         return "no PACE tier is stated, and no SALUTE report of the last hour states one", ()
     return (
-        f"{evaluation.who} is in PACE tier {quote(report.tier)} by its SALUTE report of {as_utc(report.at)}",
+        f"{evaluation.who} is in PACE tier {quote(report.tier)}, according to its SALUTE report of {as_utc(report.at)}",
         (),
     )
 

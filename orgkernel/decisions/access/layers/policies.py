@@ -1,4 +1,4 @@
-"""Policies: they give to people, system origins and webhooks; about everybody they cap, deny and ask."""
+"""Policies: they grant to people, system origins and webhooks, and limit, deny or ask for every subject."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.circumstances import find_unstated, words_of
+from orgkernel.decisions.access.circumstances import find_unstated, list_condition_words
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
@@ -19,18 +19,18 @@ from orgkernel.decisions.access.layers.file_scope import (
 )
 from orgkernel.decisions.access.layers.identity import locate_declaration
 from orgkernel.decisions.access.layers.policy_parts import (
+    does_match_part,
     is_open,
     list_named_commands,
     list_named_paths,
     list_part_words,
     name_resource_or_part,
-    speaks_of,
 )
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import is_glob_inside
 
@@ -47,12 +47,12 @@ def _compile(target: Target) -> Move | None:
             if deciding is None:
                 assumed = evaluation.assumed
                 if assumed is None or assumed.policies is None:
-                    deciding = subject.policy_set(evaluation.request.context)
+                    deciding = subject.get_policy_set(evaluation.request.context)
                 else:
                     deciding = assumed.policies
-            allowed, top, denies, asks = deciding.effects.get(name) or deciding.effect_on(resource)
+            allowed, top, denies, asks = deciding.effects.get(name) or deciding.compute_effect(resource)
             if is_divided:
-                denies_part, denies_open, asks_part = deciding.parts_of(resource, evaluation.stated)
+                denies_part, denies_open, asks_part = deciding.evaluate_parts(resource, evaluation.stated)
                 asks, denies = asks or asks_part, denies or denies_part
                 if denies_open:
                     evaluation.failing |= PART_NOT_STATED.bit
@@ -74,20 +74,20 @@ def _compile(target: Target) -> Move | None:
     return speak
 
 
-# -- what it says ------------------------------------------------------------------------------------------------------
+# -- explanations ------------------------------------------------------------------------------------------------------
 
 
 def _describe_policies(evaluation: Evaluation, speaks: Callable[[AccessPolicy], bool]) -> Sentence:
-    """The policies about the subject that speak so, by name, and their lines."""
+    """The matching policies that satisfy a predicate, by name, and their lines."""
     view, resource = evaluation.view, evaluation.resource
     policies = [policy for policy in _find_deciding_policies(evaluation) if speaks(policy)]
     why: list[Why] = []
     for policy in policies:
         edges = [edge for edge in view.list_tools_covered_by(policy.id) if edge.target == resource.id]
         if edges and resource.kind == "tool":
-            why += map(why_edge, edges)
+            why += map(cite_edge, edges)
         else:
-            why.append(why_place(f"policy {policy.id}", policy.definition.place()))
+            why.append(cite_place(f"policy {policy.id}", policy.definition.place()))
     names = listing(policy.id for policy in policies)
     return f"polic{'y' if len(policies) == 1 else 'ies'} {names}", tuple(dict.fromkeys(why))
 
@@ -97,7 +97,7 @@ def _does_cover(resource: Resource, policy: AccessPolicy) -> bool:
 
 
 def _compute_granted_level(resource: Resource, policy: AccessPolicy) -> int:
-    return policy.granted(resource.kind, resource.id, resource.tier)
+    return policy.get_granted_level(resource.kind, resource.id, resource.tier)
 
 
 def _does_bound(resource: Resource, policy: AccessPolicy) -> bool:
@@ -120,7 +120,7 @@ def _explain_denying_policies(evaluation: Evaluation, is_meant: Callable[[Access
     resource = evaluation.resource
 
     def denies(policy: AccessPolicy) -> bool:
-        return _does_deny(resource, policy) and speaks_of(evaluation, policy) and is_meant(policy)
+        return _does_deny(resource, policy) and does_match_part(evaluation, policy) and is_meant(policy)
 
     text, why = _describe_policies(evaluation, denies)
     what = name_resource_or_part(evaluation, filter(denies, _find_deciding_policies(evaluation)))
@@ -128,7 +128,7 @@ def _explain_denying_policies(evaluation: Evaluation, is_meant: Callable[[Access
 
 
 def _find_deciding_policies(evaluation: Evaluation) -> tuple[AccessPolicy, ...]:
-    return evaluation.subject.policy_set(evaluation.request.context).policies
+    return evaluation.subject.get_policy_set(evaluation.request.context).policies
 
 
 def _is_one(text: str) -> bool:
@@ -139,7 +139,9 @@ def _ask_approval(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
 
     def asks(policy: AccessPolicy) -> bool:
-        return policy.effect == "ask" and _does_cover(resource, policy) and speaks_of(evaluation, policy)
+        return (
+            policy.effect == "ask" and _does_cover(resource, policy) and does_match_part(evaluation, policy)
+        )
 
     text, why = _describe_policies(evaluation, asks)
     if not why:
@@ -163,7 +165,7 @@ def _explain_ceiling(evaluation: Evaluation) -> Sentence:
 
 
 def _quote_lowest_tier(evaluation: Evaluation) -> str:
-    """The tier that the policies about the subject leave it, quoted."""
+    """The lowest data tier that the ceiling policies allow, quoted."""
     resource = evaluation.resource
     return quote(
         resource.levels[
@@ -182,9 +184,9 @@ def _explain_allow(evaluation: Evaluation) -> Sentence:
 
 
 def _explain_allowing_policies(evaluation: Evaluation) -> Sentence:
-    """The policies that give any of the resource."""
+    """The policies that grant any level of the resource."""
     resource = evaluation.resource
-    giving = evaluation.subject.policy_set(evaluation.request.context).giving
+    giving = evaluation.subject.get_policy_set(evaluation.request.context).giving
     return _describe_policies(
         evaluation, lambda policy: policy in giving and bool(_compute_granted_level(resource, policy))
     )
@@ -196,7 +198,7 @@ def _explain_no_match(evaluation: Evaluation) -> Sentence:
     return text, locate_declaration(evaluation, kind, name)
 
 
-def _too_little(evaluation: Evaluation) -> Sentence | None:
+def _explain_too_little(evaluation: Evaluation) -> Sentence | None:
     text, why = _explain_allowing_policies(evaluation)
     return (f"{text} allow{'s' * _is_one(text)} {evaluation.what}", why) if why else None
 
@@ -207,11 +209,11 @@ def _explain_bounding_policies(evaluation: Evaluation) -> Sentence | None:
     return (f"{text} limit{'s' * _is_one(text)} {evaluation.what}", why) if why else None
 
 
-# -- what depends on circumstances -------------------------------------------------------------------------------------
+# -- circumstances -----------------------------------------------------------------------------------------------------
 
 
 def _find_conditional_policies(evaluation: Evaluation) -> list[AccessPolicy]:
-    """The policies with conditions that say anything here, or by matching silence a fallback that does."""
+    """Policies with conditions that apply to the resource or that silence a fallback that does."""
     policies, resource = evaluation.subject.policies, evaluation.resource
     if not evaluation.subject.depends:
         return []
@@ -228,20 +230,20 @@ def _find_conditional_policies(evaluation: Evaluation) -> list[AccessPolicy]:
 
 
 def _does_narrow(policy: AccessPolicy, resource: Resource) -> bool:
-    """Whether a policy denies, asks for or bounds the resource."""
+    """Whether a policy denies, asks for or limits the resource."""
     asks = policy.effect == "ask" and _does_cover(resource, policy)
     return asks or _does_deny(resource, policy) or _does_bound(resource, policy)
 
 
 def _does_only_give(policy: AccessPolicy, resource: Resource) -> bool:
-    """Whether a policy gives here, and takes nothing."""
+    """Whether a policy only grants the resource."""
     if not policy.gives or _does_deny(resource, policy):
         return False
     return _does_cover(resource, policy) or not policy.ceiling
 
 
-def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The paths, commands and conditions of the policies that could lead away from an outcome."""
+def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
+    """The paths, commands and conditions in policies that could change the outcome."""
     return (*list_part_words(evaluation), *_list_condition_words(evaluation, outcome))
 
 
@@ -254,21 +256,21 @@ def _list_condition_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[
         policy
         for policy in depending
         if outcome == "ask"
-        or (_does_only_give(policy, resource) == policy.holds_in(context))
+        or (_does_only_give(policy, resource) == policy.is_satisfied(context))
         == (outcome in ("allow", "conditional"))
     ]
     conditions = (condition for policy in moving or depending for condition in policy.conditions)
-    return (word for condition in conditions for word in words_of(condition))
+    return (word for condition in conditions for word in list_condition_words(condition))
 
 
 def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
-    """Conditions that the caller said too little about, of policies about the subject and whom it acts for.
+    """Conditions of policies about the subject and its principals for which the caller stated too little.
 
-    Each is tried with just what it needs. More would add nothing: what is stated besides only lets more policies hold.
+    Each is tried with only the circumstances that it needs. Stating more could only make more policies match.
     """
     tables, request = evaluation.tables, evaluation.request
     context = request.context
-    involved = [evaluation.subject, *(tables.subject(each) for each in evaluation.list_principals())]
+    involved = [evaluation.subject, *(tables.find_subject(each) for each in evaluation.list_principals())]
     subjects = [each for each in involved if each is not None and each.depends]
     tried: list[dict[str, str]] = []
     for subject in subjects:
@@ -280,24 +282,25 @@ def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
                 tried.append(needed)
                 there = replace(context, **needed)
                 if any(_does_outcome_change(each, evaluation, context, there) for each in subjects):
-                    yield Unstated(needed, evaluation.again(request=replace(request, context=there)))
+                    yield Unstated(needed, evaluation.copy_with(request=replace(request, context=there)))
 
 
 def _does_outcome_change(
     subject: Subject, evaluation: Evaluation, here: AccessContext, there: AccessContext
 ) -> bool:
-    """Whether the policies about a subject say something else of what is asked for in other circumstances."""
-    policy_set, other = subject.policy_set(here), subject.policy_set(there)
+    """Whether the policies about a subject decide differently in other circumstances."""
+    policy_set, other = subject.get_policy_set(here), subject.get_policy_set(there)
     if policy_set is other:
         return False
     resource, stated = evaluation.resource, evaluation.stated
-    return policy_set.effect_on(resource) != other.effect_on(resource) or (
-        resource.is_divided and policy_set.parts_of(resource, stated) != other.parts_of(resource, stated)
+    return policy_set.compute_effect(resource) != other.compute_effect(resource) or (
+        resource.is_divided
+        and policy_set.evaluate_parts(resource, stated) != other.evaluate_parts(resource, stated)
     )
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """The policies that would decide, and those of them that would give, at the best or at the worst."""
+    """Assume the policies that match and grant in the most favorable or the least favorable circumstances."""
     depending, resource = _find_conditional_policies(evaluation), evaluation.resource
     if resource.is_divided and evaluation.has_open_path:
         if kindly:
@@ -305,7 +308,7 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         else:
             evaluation.path = None
     if resource.is_divided:
-        # What runs is never part of the question. A tool that declares no arguments for it cannot state it.
+        # Commands are never part of the resource name. A tool without `command_arguments` cannot state them.
         off = kindly and bool(resource.command_arguments)
         assumed = evaluation.assumed or Assumed()
         evaluation.assumed = assumed._replace(off_commands=off, no_commands=not off)
@@ -313,7 +316,7 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         return
     always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
     possible = [*always, *depending]
-    # At the best whatever could keep fallbacks from taking away does, and nothing that could keep them from giving.
+    # Favorable: all that could keep fallbacks from denying matches, and nothing that could keep them from granting.
     spares = any(policy.gives and policy.silences for policy in (possible if kindly else always))
     silences = any(policy.silences for policy in (always if kindly else possible))
     deciding = (policy for policy in (always if kindly else possible) if not (policy.fallback and spares))
@@ -332,25 +335,25 @@ def _sort_by_number(policies: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...
     return tuple(sorted(policies, key=lambda policy: policy.number))
 
 
-# -- what would change it ----------------------------------------------------------------------------------------------
+# -- remedies ----------------------------------------------------------------------------------------------------------
 
 
 def _propose_removals(evaluation: Evaluation) -> Iterable[RemedyChange]:
-    """Policies that decide now, about the subject or whom it acts for."""
+    """Propose removing deciding policies about the subject or its principals."""
     tables, context = evaluation.tables, evaluation.request.context
-    parents = [tables.subject(each) for each in evaluation.list_principals()]
+    parents = [tables.find_subject(each) for each in evaluation.list_principals()]
     policy_ids = {
         policy.id
         for subject in (evaluation.subject, *parents)
         if subject is not None
-        for policy in subject.matching(context)
+        for policy in subject.find_matching(context)
         if policy.decisive
     }
     return (RemedyChange("policy_removed", each) for each in sorted(policy_ids))
 
 
-def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """A path outside of the parts, where the request states none. One that it states is not moved."""
+def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Propose a path outside of the parts if the request states none. A stated path is not changed."""
     parts = list_named_paths(evaluation)
     if (
         evaluation.path is None
@@ -361,14 +364,14 @@ def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
 
 
 def _propose_stating_command(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """A command that begins otherwise, where the request states none. One that it states is not changed."""
+    """Propose a command that begins differently if the request states none. A stated command is not changed."""
     beginnings = list_named_commands(evaluation)
     if beginnings and evaluation.resource.command_arguments and evaluation.stated.commands is None:
         yield RemedyChange("other_command", listing(beginnings))
 
 
 def _is_scope_emptied(evaluation: Evaluation, parts: Iterable[str]) -> bool:
-    """Whether nothing may be left of where the subject may write."""
+    """Whether the parts cover the whole file scope of the subject."""
     parts, root = tuple(parts), evaluation.tables.root
     return all(
         any(is_glob_inside(glob, part, root) for part in parts)
@@ -384,7 +387,7 @@ PART_NOT_STATED = ReasonCode(
     remedies=("other_path", "other_command", "role", "policy_removed"),
 )
 LEFT_OPEN: Final = frozenset({WRITE_OUT_OF_FILE_SCOPE.name, PART_NOT_STATED.name})
-"""Codes of denials that a call may not meet, because it states its path or its command."""
+"""Codes of denials that a call could avoid, because it states a path or a command."""
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _explain_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _explain_no_match, "", remedies=("grant", "policy_removed"))
 ASK_APPROVAL = ReasonCode(
@@ -399,12 +402,16 @@ POLICIES = AccessLayer(
     "policies",
     (POLICY_DENY, PART_NOT_STATED, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
     _compile,
-    explains={"granted": _too_little, "ceiling": _explain_bounding_policies, "stopped": _ask_approval},
-    circumstances=_words,
+    explains={
+        "granted": _explain_too_little,
+        "ceiling": _explain_bounding_policies,
+        "stopped": _ask_approval,
+    },
+    circumstances=_list_words,
     unstated=_find_unstated_conditions,
     suppose=_suppose,
     changes={
-        "other_path": _stating,
+        "other_path": _propose_stating_path,
         "other_command": _propose_stating_command,
         "policy_removed": _propose_removals,
     },

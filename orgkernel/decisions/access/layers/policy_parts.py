@@ -1,4 +1,4 @@
-"""Policies about a part of a tool, such as some paths or commands: whether a request is about that part, and in which words."""
+"""Policies about a part of a tool, such as some paths or commands: whether a request matches that part."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import read_path
 
 
-def speaks_of(evaluation: Evaluation, policy: AccessPolicy) -> bool:
-    """Whether a policy is about all of the resource, or about the part that is asked for."""
+def does_match_part(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+    """Whether a policy applies to the whole resource, or to the requested part of it."""
     resource = evaluation.resource
     return not policy.has_part_of(resource.kind, resource.id) or policy.touches(evaluation.stated)
 
 
 def name_resource_or_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
-    """The resource, or where policies are about a part of it alone, that part and why the request is about it."""
+    """The resource, or if the policies are only about parts of it, the part and why the request matches it."""
     resource, stated = evaluation.resource, evaluation.stated
     policies = tuple(policies)
     if not policies or not all(policy.has_part_of(resource.kind, resource.id) for policy in policies):
@@ -52,35 +52,35 @@ def _say_beginning(evaluation: Evaluation) -> str:
     return "the tool declares no `command_arguments`"
 
 
-def _say_touching(stated: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
-    for path in stated.texts:
-        one = stated._replace(texts=(path,))
+def _say_touching(stated_paths: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
+    for path in stated_paths.texts:
+        one = stated_paths._replace(texts=(path,))
         if path is None:
             yield UNREADABLE_PATH
         elif any(map(one.may_touch, globs)):
             if one.are_inside(globs):
-                yield f"{quote(path)} is there"
-            elif read_path(path, stated.root) is None:
+                yield f"{quote(path)} matches"
+            elif read_path(path, stated_paths.root) is None:
                 yield f"{quote(path)} cannot be compared with it"
             else:
-                yield f"{quote(path)} may lead there"
+                yield f"{quote(path)} could match"
 
 
 def is_open(evaluation: Evaluation, policy: AccessPolicy) -> bool:
-    """Whether a policy is about a part of the resource, and the request does not say whether it is about that part."""
+    """Whether a policy is about a part of the resource and the request does not state enough to compare."""
     resource = evaluation.resource
     return policy.has_part_of(resource.kind, resource.id) and policy.is_open(evaluation.stated)
 
 
 def list_named_paths(evaluation: Evaluation) -> tuple[str, ...]:
-    """The paths that policies about the subject name, where they are about a part of the resource."""
+    """The paths in policies about the subject that concern a part of the resource."""
     return tuple(
         dict.fromkeys(glob for policy in _find_dividing_policies(evaluation) for glob in policy.paths)
     )
 
 
 def list_named_commands(evaluation: Evaluation) -> tuple[str, ...]:
-    """The beginnings of commands that they name."""
+    """The beginnings of commands in these policies."""
     return tuple(
         dict.fromkeys(text for policy in _find_dividing_policies(evaluation) for text in policy.commands)
     )
@@ -94,7 +94,7 @@ def _find_dividing_policies(evaluation: Evaluation) -> Iterator[AccessPolicy]:
 
 
 def list_part_words(evaluation: Evaluation) -> Iterator[str]:
-    """The paths and commands that a call has to state, as lists say them."""
+    """The paths and commands that a call has to state, as words for lists."""
     if evaluation.has_open_path:
         yield from (f"path:{glob}" for glob in list_named_paths(evaluation))
     if evaluation.resource.command_arguments:

@@ -1,4 +1,4 @@
-"""Position: a worker executes and does not hand work to others."""
+"""Position: a worker executes work and does not hand it to others."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ POSITION_CAP = ReasonCode("POSITION_CAP", _is_worker, remedies=("role",))
 WORKER_CANNOT_DISPATCH = ReasonCode(
     "WORKER_CANNOT_DISPATCH", _is_worker, "", remedies=("grant", "role"), told_in="role binding"
 )
-"""What a worker's role lacks to hand work to another role, which is asked where roles are bound to each other."""
+"""The code for a worker that tries to hand work to another role. The layer `role binding` reports it."""
 POSITION = AccessLayer("position", (POSITION_CAP, WORKER_CANNOT_DISPATCH), _compile)

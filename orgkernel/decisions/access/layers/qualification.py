@@ -1,4 +1,4 @@
-"""Qualification: nobody has anything of a tool before passing every test that the tool needs.
+"""Qualification: a tool is denied until the subject has passed every test that the tool requires.
 
 Only agents can pass tests. Roles and subjects outside the crew have passed none.
 """
@@ -20,8 +20,8 @@ _NONE_ASSUMED = Assumed()
 _SPOKEN_OF = ("ALL_INVALID", "SAMPLE_TOO_SMALL", "DIGEST_DIFFERS", "EXPIRED")
 
 
-def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
-    """The tests that the resource needs and the subject has not passed, or whose result has expired."""
+def _find_missing_tests(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
+    """The tests that the resource requires and that the subject has not passed, or whose result has expired."""
     subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
     now = evaluation.request.context.now
@@ -38,12 +38,12 @@ def _compile(target: Target) -> Move | None:
 
 
 def _cap(evaluation: Evaluation) -> None:
-    if not evaluation.essential and _missing(evaluation, evaluation.assumed):
+    if not evaluation.essential and _find_missing_tests(evaluation, evaluation.assumed):
         evaluation.lower("qualification", QUALIFICATION_MISSING.bit)
 
 
 def _explain_qualification_missing(evaluation: Evaluation) -> Sentence:
-    missing = _missing(evaluation, evaluation.assumed)
+    missing = _find_missing_tests(evaluation, evaluation.assumed)
     needed = evaluation.view.list_edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
     needs = "requires it" if len(missing) == 1 else "requires them"
     text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
@@ -53,7 +53,7 @@ def _explain_qualification_missing(evaluation: Evaluation) -> Sentence:
 
 
 def _explain_uncounted_result(evaluation: Evaluation, qualification: str) -> str:
-    """Why the latest result in a test does not count; empty where there is none, or where it is simply a failed one."""
+    """Why the latest result of a test is not valid; empty if there is no result or it is an ordinary failure."""
     subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
     standing = decide_standing(records, results, qualification, evaluation.request.context.now)
@@ -61,20 +61,24 @@ def _explain_uncounted_result(evaluation: Evaluation, qualification: str) -> str
         score = f"its score in {quote(qualification)} is {standing.latest.score:g}"
         return f"; {score}, and {standing.threshold:g} is required"
     if standing.code in _SPOKEN_OF:
-        return f"; of {quote(qualification)}, {standing.text}"
+        return f"; {quote(qualification)}: {standing.text}"
     return ""
 
 
 def _explain_lifted(evaluation: Evaluation) -> Sentence | None:
-    """What is missing although a grant lifts it for now."""
-    return _explain_qualification_missing(evaluation) if _missing(evaluation, evaluation.assumed) else None
+    """The missing tests, if a grant waives them for now."""
+    return (
+        _explain_qualification_missing(evaluation)
+        if _find_missing_tests(evaluation, evaluation.assumed)
+        else None
+    )
 
 
 def _propose_tests(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """Every test that is missing. Only an agent can pass one, or whoever fills the role."""
+    """Propose every missing test. Only an agent, or an agent that fills the role, can pass one."""
     if not evaluation.subject.is_crew:
         return
-    yield from (RemedyChange("qualification", each) for each in _missing(evaluation, None))
+    yield from (RemedyChange("qualification", each) for each in _find_missing_tests(evaluation, None))
 
 
 QUALIFICATION_MISSING = ReasonCode(

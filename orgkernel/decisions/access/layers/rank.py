@@ -1,4 +1,4 @@
-"""Rank: the matrix that applies to a tool says the most that each rank of the crew has of it."""
+"""Rank: the matrix for a tool limits the level of each rank of the crew."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.subject import Subject, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, StateView
-from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.reasons import cite_place
 from orgkernel.decisions.refusals import NO_RANK
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS
@@ -20,7 +20,7 @@ from orgkernel.graph.questions import OrgView
 def get_current_rank(
     view: OrgView, state: StateView, subject: Subject, assumed: Assumed | None = None
 ) -> int:
-    """The step a subject's rank is on: as assumed, stored, or reached by stored trust; else where it started."""
+    """The position of a subject's rank on the ladder: as assumed, stored, or reached by stored trust; else the initial one."""
     if assumed is not None and assumed.rank is not None:
         return assumed.rank
     stored = state.agents.get(subject.identity.id) if subject.is_agent else None
@@ -77,7 +77,7 @@ def _explain_capped(evaluation: Evaluation) -> Sentence | None:
 
 
 def _explain_limit(evaluation: Evaluation) -> Sentence:
-    """The most that the rank of the subject may have, and the line that says so."""
+    """The highest level that the rank of the subject allows, with its line."""
     view = evaluation.view
     row = view.records.get_rank_row(evaluation.resource.id)
     assert row is not None
@@ -85,13 +85,13 @@ def _explain_limit(evaluation: Evaluation) -> Sentence:
     rank = view.records.ranks[step].id if step >= 0 else None
     level = LEVELS[0] if rank is None else row.levels[rank]
     held = NO_RANK if rank is None else f"rank {quote(rank)}"
-    left = "nothing" if level == LEVELS[0] else f"level {quote(level)}"
-    text = f"{evaluation.who} has {held}, which may have {left} of {evaluation.what}"
-    return text, (why_place(row.statement, row.place),)
+    left = "no level" if level == LEVELS[0] else f"level {quote(level)}"
+    text = f"{evaluation.who} has {held}, which allows {left} of {evaluation.what}"
+    return text, (cite_place(row.statement, row.place),)
 
 
 def _propose_promotion(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """The lowest rank that is high enough."""
+    """Propose the lowest rank that is high enough."""
     levels, view = evaluation.resource.rank_levels, evaluation.view
     if levels is None:
         return

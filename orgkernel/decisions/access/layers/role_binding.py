@@ -1,4 +1,4 @@
-"""Role binding: what a member of the crew gets from its roles, and whom it may hand work to or escalate to."""
+"""Role binding: the permissions that members of the crew get from their roles, including hand work to and escalation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from orgkernel.decisions.access.layers.chain_of_command import (
     MAY_HAND_OFF,
     REPORTS_TO,
     TARGET_NOT_ALLOWED,
-    chain_of_command_sources,
+    compute_chain_of_command_bits,
 )
 from orgkernel.decisions.access.lines import locate_edges, locate_tool_field
 from orgkernel.decisions.access.resource import FULL, LEVEL
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.schema import Edge
 
@@ -23,7 +23,7 @@ from orgkernel.graph.schema import Edge
 def _compile(target: Target) -> Move | None:
     resource, required = target.resource, target.required
     if resource.kind == "role" and not resource.unknown:
-        return _command
+        return _apply_chain_of_command
     if not target.is_crew:
         return None
     name, lacks = resource.resource, 0 if resource.unknown else NOT_BOUND_TO_ROLE.bit
@@ -43,12 +43,12 @@ def _compile(target: Target) -> Move | None:
     return bind
 
 
-def _command(evaluation: Evaluation) -> None:
-    """What is found about a subject, an action and a role is kept with the subject."""
+def _apply_chain_of_command(evaluation: Evaluation) -> None:
+    """Apply the right to hand work to a role or escalate. The result for a subject, action and role is cached with the subject."""
     subject, resource, action = evaluation.subject, evaluation.resource, evaluation.action
     command = subject.chains_of_command.get((action, resource.resource))
     if command is None:
-        command = chain_of_command_sources(evaluation.view, subject.identity, resource.id, action)
+        command = compute_chain_of_command_bits(evaluation.view, subject.identity, resource.id, action)
         if action in resource.required:
             subject.chains_of_command[action, resource.resource] = command
     evaluation.sources, evaluation.missing = command
@@ -57,7 +57,7 @@ def _command(evaluation: Evaluation) -> None:
 
 
 def find_binding_edges(evaluation: Evaluation) -> list[Edge]:
-    """The edges by which the subject's roles give a tool."""
+    """The edges by which the subject's roles are equipped with a tool."""
     if evaluation.resource.kind != "tool":
         return []
     view, tool = evaluation.view, evaluation.resource.id
@@ -65,7 +65,7 @@ def find_binding_edges(evaluation: Evaluation) -> list[Edge]:
 
 
 def _get_level(edge: Edge) -> int:
-    """The level an `equipped_with` edge says."""
+    """The level of an `equipped_with` edge."""
     return LEVEL[edge.attribute.rpartition(":")[2]]
 
 
@@ -83,7 +83,7 @@ def _explain_bound(evaluation: Evaluation) -> Sentence:
     field = {"credential": "credentials"}.get(kind, kind)
     posts = evaluation.view.records.posts
     giving = [role for role in evaluation.roles if posts[role].has(field)]
-    places = (why_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in giving)
+    places = (cite_place(f"{field} of role {role}", posts[role].place(field, key=True)) for role in giving)
     verb = "includes" if field == "data" else "include"
     return f"{quote(field)} of {evaluation.who} {verb} {evaluation.what}", tuple(places)
 
@@ -105,7 +105,7 @@ def _explain_not_bound(evaluation: Evaluation) -> Sentence:
 
 
 def _locate_bindings(evaluation: Evaluation) -> tuple[Why, ...]:
-    """Where the roles say what they are given, for what they are not."""
+    """The lines where the roles list such resources, for a resource that they do not list."""
     fields: dict[str, tuple[str, ...]] = {
         "tool": ("tools", "tools_primary", "tools_secondary"), "credential": ("credentials",), "data": ("data",),
     }  # fmt: skip
@@ -117,12 +117,12 @@ def _locate_bindings(evaluation: Evaluation) -> tuple[Why, ...]:
             (each for each in routes if post.has(*each)), ("capabilities",) if kind == "tool" else ()
         )
         written = route if route and post.has(*route) else ("role_id",)
-        places.append(why_place(f"{written[-1]} of role {role}", post.place(*written, key=True)))
+        places.append(cite_place(f"{written[-1]} of role {role}", post.place(*written, key=True)))
     return tuple(places)
 
 
-def _too_little(evaluation: Evaluation) -> Sentence:
-    """What a role gives although it is not enough."""
+def _explain_too_little(evaluation: Evaluation) -> Sentence:
+    """The level that the roles give, if it is not enough."""
     edges = find_binding_edges(evaluation)
     if not edges:
         return _explain_bound(evaluation)
@@ -141,5 +141,5 @@ ROLE_BINDING = AccessLayer(
         ESSENTIAL_TOOL, BOUND_TO_ROLE, CHAIN_OF_COMMAND, MAY_HAND_OFF, REPORTS_TO,
     ),
     _compile,
-    explains={"granted": _too_little},
+    explains={"granted": _explain_too_little},
 )  # fmt: skip

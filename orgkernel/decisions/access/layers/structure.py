@@ -1,4 +1,4 @@
-"""Structure: a resource or an action that nothing declares is denied, and so is a tool that is not enabled."""
+"""Structure: an undeclared resource or action is denied, and so is a disabled tool."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _explain_tool_disabled(evaluation: Evaluation) -> Sentence:
     return f"{evaluation.what} is disabled", locate_tool_field(evaluation, "enabled")
 
 
-def _declared(evaluation: Evaluation) -> Sentence:
+def _explain_declared(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
     return f"{evaluation.what} is declared", locate_declaration(evaluation, resource.kind, resource.id)
 
@@ -66,5 +66,5 @@ STRUCTURE = AccessLayer(
     (*_UNKNOWN, ACTION_UNKNOWN, TOOL_DISABLED),
     _compile,
     of_names=True,
-    unchanged=_declared,
+    unchanged=_explain_declared,
 )

@@ -1,4 +1,6 @@
-"""Visibility: `restricted_to` binds everybody, `departments` bind the crew. Who is left out has nothing of the tool."""
+"""Visibility: `restricted_to` applies to every subject, `departments` only to the crew. Excluded subjects cannot use
+the tool.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +30,17 @@ def _compile(target: Target) -> Move | None:
     return hide
 
 
-def _lifted(evaluation: Evaluation) -> Sentence | None:
-    """What leaves the subject out although a grant lifts it: what fails without grants."""
+def _explain_lifted(evaluation: Evaluation) -> Sentence | None:
+    """The failure of this layer that a grant waives."""
     hide = _compile(
         Target(evaluation.resource, evaluation.action, evaluation.required, evaluation.subject.group)
     )
     if hide is None:
         return None
-    alone = evaluation.again()
+    alone = evaluation.copy_with()
     alone.required = evaluation.required
     hide(alone)
-    sentences = [code.say(evaluation) for code in evaluation.tables.order.codes_in(alone.failing)]
+    sentences = [code.say(evaluation) for code in evaluation.tables.order.list_codes(alone.failing)]
     return "; ".join(text for text, _ in sentences), tuple(each for _, why in sentences for each in why)
 
 
@@ -68,5 +70,5 @@ NOT_IN_RESTRICTED_TO = ReasonCode(
     "NOT_IN_RESTRICTED_TO", _explain_not_in_restricted_to, remedies=("grant", "role"), waiver="restricted_to"
 )
 VISIBILITY = AccessLayer(
-    "visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile, explains={"ceiling": _lifted}
+    "visibility", (NOT_VISIBLE, NOT_IN_RESTRICTED_TO), _compile, explains={"ceiling": _explain_lifted}
 )

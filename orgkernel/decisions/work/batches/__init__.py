@@ -1,1 +1,3 @@
-"""Batches of subtasks: which may be worked on together, how few batches there can be, and what may start now."""
+"""Batches of subtasks: which subtasks can be worked on together, the fewest batches, and the subtasks that may start
+now.
+"""

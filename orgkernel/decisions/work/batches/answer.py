@@ -1,4 +1,4 @@
-"""The batches of a plan in a text, or everything that is wrong with it."""
+"""The batches of a plan in a text, or all its problems."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ class PlannedText:
     """The answer about a plan."""
 
     outcome: Literal["planned", "refused", "cannot_tell"]
-    """`refused` if something is wrong with the plan or with what is running. `cannot_tell` if it cannot be read as a plan,
-    or an id is unknown."""
+    """`refused` if the plan or the running work has problems. `cannot_tell` if the text cannot be read as a plan,"""
     plan: BatchPlan | None
     diagnostics: tuple[Diagnostic, ...]
     unknown: tuple[str, str, str] | None = None
-    """What is wrong with an id that was reported, the id, and what to do about it."""
+    """The problem with a reported id, the id, and the remedy."""
 
 
 def plan_text(

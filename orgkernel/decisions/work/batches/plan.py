@@ -1,6 +1,6 @@
-"""A plan of subtasks as batches, and what of it may start now.
+"""Divide a plan of subtasks into batches, and find the subtasks that may start now.
 
-Error policy: fails closed. A plan in which anything is wrong gets no batches, and nothing of it may start.
+Error policy: fails closed. A plan with any problem gets no batches, and none of its subtasks may start.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from orgkernel.documents.records import SubtaskPlan
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Subtasks that may be worked on at the same time, after the batch before."""
+    """Subtasks that can be worked on at the same time, after the batch before."""
 
     kind: SubtaskKind
     subtasks: tuple[str, ...]
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """Something that a subtask waits for."""
+    """A reason why a subtask has to wait."""
 
     code: BatchCode
     text: str
     held_by: tuple[str, ...]
-    """The subtasks it waits for: all of them, or with BATCH_TOO_LARGE any of them."""
+    """The subtasks that it waits for: all of them, or with BATCH_TOO_LARGE any of them."""
     files: tuple[str, ...] = ()
     """The files that it waits for."""
 
@@ -51,49 +51,49 @@ class WaitingSubtask(msgspec.Struct, frozen=True):
 
 
 class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """How the work that is left is batched, and what may start now."""
+    """The batches of the remaining work, and the subtasks that may start now."""
 
     batches: tuple[Batch, ...]
-    """What is neither done nor running, in the fewest batches that were found."""
+    """Subtasks that are neither done nor running, in the fewest batches that were found."""
     is_minimal: bool
-    """Whether it is proved that there cannot be fewer batches."""
+    """Whether it is proved that fewer batches are impossible."""
     at_least: int
-    """There cannot be fewer batches than this."""
+    """The proved lower bound on the number of batches."""
     because: str
-    """Why not."""
+    """The reason for the bound."""
     start: tuple[str, ...]
-    """What may start now, beside what is running. No batch has to end first."""
+    """Subtasks that may start now, together with the running ones. No batch has to end first."""
     waiting: tuple[WaitingSubtask, ...]
-    """What waits, for what, and who holds it."""
+    """The waiting subtasks, with the reasons and the subtasks that block them."""
     problems: tuple[BatchProblem, ...]
-    """What is wrong with what is running."""
+    """Problems with the running work."""
 
 
 Reported = Literal["done", "running"]
 
 
 def find_unknown(
-    plan: SubtaskPlan, done: Collection[str], running: Collection[str]
+    plan: SubtaskPlan, done_ids: Collection[str], running: Collection[str]
 ) -> tuple[str, str] | None:
-    """A reported id that cannot be: what is wrong with it, and the id."""
+    """An invalid reported id, after its problem."""
     known = {each.id for each in plan.subtasks}
-    for each in (*done, *running):
+    for each in (*done_ids, *running):
         if each not in known:
             return "is not a subtask of the plan", each
-    both = [each for each in running if each in done]
+    both = [each for each in running if each in done_ids]
     return ("cannot be both done and running", both[0]) if both else None
 
 
 def plan_batches(plan: SubtaskPlan, done: Collection[str] = (), running: Collection[str] = ()) -> BatchPlan:
-    """The batches of a sound plan.
+    """The batches of a valid plan.
 
-    Raises `ValueError` for a plan that is not sound, or for ids that it does not have.
+    Raises `ValueError` for a plan that is not valid, or for unknown ids.
     """
     unknown = find_unknown(plan, done, running)
     if unknown is not None:
         raise ValueError(f"{unknown[1]} {unknown[0]}")
     if check_contract(plan):
-        raise ValueError("the plan is not sound")
+        raise ValueError("the plan is not valid")
     subtasks = [build_planned_subtask(each) for each in plan.subtasks]
     left = [each for each in subtasks if each.id not in done and each.id not in running]
     at_work = [each for each in subtasks if each.id in running]
@@ -123,13 +123,13 @@ def plan_batches(plan: SubtaskPlan, done: Collection[str] = (), running: Collect
 
 
 def _start_beside(
-    left: Sequence[PlannedSubtask], at_work: Sequence[PlannedSubtask], size: int
+    remaining_subtasks: Sequence[PlannedSubtask], at_work: Sequence[PlannedSubtask], size: int
 ) -> list[PlannedSubtask]:
-    """As many narrow subtasks as fit beside what is running."""
+    """As many narrow subtasks as can run together with the running ones."""
     if any(each.kind != "narrow" for each in at_work):
         return []
-    unfinished = {each.id for each in (*left, *at_work)}
-    everything = [*(each for each in left if each.kind != "terminal"), *at_work]
+    unfinished = {each.id for each in (*remaining_subtasks, *at_work)}
+    everything = [*(each for each in remaining_subtasks if each.kind != "terminal"), *at_work]
     ready = [
         number
         for number, each in enumerate(everything)
@@ -141,33 +141,35 @@ def _start_beside(
 
 def _find_waits(
     subtask: PlannedSubtask,
-    left: Sequence[PlannedSubtask],
+    remaining_subtasks: Sequence[PlannedSubtask],
     at_work: Sequence[PlannedSubtask],
     start: Sequence[PlannedSubtask],
     size: int,
 ) -> Iterator[Wait]:
-    """Everything that a subtask waits for."""
+    """Every reason why a subtask has to wait."""
     busy = (*at_work, *start)
-    unfinished = {each.id for each in (*left, *at_work)}
+    unfinished = {each.id for each in (*remaining_subtasks, *at_work)}
     needed = tuple(each for each in dict.fromkeys(subtask.depends_on) if each in unfinished)
     if needed:
         yield Wait("DEPENDENCY_NOT_DONE", f"it depends on {listing(needed)}", needed)
     if subtask.kind == "terminal":
-        before = tuple(each.id for each in (*at_work, *left) if each.kind != "terminal")
+        before = tuple(each.id for each in (*at_work, *remaining_subtasks) if each.kind != "terminal")
         others = tuple(each.id for each in busy if each.kind == "terminal")
         if before or others:
             holders = (*before, *(each for each in others if each not in before))
-            yield Wait("TERMINAL_NOT_LAST", f"it comes alone and after {listing(holders)}", holders)
+            yield Wait(
+                "TERMINAL_NOT_LAST", f"it must be worked on alone and after {listing(holders)}", holders
+            )
         return
     alone = tuple(each.id for each in busy if each.kind != "narrow" or subtask.kind == "broad")
     if alone:
-        who = "it is" if subtask.kind == "broad" else f"{quote(alone[0])} is"
-        yield Wait("BROAD_NOT_ALONE", f"{who} worked on alone", alone)
+        who = "it" if subtask.kind == "broad" else quote(alone[0])
+        yield Wait("BROAD_NOT_ALONE", f"{who} must be worked on alone", alone)
         return
     for other in busy:
         files = find_overlapping_files(subtask, other)
         if files:
-            yield Wait("BATCH_OVERLAP", f"{quote(other.id)} holds {listing(files)}", (other.id,), files)
+            yield Wait("BATCH_OVERLAP", f"{quote(other.id)} owns {listing(files)}", (other.id,), files)
     if len(busy) >= size:
         ids = tuple(each.id for each in busy)
         text = f"{len(busy)} subtasks are worked on, and the batch size is {size}"

@@ -1,6 +1,6 @@
 """The rules of a batch: few narrow subtasks with disjoint files, a broad one alone, terminal ones alone and last.
 
-`check_batch` says what is wrong with a batch that somebody else proposes. Error policy: fails closed. Paths that cannot be
+`check_batch` lists the problems of a proposed batch. Error policy: fails closed. Paths that cannot be
 compared overlap with every path.
 """
 
@@ -12,9 +12,9 @@ from typing import Final, Literal
 import msgspec
 
 from orgkernel.decisions.ownership.claims import may_be_anywhere
-from orgkernel.decisions.ownership.overlap import owned_paths_overlap
+from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 from orgkernel.decisions.ownership.paths import Key, find_first_overlap
-from orgkernel.decisions.work.contracts.subtask_plans import SubtaskKind, get_subtask_kind, keys_of
+from orgkernel.decisions.work.contracts.subtask_plans import SubtaskKind, get_keys, get_subtask_kind
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Subtask
 
@@ -25,31 +25,32 @@ BatchCode = Literal[
 
 
 class PlannedSubtask(msgspec.Struct, frozen=True):
-    """A subtask as it is compared with others."""
+    """A subtask in the form that is compared with others."""
 
     id: str
     kind: SubtaskKind
     files: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
     keys: tuple[Key, ...] = ()
-    """The files as they are compared."""
+    """The compared form of the files."""
     is_exact: bool = True
-    """Whether all files are exact paths. Otherwise they are compared as paths and globs."""
+    """Whether all files are exact paths. If not, they are compared as paths and globs."""
 
 
 class BatchProblem(msgspec.Struct, frozen=True):
-    """A rule that keeps some subtasks from being worked on together."""
+    """A rule that some subtasks break if they are worked on together."""
 
     code: BatchCode
     text: str
     subtasks: tuple[str, ...]
-    """The subtasks it is about, in the order of the plan."""
+    """The subtasks that break it, in the order of the plan."""
     files: tuple[str, ...] = ()
     """The files that overlap."""
 
 
 def propose(name: str, files: tuple[str, ...]) -> PlannedSubtask:
-    """Work that owns paths and globs, such as that of a brief. It is broad if a glob may be anywhere in the project.
+    """Work that owns paths and globs, such as the work of a brief. It is broad if a glob could match files anywhere in
+    the project.
 
     >>> [each.code for each in check_batch([propose("one", ("src/**",)), propose("two", ("src/a.py",))])]
     ['BATCH_OVERLAP']
@@ -62,7 +63,7 @@ def propose(name: str, files: tuple[str, ...]) -> PlannedSubtask:
 
 def build_planned_subtask(subtask: Subtask) -> PlannedSubtask:
     """A subtask of a plan."""
-    keys = keys_of(subtask)
+    keys = get_keys(subtask)
     return PlannedSubtask(
         subtask.id,
         get_subtask_kind(subtask),
@@ -74,14 +75,14 @@ def build_planned_subtask(subtask: Subtask) -> PlannedSubtask:
 
 
 def find_overlapping_files(one: PlannedSubtask, other: PlannedSubtask) -> tuple[str, ...]:
-    """The first files of two subtasks that overlap; empty if the subtasks are disjoint."""
+    """The first overlapping files of two subtasks; empty if the subtasks are disjoint."""
     if not (one.is_exact and other.is_exact):
         return next(
             (
                 tuple(dict.fromkeys((mine, theirs)))
                 for mine in one.files
                 for theirs in other.files
-                if owned_paths_overlap(mine, theirs)
+                if do_owned_paths_overlap(mine, theirs)
             ),
             (),
         )
@@ -97,7 +98,7 @@ def check_batch(
     unfinished: Collection[PlannedSubtask] = (),
     size: int = DEFAULT_SIZE,
 ) -> tuple[BatchProblem, ...]:
-    """Everything that is wrong with working on some subtasks at the same time.
+    """Every problem with working on some subtasks at the same time.
 
     `unfinished` are the other subtasks of the plan that are not done yet.
 
@@ -117,16 +118,16 @@ def _find_problems(
     for each in batch:
         others = tuple(other for other in ids if other != each.id)
         if each.kind == "broad" and others:
-            text = f"broad subtask {quote(each.id)} is worked on alone, not beside {listing(others)}"
+            text = (
+                f"broad subtask {quote(each.id)} must be worked on alone, not together with {listing(others)}"
+            )
             yield BatchProblem("BROAD_NOT_ALONE", text, (each.id, *others))
         if each.kind == "terminal":
             before = tuple(
                 other.id for other in unfinished if other.kind != "terminal" and other.id not in inside
             )
             if others or before:
-                text = (
-                    f"terminal subtask {quote(each.id)} comes alone and after {listing((*others, *before))}"
-                )
+                text = f"terminal subtask {quote(each.id)} must be worked on alone and after {listing((*others, *before))}"
                 yield BatchProblem("TERMINAL_NOT_LAST", text, (each.id, *others, *before))
         missing = tuple(other for other in each.depends_on if other in open_ids)
         if missing:

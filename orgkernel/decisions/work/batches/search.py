@@ -1,10 +1,9 @@
-"""The fewest batches for some subtasks.
+"""Find the fewest batches for some subtasks.
 
-Only batches that nothing could be added to are tried: moving a subtask from a later batch into an earlier one that has room
-for it breaks no rule, so some shortest plan consists of such batches. The search goes level by level, from what is done after
-one batch to what is done after two. Up to `ALWAYS_EXACT` subtasks it always ends. For more it stops after `MOST_STATES` states,
-counted, so that an answer never depends on the speed of a machine; then a good plan and a bound are known, and the answer says
-so.
+Only maximal batches are tried. Moving a subtask from a later batch into an earlier one with space for it breaks no
+rule, so some shortest plan consists of maximal batches. The search is breadth-first over the sets of finished subtasks.
+Up to `ALWAYS_EXACT` subtasks it always completes. For more, it stops after `MOST_STATES` states, so the answer never
+depends on the speed of a machine. Then a good plan and a lower bound are known, and the answer is marked as not minimal.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from orgkernel.diagnostics.wording import quote
 
 ALWAYS_EXACT: Final = 12
 MOST_STATES: Final = 4_000
-"""For more than `ALWAYS_EXACT` subtasks."""
+"""The highest number of states, for more than `ALWAYS_EXACT` subtasks."""
 MOST_CHOICES: Final = 400
-"""Batches that are tried from one state, for more than `ALWAYS_EXACT` subtasks."""
+"""The highest number of batches that are tried from one state, for more than `ALWAYS_EXACT` subtasks."""
 
 
 class Bound(NamedTuple):
-    """Fewer batches are not possible, and why."""
+    """A lower bound on the number of batches, and its reason."""
 
     at_least: int
     because: str
 
 
 class FoundBatches(NamedTuple):
-    """Batches as numbers of subtasks."""
+    """Batches, each as the numbers of its subtasks."""
 
     batches: tuple[tuple[int, ...], ...]
     is_minimal: bool
@@ -40,7 +39,7 @@ class FoundBatches(NamedTuple):
 
 
 def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> FoundBatches:
-    """The fewest batches for subtasks without cycles. Dependencies on others count as done."""
+    """The fewest batches for subtasks without cycles. Dependencies on other subtasks count as done."""
     work = tuple(number for number, each in enumerate(subtasks) if each.kind != "terminal")
     search = BatchSearch([subtasks[number] for number in work], size)
     inner, is_minimal, bound = search.run()
@@ -54,7 +53,7 @@ def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> FoundBatches:
 
 
 def _sort_by_dependency(subtasks: Sequence[PlannedSubtask], numbers: list[int]) -> list[int]:
-    """Numbers in the order of their dependencies, then of the plan."""
+    """The numbers in the order of their dependencies, then of the plan."""
     waiting, ordered = list(numbers), []
     while waiting:
         open_ids = {subtasks[number].id for number in waiting}
@@ -65,7 +64,7 @@ def _sort_by_dependency(subtasks: Sequence[PlannedSubtask], numbers: list[int]) 
 
 
 class BatchSearch:
-    """Narrow and broad subtasks as bits of numbers: who waits for whom, and who cannot stand beside whom."""
+    """Narrow and broad subtasks as bit masks: their dependencies and their conflicts."""
 
     def __init__(self, subtasks: Sequence[PlannedSubtask], size: int) -> None:
         self._subtasks = subtasks
@@ -79,7 +78,7 @@ class BatchSearch:
 
     @cached_property
     def _beside(self) -> list[int]:
-        """For each subtask, those it cannot be worked on beside."""
+        """For each subtask, those that conflict with it."""
         conflicts = [0] * self._count
         for one in range(self._count):
             for other in range(one):
@@ -91,7 +90,7 @@ class BatchSearch:
 
     @cached_property
     def _tails(self) -> list[int]:
-        """For each subtask, the length of the longest chain that begins with it."""
+        """For each subtask, the length of the longest chain of dependents that starts with it."""
         tails = [0] * self._count
         following: list[list[int]] = [[] for _ in range(self._count)]
         open_needs = [need.bit_count() for need in self._needs]
@@ -109,10 +108,10 @@ class BatchSearch:
         return tails
 
     def run(self) -> FoundBatches:
-        """Batches, whether there can be no fewer, and why."""
+        """The batches, whether they are minimal, and the lower bound."""
         if not self._count:
-            return FoundBatches((), True, Bound(0, "nothing is left"))
-        bound = self._bound()
+            return FoundBatches((), True, Bound(0, "no subtask is left"))
+        bound = self._compute_bound()
         quick = self._plan_greedily()
         if len(quick) == bound.at_least:
             return FoundBatches(quick, True, bound)
@@ -120,7 +119,7 @@ class BatchSearch:
         if exact is None:
             return FoundBatches(quick, False, bound)
         if len(exact) > bound.at_least:
-            bound = Bound(len(exact), f"every way to batch {self._count} subtasks in fewer was tried")
+            bound = Bound(len(exact), f"all ways to put {self._count} subtasks into fewer batches were tried")
         return FoundBatches(exact, True, bound)
 
     def _find_ready(self, done: int) -> list[int]:
@@ -129,7 +128,7 @@ class BatchSearch:
         ]
 
     def _plan_greedily(self) -> tuple[tuple[int, ...], ...]:
-        """A good plan: what the longest chain waits for comes first, narrow before broad, then what has the most conflicts."""
+        """A good plan: subtasks with the longest chain first, narrow before broad, then those with the most conflicts."""
         done, batches = 0, []
         while done != (1 << self._count) - 1:
             batch = self.fill(self._find_ready(done))
@@ -138,7 +137,7 @@ class BatchSearch:
         return tuple(batches)
 
     def fill(self, ready: Sequence[int], beside: int = 0) -> list[int]:
-        """Ready subtasks that can be worked on together, and beside others, until nothing can be added."""
+        """Ready subtasks that can be worked on together with each other and with others, as many as fit."""
         batch: list[int] = []
 
         def compute_urgency(number: int) -> tuple[int, bool, int, int]:
@@ -153,9 +152,10 @@ class BatchSearch:
         return batch
 
     def _plan_by_level(self, most: int) -> tuple[tuple[int, ...], ...] | None:
-        """A shortest plan; None if it was not found in time."""
+        """A shortest plan; None if the limit was reached first."""
         is_small = self._count <= ALWAYS_EXACT
         everything = (1 << self._count) - 1
+        # The keys are also the visited states: batches in another order can lead to the same set of finished subtasks.
         came_from: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
         level = [0]
         for _ in range(most):
@@ -175,7 +175,7 @@ class BatchSearch:
         raise AssertionError("some plan has so few batches")
 
     def _iterate_full_batches(self, ready: list[int]) -> Iterator[tuple[int, ...]]:
-        """The batches of ready subtasks that nothing could be added to, those with the first subtasks first."""
+        """The maximal batches of ready subtasks, in the order of their first subtasks."""
         beside, size = self._beside, self._size
         narrow = [number for number in ready if not self._broad >> number & 1]
 
@@ -183,7 +183,7 @@ class BatchSearch:
             batch: tuple[int, ...], candidates: list[int], others: list[int]
         ) -> Iterator[tuple[int, ...]]:
             if len(batch) == size or not candidates:
-                # What was left out earlier, and still fits, would have been taken in another branch.
+                # If a skipped subtask still fits, the larger batch is found in another branch.
                 if len(batch) == size or not any(self._fits(each, batch) for each in others):
                     yield batch
                 return
@@ -198,8 +198,8 @@ class BatchSearch:
     def _fits(self, number: int, batch: tuple[int, ...]) -> bool:
         return not any(self._beside[number] >> each & 1 for each in batch)
 
-    def _bound(self) -> Bound:
-        """The largest of some reasons why there cannot be fewer batches."""
+    def _compute_bound(self) -> Bound:
+        """The largest of several lower bounds on the number of batches."""
         broad = self._broad.bit_count()
         narrow = self._count - broad
         alone = f", and {broad} for {_format_count(broad, 'broad subtask')}" if broad else ""
@@ -219,7 +219,7 @@ class BatchSearch:
         return max(bounds, key=lambda each: each.at_least)
 
     def _find_most_shared_file(self) -> tuple[int, str] | None:
-        """How many subtasks own one file or a folder above it, at most, and a path."""
+        """The highest number of subtasks that own one file or a folder above it, and a path of it."""
         owners: dict[Key, set[int]] = {}
         for number, each in enumerate(self._subtasks):
             for key in each.keys:

@@ -1,1 +1,3 @@
-"""Bills: which steps of a procedure of several roles may start now, who must do them, and who could take its bill roles."""
+"""Bills: the steps of a procedure that may start now, the agents that must do them, and the agents that could take its
+bill roles.
+"""

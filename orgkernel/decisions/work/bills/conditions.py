@@ -1,4 +1,4 @@
-"""The conditions of bills: what steps yielded, compared with constants. Their text is untrusted, so it is capped.
+"""The conditions of bills: outputs of steps, compared with constants. The text is untrusted, so its length is limited.
 
     review.verdict == "approved" AND NOT tests.failed
 
@@ -6,7 +6,8 @@
     both       = negation {AND negation}
     negation   = {NOT} (NAME | NAME SIGN CONSTANT | "(" either ")")
 
-A condition is true, false or unknown. An output that nobody reported is unknown, and unknown is neither true nor false.
+A condition is true, false or unknown. An output that was not reported is unknown, which is neither
+true nor false.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MAX_LENGTH: Final = 1_000
 MAX_DEPTH: Final = 20
 Value: TypeAlias = str | float | bool
 OutputName: TypeAlias = tuple[str, str]
-"""Step and output."""
+"""A step and its output."""
 Outputs: TypeAlias = Mapping[OutputName, Value]
 
 _WORD: Final = lazy_pattern(
@@ -46,7 +47,7 @@ _WORD: Final = lazy_pattern(
 
 
 class OutputComparison(NamedTuple):
-    """An output compared with a constant; without a sign, an output that is true or false by itself."""
+    """An output compared with a constant. Without a sign, it is a boolean output."""
 
     name: OutputName
     sign: str
@@ -64,7 +65,7 @@ Condition: TypeAlias = OutputComparison | Joined
 
 
 class ConditionProblem(NamedTuple):
-    """What is wrong with a condition, and at which character."""
+    """The problem with a condition, and the position of its character."""
 
     message: str
     at: int
@@ -79,12 +80,12 @@ class _Misread(Exception):
 
 @lru_cache(1024)
 def parse_condition(text: str) -> Condition | ConditionProblem:
-    """The condition, or what is wrong with it.
+    """The condition, or its problem.
 
     >>> parse_condition("review.verdict == 'approved'")
     OutputComparison(name=('review', 'verdict'), sign='==', value='approved')
     >>> parse_condition("verdict = 1").message
-    'nothing of the language begins with `v`'
+    'unexpected character `v`'
     """
     if len(text) > MAX_LENGTH:
         return ConditionProblem(f"it is {len(text)} characters long, more than {MAX_LENGTH}", MAX_LENGTH)
@@ -98,7 +99,7 @@ def parse_condition(text: str) -> Condition | ConditionProblem:
 
 
 class _Reader:
-    """Reads from left to right with one word of lookahead."""
+    """A parser that reads from left to right with one token of lookahead."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -110,23 +111,21 @@ class _Reader:
         match = _WORD.match(self._text, self._at)
         if match is None:
             at = len(self._text) - len(self._text[self._at :].lstrip(" \t\r\n"))
-            help = "write outputs as STEP.OUTPUT, and texts in quotes"
-            raise _Misread(
-                ConditionProblem(f"nothing of the language begins with `{self._text[at]}`", at, help)
-            )
+            help = "write outputs as STEP.OUTPUT, and strings in quotes"
+            raise _Misread(ConditionProblem(f"unexpected character `{self._text[at]}`", at, help))
         self._kind = match.lastgroup or ""
         self._word, self._start, self._at = match[self._kind], match.start(self._kind), match.end()
 
     def take(self, kind: str, help: str) -> str:
-        """The next word, which has to be of a kind."""
+        """The current token, which must be of a kind."""
         if self._kind != kind:
-            raise _Misread(ConditionProblem(f"{self._named()} is in the wrong place", self._start, help))
+            raise _Misread(ConditionProblem(f"{self._name_token()} is in the wrong place", self._start, help))
         word = self._word
         if kind != "END":
             self._advance()
         return word
 
-    def _named(self) -> str:
+    def _name_token(self) -> str:
         return f"`{self._word}`" if self._word else "its end"
 
     def read_either(self, depth: int) -> Condition:
@@ -165,10 +164,8 @@ class _Reader:
     def _read_constant(self) -> Value:
         kind, word = self._kind, self._word
         if kind not in ("TEXT", "NUMBER", "TRUTH"):
-            help = "compare with a number, true, false or a text in quotes"
-            raise _Misread(
-                ConditionProblem(f"{self._named()} is in the place of a constant", self._start, help)
-            )
+            help = "compare with a number, true, false or a string in quotes"
+            raise _Misread(ConditionProblem(f"{self._name_token()} is not a constant", self._start, help))
         self._advance()
         if kind == "TEXT":
             return word[1:-1]
@@ -185,7 +182,7 @@ def list_comparisons(condition: Condition) -> Iterator[OutputComparison]:
 
 
 def describe_misfit(comparison: OutputComparison, output: StepOutput) -> str:
-    """Why an output cannot be compared like this; empty where it can."""
+    """The reason why an output cannot be compared like this; empty if it can."""
     _, sign, value = comparison
     if not sign:
         return "" if output.type == "boolean" else f"it is of type {output.type}, not true or false"
@@ -210,7 +207,7 @@ def does_fit_type(value: Any, output: StepOutput) -> bool:
 
 
 def evaluate(condition: Condition, outputs: Outputs) -> bool | None:
-    """Whether a condition is true; None where what is known does not decide it.
+    """Whether a condition is true; None if the known outputs do not decide it.
 
     >>> condition = parse_condition("a.ok AND NOT b.count > 3")
     >>> [evaluate(condition, known) for known in ({("a", "ok"): True}, {("b", "count"): 4.0}, {("a", "ok"): True, ("b", "count"): 1})]
@@ -251,8 +248,8 @@ _ORDER: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 
 
-def holds(text: str | None, outputs: Outputs) -> bool | None:
-    """Whether a written condition is true. One that cannot be read is unknown, and so opens nothing."""
+def is_true(text: str | None, outputs: Outputs) -> bool | None:
+    """Whether a written condition is true. One that cannot be parsed is unknown, so it permits nothing."""
     if text is None:
         return True
     condition = parse_condition(text)
@@ -260,11 +257,11 @@ def holds(text: str | None, outputs: Outputs) -> bool | None:
 
 
 def select_known_outputs(
-    declared: Sequence[StepOutput], step: str, reported: Mapping[str, Any]
+    declared_outputs: Sequence[StepOutput], step: str, reported: Mapping[str, Any]
 ) -> dict[OutputName, Value]:
-    """Of what a step reported, the outputs that it declares and that are of their type."""
+    """The reported outputs that the step declares and that are of the declared type."""
     return {
         (step, output.name): reported[output.name]
-        for output in declared
+        for output in declared_outputs
         if output.name in reported and does_fit_type(reported[output.name], output)
     }

@@ -1,4 +1,4 @@
-"""Who could take the roles of a bill: as many bill roles as possible at once, and each agent at most one."""
+"""Propose agents for the bill roles: as many bill roles as possible, with at most one for each agent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, why_place
+from orgkernel.decisions.reasons import Reason, cite_place
 from orgkernel.decisions.work.bills.fitness import find_misfits, read_bill
 from orgkernel.decisions.work.bills.flow import read_count
 from orgkernel.decisions.work.bills.instance import BillAssignment, BillRoleVacancy, FilledBillRole
@@ -20,7 +20,7 @@ from orgkernel.loading.sources import SourceDocument
 def fill_bill_roles(
     view: OrgView, state: StateView, document: SourceDocument, now: float, without: Collection[str] = ()
 ) -> BillAssignment:
-    """A proposal of who takes which bill role, by the crew as it is now, without some agents."""
+    """A proposal of agents for the bill roles, from the current crew without some agents."""
     bill = read_bill(document)
     agents = [
         each
@@ -36,17 +36,18 @@ def fill_bill_roles(
         for bill_role, each in misfits.items()
     }
     counts = {bill_role: read_count(wanted.count) or (0, 0) for bill_role, wanted in bill.roles.items()}
+    # A maximum matching instead of a greedy choice: an agent that fits two bill roles must not leave one of them vacant.
     chosen = match_seats({bill_role: least for bill_role, (least, _) in counts.items()}, able)
     taken_by = {agent: bill_role for bill_role, each in chosen.items() for agent in each}
     bill_roles, vacancies = [], []
     for bill_role, (least, most) in counts.items():
-        place = why_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True))
+        place = cite_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True))
         taken = chosen[bill_role]
         others = tuple(agent for agent in able[bill_role] if agent not in taken)
         text = (
             f"{listing(taken)} could take bill role {quote(bill_role)}"
             if taken
-            else f"nobody is proposed for bill role {quote(bill_role)}"
+            else f"no agent is proposed for bill role {quote(bill_role)}"
         )
         bill_roles.append(
             FilledBillRole(
@@ -92,7 +93,7 @@ def fill_bill_roles(
 
 
 def _explain_misfits(misfits: Mapping[str, tuple[Reason, ...]]) -> list[Reason]:
-    """The agents that come closest, with what they miss; of the others, how many miss what."""
+    """The agents with the fewest missing conditions, with these; for the others, the count of each missing condition."""
     unfit = {agent: reasons for agent, reasons in misfits.items() if reasons}
     if not unfit:
         return []

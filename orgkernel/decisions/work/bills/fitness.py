@@ -1,6 +1,7 @@
-"""Who may take a bill role, start the bill, or do one of its steps: at this moment, by the documents and the state.
+"""Decide whether an agent may take a bill role, start the bill, or do one of its steps, from the documents and the
+state.
 
-Error policy: fails closed. What nobody declares fits nobody.
+Error policy: fails closed. An undeclared condition is not met by any agent.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from orgkernel.decisions.access.subject import get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
-from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.decisions.refusals import NO_RANK, say_not_filling
 from orgkernel.decisions.work.bills.flow import CHIEF
 from orgkernel.decisions.work.capability.holder import find_member
-from orgkernel.decisions.work.capability.skills import find_withheld_reasons, skills_of
+from orgkernel.decisions.work.capability.skills import find_withheld_reasons, get_skills
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Bill, BillRole, BillStep
 from orgkernel.graph.questions import OrgView
@@ -29,7 +30,7 @@ AWAY: tuple[Lifecycle, ...] = ("registered", *STOPPED)
 
 
 def read_bill(document: SourceDocument) -> Bill:
-    """The bill of a document."""
+    """The bill in a document."""
     assert isinstance(document.record, Bill)
     return document.record
 
@@ -37,7 +38,7 @@ def read_bill(document: SourceDocument) -> Bill:
 def find_misfits(
     view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> tuple[Reason, ...]:
-    """Every condition of a bill role that an agent does not meet now."""
+    """Every condition of a bill role that an agent does not currently meet."""
     return tuple(_find_misfits(view, state, document, bill_role, agent_id, now))
 
 
@@ -45,7 +46,7 @@ def _find_misfits(
     view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> Iterator[Reason]:
     wanted, who = read_bill(document).roles[bill_role], f"agent {quote(agent_id)}"
-    subject = get_access_tables(view).subject(f"agent:{agent_id}")
+    subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     filled = view.list_roles_filled_by(agent_id)
     if subject is None or not filled:
         yield Reason("AGENT_FILLS_NO_ROLE", f"{who} fills no role of the organization")
@@ -55,7 +56,9 @@ def _find_misfits(
 
     def why(field: str, *route: str | int) -> tuple[Why, ...]:
         return (
-            why_place(f"{field} of bill role {bill_role}", document.place("roles", bill_role, field, *route)),
+            cite_place(
+                f"{field} of bill role {bill_role}", document.place("roles", bill_role, field, *route)
+            ),
         )
 
     roles = [edge.target for edge in filled]
@@ -84,18 +87,21 @@ def find_departments(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
     return frozenset(post.profile.department for post in posts if post and post.profile.department)
 
 
-def find_fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
-    """The roles of the organization whose holders can take a bill role, as far as the documents of roles say it."""
+def find_fitting_roles(view: OrgView, bill_role: BillRole) -> tuple[str, ...]:
+    """The roles whose holders could take a bill role, judged by the documents of roles."""
     return tuple(
         role_id
         for role_id in view.roles
-        if wanted.role in (None, role_id)
-        and (wanted.department is None or wanted.department == view.records.posts[role_id].profile.department)
+        if bill_role.role in (None, role_id)
+        and (
+            bill_role.department is None
+            or bill_role.department == view.records.posts[role_id].profile.department
+        )
     )
 
 
 def find_bill_authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
-    """The roles that may start a bill by hand, in the order of the hierarchy."""
+    """The roles that may start a bill manually, in the order of the hierarchy."""
     named = bill.activation.authority
     base = _find_chiefs(view, bill) if named == CHIEF and not view.is_role(CHIEF) else {named}
     above = {superior for role_id in base for superior in view.list_superiors_above(role_id)}
@@ -117,7 +123,7 @@ def _find_chiefs(view: OrgView, bill: Bill) -> set[str]:
 
 
 def may_activate(view: OrgView, state: StateView, bill: Bill, subject: str) -> bool:
-    """Whether somebody, or the trigger of the bill, may start it."""
+    """Whether a subject, or the trigger of the bill, may start it."""
     trigger = bill.activation.trigger
     if trigger != "manual" and subject == trigger:
         return True
@@ -131,7 +137,7 @@ def is_owner(view: OrgView, subject: str) -> bool:
 
 
 def is_away(state: StateView, agent_id: str) -> bool:
-    """Whether an agent is not at work: not yet, not now, or not any more."""
+    """Whether an agent is not at work: not yet, temporarily or permanently."""
     return state.get_lifecycle(agent_id) in AWAY
 
 
@@ -151,24 +157,26 @@ def find_obstacles(
     agent_id: str,
     context: AccessContext,
 ) -> tuple[tuple[Reason, ...], bool]:
-    """Why an agent cannot do a step now, beside the conditions of its bill role; and whether it has to ask for the tool."""
+    """The reasons why an agent cannot do a step now, besides the conditions of its bill role, and whether it has to ask
+    for the tool.
+    """
     reasons: list[Reason] = []
     step = read_bill(document).steps[number]
     roles = [edge.target for edge in view.list_roles_filled_by(agent_id)]
     who = f"agent {quote(agent_id)}"
     member = find_member(view, state, f"agent:{agent_id}", context)
     if isinstance(member, Reason):
-        # Who is not at work or not declared does not fit the bill role, and is told so there.
+        # An undeclared agent, or one not at work, does not meet the bill role, which reports it.
         reasons += [member] if member.code == "PACE_CAP" else []
-    elif step.skill in (gated := skills_of(view)):
+    elif step.skill in (gated := get_skills(view)):
         reasons += find_withheld_reasons(view, member, gated[step.skill])
     if step.skill is not None and (reason := _find_missing_skill(view, state, step, agent_id)):
         place = document.place("steps", number, "skill")
-        reasons.append(Reason(*reason, (why_place(f"skill of step {step.id}", place),)))
+        reasons.append(Reason(*reason, (cite_place(f"skill of step {step.id}", place),)))
     if step.channel is not None and not may_speak(view, step.channel, roles):
         text = f"{who} has no role that may speak in channel {quote(step.channel)}"
         place = document.place("steps", number, "channel")
-        reasons.append(Reason("CHANNEL_CLOSED", text, (why_place(f"channel of step {step.id}", place),)))
+        reasons.append(Reason("CHANNEL_CLOSED", text, (cite_place(f"channel of step {step.id}", place),)))
     asking = False
     if step.tool is not None:
         request = AccessRequest(f"agent:{agent_id}", step.tool_action, f"tool:{step.tool}", context)
@@ -195,7 +203,7 @@ def _find_missing_skill(
     required = any(
         edge.target == step.skill
         for filled in view.list_roles_filled_by(agent_id)
-        for edge in view.skills_of(filled.target)
+        for edge in view.list_skills(filled.target)
     )
     if step.skill in view.records.skills and (record is not None or required):
         return None
@@ -203,7 +211,7 @@ def _find_missing_skill(
 
 
 def may_speak(view: OrgView, channel: str, roles: Iterable[str]) -> bool:
-    """Whether one of these roles may speak in a channel: in one without pairs everybody may."""
+    """Whether one of these roles may speak in a channel. In a channel without pairs, every role may."""
     declared = view.records.organization.communication_channels.get(channel)
     if declared is None:
         return False

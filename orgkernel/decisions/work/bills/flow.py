@@ -1,7 +1,7 @@
-"""The order of the steps of a bill: which step leads to which.
+"""The flow of a bill: which step leads to which.
 
-Without branches a step leads to its `next`, or to the next one in the list. With branches it leads to these alone. A step
-that several ways lead to waits until each of them is taken or passed by, and starts if one is taken.
+Without branches a step leads to its `next`, or to the next one in the list. With branches, it leads only to these. A step with
+several incoming ways waits until each of them is taken or skipped, and starts if one is taken.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from orgkernel.documents.records import Bill, BillStep, Branch
 
 END = "end"
 ACTIVATION = "activation"
-"""What a condition may ask about besides the outputs of steps."""
+"""The source name for inputs of the activation, which conditions can use besides the outputs of steps."""
 APPROVAL = "captain_approval"
 CHIEF = "department_chief"
-"""Instead of a role: the chief of the department of a bill."""
+"""The word for the head of a bill's department, in place of a role."""
 
 
 class Way(NamedTuple):
@@ -27,7 +27,7 @@ class Way(NamedTuple):
     target: str
     condition: str | None
     branch: int | None
-    """Which branch it is; None for the way to the next step."""
+    """The number of the branch; None for the way to the next step."""
 
 
 class Flow:
@@ -44,7 +44,7 @@ class Flow:
         self.ways: dict[str, tuple[Way, ...]] = {}
         self.into: dict[str, list[Way]] = {step_id: [] for step_id in self.steps}
         self.unknown: list[Way] = []
-        """Ways to what is no step."""
+        """Ways to an unknown step."""
         for step_id, number in self.numbers.items():
             ways = tuple(_find_ways(bill, number))
             self.ways[step_id] = ways
@@ -55,11 +55,11 @@ class Flow:
                     self.unknown.append(way)
 
     def list_ways(self) -> tuple[tuple[str, str], ...]:
-        """Source and target of every way to a step."""
+        """The source and target of every way to a step."""
         return tuple((way.source, way.target) for ways in self.into.values() for way in ways)
 
-    def sorted(self) -> tuple[str, ...] | None:
-        """The steps, each after those that lead to it; None where they lead in a circle."""
+    def sort_steps(self) -> tuple[str, ...] | None:
+        """The steps in topological order; None if they form a cycle."""
         sorter: TopologicalSorter[str] = TopologicalSorter(
             {step_id: [way.source for way in ways] for step_id, ways in self.into.items()}
         )
@@ -68,19 +68,19 @@ class Flow:
         except CycleError:
             return None
 
-    def reached(self) -> frozenset[str]:
-        """The steps that some way from the first one leads to."""
+    def find_reached(self) -> frozenset[str]:
+        """The steps that can be reached from the first one."""
         first = () if self.start is None else (self.start,)
         return _walk(first, lambda each: [way.target for way in self.ways[each] if way.target in self.steps])
 
-    def before(self, step_id: str) -> frozenset[str]:
-        """The steps from which a way leads to a step."""
+    def find_before(self, step_id: str) -> frozenset[str]:
+        """The steps that lead to a step, directly or not."""
         first = (way.source for way in self.into.get(step_id, ()))
         return _walk(first, lambda each: [way.source for way in self.into[each]])
 
 
 def _walk(first: Iterable[str], onward: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    """The first steps, and all that lie further on."""
+    """Some steps, and all steps that they lead to."""
     step_ids: set[str] = set()
     pending = [*first]
     while pending:
@@ -105,14 +105,14 @@ def _find_ways(bill: Bill, number: int) -> Iterator[Way]:
         yield Way(step.id, following, None, None)
 
 
-def bill_roles_of(step: BillStep) -> tuple[str, ...]:
+def get_bill_roles(step: BillStep) -> tuple[str, ...]:
     """The bill roles that do a step."""
     named = (step.role, *step.roles) if step.role is not None else step.roles
     return tuple(dict.fromkeys(named))
 
 
 def read_count(count: int | str) -> tuple[int, int] | None:
-    """The least and the most agents of a bill role; None where the text says neither.
+    """The lowest and highest number of agents of a bill role; None if the text is not a valid count.
 
     >>> read_count(2), read_count("1"), read_count("1-3"), read_count("3-1"), read_count("some")
     ((2, 2), (1, 1), (1, 3), None, None)

@@ -1,4 +1,4 @@
-"""What a caller tells about a bill that runs, and what is decided about it. The kernel keeps none of it."""
+"""The instance of a running bill as a caller reports it, and the decisions about it. The kernel stores neither."""
 
 from __future__ import annotations
 
@@ -15,71 +15,71 @@ InstanceState = Literal["pending", "active", "completed", "failed", "cancelled"]
 
 
 class StepReport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What happened to a step so far."""
+    """The report of a step."""
 
     status: StepStatus
     by: str = ""
-    """The agent that does it, or did it: `agent:ID`. A `person:ID` can give the captain's approval."""
+    """The agent that does it or did it, as `agent:ID`. A `person:ID` can give the captain's approval."""
     outputs: Mapping[str, Any] = {}
     started_at: float | None = None
-    """Seconds since 1970-01-01 UTC."""
+    """The start in seconds since 1970-01-01 UTC."""
     at: float | None = None
-    """When it was completed, skipped or failed."""
+    """The time when it was completed, skipped or failed."""
 
 
 class StepApproval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Somebody approved that a step starts."""
+    """The approval for starting a step."""
 
     by: str
-    """`agent:ID`."""
+    """The approver as `agent:ID`."""
     at: float | None = None
 
 
 class BillInstance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A bill that somebody runs, as its runtime tells it.
+    """A running bill, as its runtime reports it.
 
     >>> BillInstance(bill="general_quarters").steps
     {}
     """
 
     bill: str = ""
-    """Left out where the question names it."""
+    """The slug of the bill. Leave it out if the question names the bill."""
     digest: str | None = None
-    """Digest of the bill that was started. Another one than today's is refused."""
+    """The digest of the bill when it was started. If it differs from the current one, the instance is refused."""
     activated_by: str | None = None
-    """`agent:ID`, `person:ID`, or the trigger of the bill, such as `alert:RED`. Absent means that it has not started."""
+    """`agent:ID`, `person:ID`, or the trigger of the bill, such as `alert:RED`. Absent if it has not started."""
     inputs: Mapping[str, Any] = {}
-    """What it was started with."""
+    """The inputs of the activation."""
     assignments: Mapping[str, tuple[str, ...]] = {}
-    """Bill role to the agents that take it."""
+    """The agents of each bill role."""
     steps: Mapping[str, StepReport] = {}
     approvals: Mapping[str, StepApproval] = {}
-    """Step to the approval that its gate asks for."""
+    """The approvals of gates, by step."""
     cancelled: bool = False
 
 
 class StepObligation(msgspec.Struct, frozen=True):
-    """What goes with starting a step."""
+    """An obligation of starting a step."""
 
     code: str
     text: str
 
 
 class UnfitAgent(msgspec.Struct, frozen=True):
-    """An assigned agent that cannot do a step now, and why."""
+    """An assigned agent that cannot do a step now, with the reasons."""
 
     agent: str
     reasons: tuple[Reason, ...]
 
 
 class StepBillRole(msgspec.Struct, frozen=True, kw_only=True):
-    """A bill role in one step: any one of its agents does it."""
+    """A bill role in one step. Any one of its agents can do the step."""
 
     bill_role: str
     agents: tuple[str, ...]
-    """Agents that may do it now."""
+    """The agents that may do it now."""
     asking: tuple[str, ...] = ()
-    """Those of them that have to ask for permission to use the tool."""
+    """The agents among them that need a permission for the tool."""
     unfit: tuple[UnfitAgent, ...] = ()
 
 
@@ -96,17 +96,17 @@ class StepToStart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunningStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A step that has started and has not ended."""
+    """A step that has started and not ended."""
 
     step: str
     by: str
     due_at: float | None
-    """When it is overdue; None where nobody said when it started."""
+    """The time when it becomes overdue; None if its start is unknown."""
     overdue: bool
 
 
 class BlockedStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A step that may not start now, and what has to happen first."""
+    """A step that may not start now, with the reasons."""
 
     step: str
     reasons: tuple[Reason, ...]
@@ -114,15 +114,16 @@ class BlockedStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NextSteps(msgspec.Struct, frozen=True, kw_only=True):
-    """What may happen next in a bill."""
+    """The next steps of a bill."""
 
     outcome: Literal["start", "wait", "refused", "over"]
-    """`start`: some step may start. `wait`: none may yet. `refused`: the instance does not fit, so nothing may start.
-    `over`: it is completed, failed or cancelled."""
+    """`start`: a step may start. `wait`: none may start yet. `refused`: the instance is not valid, so no step may start.
+    `over`: it is completed, failed or cancelled.
+    """
     bill: str
     version: str
     digest: str
-    """Digest of the bill."""
+    """The digest of the bill."""
     state: InstanceState
     reasons: tuple[Reason, ...]
     may_start: tuple[StepToStart, ...] = ()
@@ -130,11 +131,11 @@ class NextSteps(msgspec.Struct, frozen=True, kw_only=True):
     blocked: tuple[BlockedStep, ...] = ()
     completed: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
-    """Steps that are not done: their condition is false, or another branch was taken."""
+    """Steps that are not done, because their condition is false or another branch was taken."""
     findings: tuple[Reason, ...] = ()
-    """Where the instance does not fit the bill or the crew as it is now."""
+    """Facts of the instance that contradict the bill or the current crew."""
     snapshot: str
-    """Digest of the organization the answer came from."""
+    """The digest of the organization that was used."""
     state_version: int
 
 
@@ -147,7 +148,7 @@ class BillRoleVacancy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FilledBillRole(msgspec.Struct, frozen=True, kw_only=True):
-    """A bill role with the agents that are proposed for it."""
+    """A bill role with the proposed agents."""
 
     bill_role: str
     least: int
@@ -159,7 +160,7 @@ class FilledBillRole(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BillAssignment(msgspec.Struct, frozen=True, kw_only=True):
-    """A proposal of who takes which bill role. Nobody is assigned by it."""
+    """A proposal of agents for bill roles. It does not assign them."""
 
     outcome: Literal["filled", "vacant"]
     bill: str
@@ -168,6 +169,6 @@ class BillAssignment(msgspec.Struct, frozen=True, kw_only=True):
     bill_roles: tuple[FilledBillRole, ...]
     vacancies: tuple[BillRoleVacancy, ...]
     assignments: Mapping[str, tuple[str, ...]]
-    """Bill role to agents, as an instance has them."""
+    """The agents of each bill role, in the form of an instance."""
     snapshot: str
     state_version: int

@@ -1,7 +1,7 @@
-"""Which steps of a bill may start now, with what goes with them, and which may not, with what has to happen first.
+"""Decide which steps of a bill may start now, with their obligations, and why the others may not.
 
-Error policy: fails closed. A report about a step that does not fit the bill is a finding and does not count, and what it
-leaves unknown opens no branch. Nothing is run and nothing is kept.
+Error policy: fails closed. A report that contradicts the bill is ignored and becomes a finding, and an unknown condition never
+opens a branch. Nothing is executed or stored.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, Why, why_place
-from orgkernel.decisions.work.bills.conditions import Value, holds, select_known_outputs
+from orgkernel.decisions.reasons import Reason, Why, cite_place
+from orgkernel.decisions.work.bills.conditions import Value, is_true, select_known_outputs
 from orgkernel.decisions.work.bills.fitness import (
     find_bill_authorities,
     find_misfits,
@@ -25,7 +25,7 @@ from orgkernel.decisions.work.bills.fitness import (
     may_activate,
     read_bill,
 )
-from orgkernel.decisions.work.bills.flow import ACTIVATION, APPROVAL, Flow, Way, bill_roles_of, read_count
+from orgkernel.decisions.work.bills.flow import ACTIVATION, APPROVAL, Flow, Way, get_bill_roles, read_count
 from orgkernel.decisions.work.bills.instance import (
     BillInstance,
     BlockedStep,
@@ -45,19 +45,19 @@ from orgkernel.loading.sources import SourceDocument
 
 
 def digest_bill(bill: Bill) -> str:
-    """Digest of what a bill says, wherever it is written."""
+    """The digest of a bill's content, wherever it is written."""
     return "sha256:" + hashlib.sha256(msgspec.json.encode(bill, order="deterministic")).hexdigest()
 
 
 def decide_next_steps(
     view: OrgView, state: StateView, document: SourceDocument, instance: BillInstance, context: AccessContext
 ) -> NextSteps:
-    """What may happen next in an instance of a bill. `context` says the time, and what else is known."""
+    """The next steps of an instance. `context` states the time and other circumstances."""
     return _Situation(view, state, document, instance, context).decide()
 
 
 class _Situation:
-    """An instance beside its bill, and what is found out about it on the way to one answer."""
+    """An instance and its bill, with the intermediate results of one answer."""
 
     def __init__(
         self,
@@ -80,18 +80,18 @@ class _Situation:
         self.skipped: list[str] = []
         self.failed: list[str] = []
         self.taken: dict[tuple[str, int | None], bool | None] = {}
-        """Whether each way is taken: None while it is open."""
+        """Whether each way is taken; None while it is open."""
         self.misfits: dict[tuple[str, str], tuple[Reason, ...]] = {}
         self.doubled = self._find_doubled_agents()
         self.stopped: list[Reason] = []
-        """Why nothing may start at all."""
+        """Reasons why no step may start."""
 
     # -- the whole instance -------------------------------------------------------------------------------------------
 
     def decide(self) -> NextSteps:
         digest = digest_bill(self.bill)
-        order = self.flow.sorted()
-        refused = list(self._refusals(digest, order))
+        order = self.flow.sort_steps()
+        refused = list(self._find_refusals(digest, order))
         waiting = [] if refused else list(self._find_missing_before_start())
         if order is not None and not refused:
             self._check_assignments()
@@ -105,7 +105,7 @@ class _Situation:
         number = self.flow.numbers.__getitem__
         state = self._state(refused, waiting)
         over = state in ("completed", "failed", "cancelled")
-        reasons = (*refused, *waiting, *self._reasons(state))
+        reasons = (*refused, *waiting, *self._list_reasons(state))
         return NextSteps(
             outcome="refused" if refused else "over" if over else "start" if self.to_start else "wait",
             bill=self.bill.slug,
@@ -123,23 +123,25 @@ class _Situation:
             state_version=self.state.version,
         )
 
-    def _refusals(self, digest: str, order: tuple[str, ...] | None) -> Iterator[Reason]:
-        """What makes the instance one that nothing can be said about."""
+    def _find_refusals(self, digest: str, order: tuple[str, ...] | None) -> Iterator[Reason]:
+        """Reasons why nothing can be decided about the instance."""
         bill, by = self.bill, self.instance.activated_by
         if self.instance.digest is not None and self.instance.digest != digest:
             text = f"bill {quote(bill.slug)} has changed since it was started"
-            yield Reason("BILL_CHANGED", text, self._why("slug"))
+            yield Reason("BILL_CHANGED", text, self._cite_bill("slug"))
         if order is None or self.flow.unknown or not bill.steps or len(bill.steps) != len(self.flow.steps):
-            text = f"the steps of bill {quote(bill.slug)} lead in a circle, to no step, or are not told apart"
-            yield Reason("BILL_INVALID", text, self._why("steps"))
+            text = (
+                f"the steps of bill {quote(bill.slug)} form a cycle, lead to an unknown step, or share an id"
+            )
+            yield Reason("BILL_INVALID", text, self._cite_bill("steps"))
         if by is not None and not may_activate(self.view, self.state, bill, by):
             roles = find_bill_authorities(self.view, bill)
             who = f"; {listing(roles)} may" if roles else ""
             text = f"{quote(by)} may not start bill {quote(bill.slug)}{who}"
-            yield Reason("NO_AUTHORITY_TO_START", text, self._why("activation"))
+            yield Reason("NO_AUTHORITY_TO_START", text, self._cite_bill("activation"))
 
     def _find_missing_before_start(self) -> Iterator[Reason]:
-        """What is missing before the first step may start."""
+        """Reasons why the first step may not start yet."""
         bill, instance = self.bill, self.instance
         if instance.activated_by is None:
             roles = find_bill_authorities(self.view, bill)
@@ -149,17 +151,17 @@ class _Situation:
             who = listing(roles) if roles else "the owner"
             yield Reason(
                 "NOT_STARTED",
-                f"nobody has started it; it is started by{trigger} {who}",
-                self._why("activation"),
+                f"it has not been started; it is started by{trigger} {who}",
+                self._cite_bill("activation"),
             )
         for bill_role, wanted in bill.roles.items():
             counts = read_count(wanted.count)
             assigned = tuple(dict.fromkeys(instance.assignments.get(bill_role, ())))
-            why = self._why("roles", bill_role)
+            why = self._cite_bill("roles", bill_role)
             if counts is None:
                 yield Reason(
                     "BILL_ROLE_UNCOUNTABLE",
-                    f"nothing says how many agents bill role {quote(bill_role)} takes",
+                    f"bill role {quote(bill_role)} has no valid number of agents",
                     why,
                 )
             elif len(assigned) < counts[0]:
@@ -170,7 +172,7 @@ class _Situation:
                 yield Reason("BILL_ROLE_OVERFILLED", text, why)
 
     def _find_doubled_agents(self) -> frozenset[str]:
-        """Agents that have several bill roles: they count for none."""
+        """Agents that have several bill roles. They are ignored in all of them."""
         bill_roles: dict[str, int] = {}
         for bill_role in self.bill.roles:
             for agent in set(self.instance.assignments.get(bill_role, ())):
@@ -181,7 +183,7 @@ class _Situation:
         for bill_role, agents in self.instance.assignments.items():
             if bill_role not in self.bill.roles:
                 text = f"bill {quote(self.bill.slug)} has no bill role {quote(bill_role)}"
-                self.findings.append(Reason("UNKNOWN_BILL_ROLE", text, self._why("roles")))
+                self.findings.append(Reason("UNKNOWN_BILL_ROLE", text, self._cite_bill("roles")))
                 continue
             for agent in dict.fromkeys(agents):
                 self.findings += self._find_misfits_of(bill_role, agent)
@@ -191,7 +193,7 @@ class _Situation:
         if key not in self.misfits:
             misfits = find_misfits(self.view, self.state, self.document, bill_role, agent, self.context.now)
             if agent in self.doubled:
-                text = f"agent {quote(agent)} has several bill roles, and counts for none"
+                text = f"agent {quote(agent)} has several bill roles, so it is ignored in all of them"
                 misfits = (*misfits, Reason("AGENT_IN_SEVERAL_BILL_ROLES", text))
             self.misfits[key] = misfits
         return self.misfits[key]
@@ -200,10 +202,10 @@ class _Situation:
         for step_id in dict.fromkeys((*self.instance.steps, *self.instance.approvals)):
             if step_id not in self.flow.steps:
                 text = f"bill {quote(self.bill.slug)} has no step {quote(step_id)}"
-                self.findings.append(Reason("UNKNOWN_STEP", text, self._why("steps")))
+                self.findings.append(Reason("UNKNOWN_STEP", text, self._cite_bill("steps")))
 
     def _stop_after_failures(self) -> None:
-        """Nothing starts any more once a step has failed."""
+        """Block all steps once one has failed."""
         if not self.failed:
             return
         self.stopped += [
@@ -226,7 +228,7 @@ class _Situation:
         open_steps = self.to_start or self.running or self.blocked
         return "active" if open_steps else "completed"
 
-    def _reasons(self, state: InstanceState) -> Iterator[Reason]:
+    def _list_reasons(self, state: InstanceState) -> Iterator[Reason]:
         if state == "cancelled":
             yield Reason("INSTANCE_CANCELLED", "the instance is cancelled")
         elif state == "failed":
@@ -246,7 +248,7 @@ class _Situation:
     # -- one step -----------------------------------------------------------------------------------------------------
 
     def _settle(self, step_id: str) -> None:
-        """Find out how a step stands, and which of the ways from it are taken. Those before it are settled."""
+        """Determine the state of a step and the ways that are taken from it. All earlier steps are determined already."""
         step, report = self.flow.steps[step_id], self.instance.steps.get(step_id)
         into = [self.taken[way.source, way.branch] for way in self.flow.into[step_id]]
         if step_id == self.flow.start and not into:
@@ -256,26 +258,28 @@ class _Situation:
         is_reported = report is not None and report.status in ("active", "completed", "failed")
         if reached is not True:
             if is_reported:
-                came = "is not reached" if reached is False else "came before the steps that lead to it"
+                came = (
+                    "is not reached" if reached is False else "was reported before the steps that lead to it"
+                )
                 code = "STEP_NOT_REACHED" if reached is False else "STEP_OUT_OF_ORDER"
-                self._find(code, f"step {quote(step_id)} {came}, so its report does not count", step_id)
+                self._find(code, f"step {quote(step_id)} {came}, so its report is ignored", step_id)
             self._leave(step_id, reached)
             if reached is False:
                 self.skipped.append(step_id)
             else:
                 self._wait_for(step_id)
             return
-        wanted = holds(step.condition, self.outputs)
+        wanted = is_true(step.condition, self.outputs)
         if wanted is not True:
             if is_reported:
                 verdict = "false" if wanted is False else "not known to be true"
-                text = f"the condition of step {quote(step_id)} is {verdict}, so its report does not count"
+                text = f"the condition of step {quote(step_id)} is {verdict}, so its report is ignored"
                 self._find("STEP_WITHOUT_CONDITION", text, step_id)
             if wanted is False:
                 self.skipped.append(step_id)
                 self._follow_ways(step_id)
             else:
-                text = f"nothing says yet whether {quote(str(step.condition))} is true"
+                text = f"it is not yet known whether {quote(str(step.condition))} is true"
                 self._block(
                     step_id, Reason("CONDITION_UNKNOWN", text, self._locate_step(step_id, "condition"))
                 )
@@ -290,7 +294,7 @@ class _Situation:
             self._count(step_id, report)
 
     def _leave(self, step_id: str, taken: bool | None) -> None:
-        """All ways from a step are open, or passed by."""
+        """Set the state of all ways from a step."""
         for way in self.flow.ways[step_id]:
             self.taken[way.source, way.branch] = taken
 
@@ -308,18 +312,16 @@ class _Situation:
         self._block(step_id, Reason("WAITS_FOR_STEP", text, self._locate_step(step_id)))
 
     def _count(self, step_id: str, report: StepReport) -> None:
-        """A step of which something was reported and that could start."""
+        """Apply the report of a step that could start."""
         step = self.flow.steps[step_id]
         if not self._may_have_done(step, report.by):
-            text = (
-                f"{quote(report.by)} has no bill role in step {quote(step_id)}, so its report does not count"
-            )
+            text = f"{quote(report.by)} has no bill role in step {quote(step_id)}, so its report is ignored"
             self._find("DONE_BY_ANOTHER", text, step_id)
             self._consider(step_id)
             return
         approved = self._find_missing_approval(step)
         if approved is not None:
-            text = f"step {quote(step_id)} was started without its approval, so its report does not count"
+            text = f"step {quote(step_id)} was started without its approval, so its report is ignored"
             self._find("STARTED_UNAPPROVED", text, step_id)
             self._block(step_id, approved)
             return
@@ -341,7 +343,7 @@ class _Situation:
         self._follow_ways(step_id)
 
     def _may_have_done(self, step: BillStep, by: str) -> bool:
-        bill_roles = bill_roles_of(step)
+        bill_roles = get_bill_roles(step)
         if not bill_roles and step.action == APPROVAL:
             return is_owner(self.view, by)
         kind, _, agent = by.partition(":")
@@ -358,7 +360,7 @@ class _Situation:
                 text = f"step {quote(step.id)} declares no output {quote(name)}"
                 self._find("UNKNOWN_OUTPUT", text, step.id)
             elif (step.id, name) not in known:
-                text = f"output {quote(name)} of step {quote(step.id)} is no {declared[name].type} that it declares, so it is unknown"
+                text = f"output {quote(name)} of step {quote(step.id)} is not a valid {declared[name].type}, so it is ignored"
                 self._find("OUTPUT_OF_WRONG_TYPE", text, step.id, "outputs")
 
     def _follow_ways(self, step_id: str) -> None:
@@ -367,11 +369,11 @@ class _Situation:
         if step.gateway in ("sequential", "parallel") or not step.branches:
             self._leave(step_id, True)
             return
-        taken = [self._branch(way, last=way is ways[-1]) for way in ways]
+        taken = [self._evaluate_branch(way, last=way is ways[-1]) for way in ways]
         if step.gateway == "xor":
             first = next((number for number, each in enumerate(taken) if each is not False), None)
             if first is not None:
-                # Whether a later branch is taken is open as long as that of an earlier one is.
+                # A later branch is undecided while an earlier one is.
                 rest = None if taken[first] is None else False
                 taken = [*taken[: first + 1], *(rest for _ in taken[first + 1 :])]
         elif step.branches and self._is_else(ways[-1]):
@@ -381,30 +383,30 @@ class _Situation:
             self.taken[way.source, way.branch] = each
         if None in taken:
             unknown = [way for way, each in zip(ways, taken, strict=True) if each is None and way.condition]
-            text = f"nothing says which branch follows step {quote(step_id)}: {listing(str(way.condition) for way in unknown)}"
+            text = f"it is not known which branch follows step {quote(step_id)}: {listing(str(way.condition) for way in unknown)}"
             why = tuple(why for way in unknown for why in self._locate_step(step_id, "branches", way.branch))
             reason = Reason("BRANCH_UNKNOWN", text, why)
             self.blocked.append(BlockedStep(step=step_id, reasons=(reason,)))
         elif True not in taken:
             self._find("NO_BRANCH_TAKEN", f"no branch after step {quote(step_id)} is taken", step_id)
 
-    def _branch(self, way: Way, *, last: bool) -> bool | None:
+    def _evaluate_branch(self, way: Way, *, last: bool) -> bool | None:
         return (
             True
             if last and self._is_else(way)
             else False
             if way.condition is None
-            else holds(way.condition, self.outputs)
+            else is_true(way.condition, self.outputs)
         )
 
     def _is_else(self, way: Way) -> bool:
         return way.condition is None
 
-    # -- a step that is its turn --------------------------------------------------------------------------------------
+    # -- a step that could start --------------------------------------------------------------------------------------
 
     def _consider(self, step_id: str) -> None:
         step = self.flow.steps[step_id]
-        bill_roles = tuple(self._part(step, bill_role) for bill_role in bill_roles_of(step))
+        bill_roles = tuple(self._build_step_role(step, bill_role) for bill_role in get_bill_roles(step))
         reasons = [
             Reason(
                 "NOBODY_MAY_DO_IT",
@@ -438,12 +440,12 @@ class _Situation:
                 action=step.action,
                 bill_roles=bill_roles,
                 inputs=inputs,
-                obligations=tuple(self._obligations(step, bill_roles)),
-                reasons=(self._turn(step_id),),
+                obligations=tuple(self._list_obligations(step, bill_roles)),
+                reasons=(self._explain_turn(step_id),),
             )
         )
 
-    def _turn(self, step_id: str) -> Reason:
+    def _explain_turn(self, step_id: str) -> Reason:
         sources = [way.source for way in self.flow.into[step_id] if self.taken[way.source, way.branch]]
         text = (
             f"step {quote(step_id)} follows {listing(dict.fromkeys(sources))}"
@@ -452,7 +454,7 @@ class _Situation:
         )
         return Reason("STEP_IS_NEXT", text, self._locate_step(step_id))
 
-    def _part(self, step: BillStep, bill_role: str) -> StepBillRole:
+    def _build_step_role(self, step: BillStep, bill_role: str) -> StepBillRole:
         able: list[str] = []
         asking: list[str] = []
         unfit: list[UnfitAgent] = []
@@ -471,13 +473,13 @@ class _Situation:
         return StepBillRole(bill_role=bill_role, agents=tuple(able), asking=tuple(asking), unfit=tuple(unfit))
 
     def _find_missing_approval(self, step: BillStep) -> Reason | None:
-        """What is missing of the approval that the gate of a step asks for."""
+        """The reason if the approval for the gate of a step is missing or invalid."""
         if step.gate is None:
             return None
         gate, given = step.gate, self.instance.approvals.get(step.id)
         doing = {
             agent
-            for bill_role in bill_roles_of(step)
+            for bill_role in get_bill_roles(step)
             for agent in self.instance.assignments.get(bill_role, ())
         }
         if gate in self.bill.roles:
@@ -505,7 +507,7 @@ class _Situation:
         return Reason("APPROVAL_MISSING", text, self._locate_step(step.id, "gate"))
 
     def _collect_inputs(self, step: BillStep) -> tuple[dict[str, Any], list[Reason]]:
-        """What a step is given, and what of it is missing although the step that yields it was done."""
+        """The inputs of a step, and the missing ones."""
         inputs: dict[str, Any] = {}
         lacking: list[Reason] = []
         for number, each in enumerate(step.inputs):
@@ -519,7 +521,9 @@ class _Situation:
                 lacking.append(Reason("INPUT_UNKNOWN", text, self._locate_step(step.id, "inputs", number)))
         return inputs, lacking
 
-    def _obligations(self, step: BillStep, bill_roles: tuple[StepBillRole, ...]) -> Iterator[StepObligation]:
+    def _list_obligations(
+        self, step: BillStep, bill_roles: tuple[StepBillRole, ...]
+    ) -> Iterator[StepObligation]:
         for bill_role in bill_roles:
             yield StepObligation(
                 "DO",
@@ -554,13 +558,13 @@ class _Situation:
     def _find(self, code: str, text: str, step_id: str, *route: str | int) -> None:
         self.findings.append(Reason(code, text, self._locate_step(step_id, *route)))
 
-    def _why(self, *route: str | int) -> tuple[Why, ...]:
+    def _cite_bill(self, *route: str | int) -> tuple[Why, ...]:
         place = self.document.place(*route, key=isinstance(route[-1], str))
-        return (why_place(f"bill {self.bill.slug}", place),)
+        return (cite_place(f"bill {self.bill.slug}", place),)
 
     def _locate_step(self, step_id: str, *route: str | int | None) -> tuple[Why, ...]:
         steps = tuple(each for each in route if each is not None)
         text = " of ".join(
             [*(str(each) for each in reversed(steps) if isinstance(each, str)), f"step {step_id}"]
         )
-        return (why_place(text, self.document.place("steps", self.flow.numbers[step_id], *steps)),)
+        return (cite_place(text, self.document.place("steps", self.flow.numbers[step_id], *steps)),)

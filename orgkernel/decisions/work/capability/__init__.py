@@ -1,1 +1,1 @@
-"""What somebody does with an intent: standing orders, cognitive skills, procedures, tools, and which of them it is."""
+"""Handling intents: standing orders, cognitive skills, procedures, tools, and the choice among them."""

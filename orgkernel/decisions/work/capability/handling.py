@@ -1,9 +1,9 @@
-"""How somebody handles an intent: by a procedure, a cognitive skill, a tool, reasoning of its own, or not at all.
+"""Decide how a subject handles an intent: with a procedure, a cognitive skill, a tool, reasoning, or not at all.
 
-The tiers are tried in this order, and each one that is passed over is answered with its reason. What failed before in the
-same run is passed over too, so a caller whose procedure fails asks again and gets the next. Error policy: fails closed.
-An intent that is served only by skills that are shut is declined, not thought through: the gate would have no effect.
-The answer opens no tool. Each call is decided again.
+The capability tiers are tried in this order, and the answer gives a reason for each one that was skipped. Means that
+failed earlier in the same run are skipped too, so a caller whose procedure fails asks again and gets the next. Error
+policy: fails closed. If an intent is served only by withheld skills, it is declined instead of handled by reasoning;
+otherwise the gate would have no effect. The answer does not permit tools. Each call is decided on its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.holder import CrewMember, check_run, find_member
 from orgkernel.decisions.work.capability.procedures import (
     WITHOUT_MODEL_FROM,
@@ -31,7 +31,7 @@ from orgkernel.decisions.work.capability.skills import (
     OpenSkill,
     build_skill_card,
     find_withheld_reasons,
-    skills_of,
+    get_skills,
 )
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import USER, ToolLevel
@@ -41,9 +41,9 @@ from orgkernel.graph.schema import Edge, EdgeKind
 
 CapabilityTier = Literal["executable_skill", "cognitive_skill", "tool", "reasoning", "decline"]
 TIERS: tuple[CapabilityTier, ...] = ("executable_skill", "cognitive_skill", "tool", "reasoning", "decline")
-"""In the order in which they are tried."""
+"""The capability tiers in the order in which they are tried."""
 FAILABLE = ("executable_skill", "cognitive_skill", "tool", "reasoning")
-# What an episode calls them.
+# The names of the capability tiers in episodes.
 _EPISODES: Mapping[str, str] = {
     "executable_skill": "procedure",
     "cognitive_skill": "cognitive_skill",
@@ -51,12 +51,12 @@ _EPISODES: Mapping[str, str] = {
 }
 _NAMED = 5
 _WORD = re.compile(r"\w+")
-# An approval is less than a permission, and a circumstance that nobody stated is in between.
+# Sort order: allowed first, then an unstated circumstance, then an approval.
 _CERTAINTY = {"allow": 0, "conditional": 1, "ask": 2}
 
 
 class HandlingRequest(msgspec.Struct, frozen=True):
-    """Who is to handle what, and what failed before.
+    """The request: a subject, an intent, and the means that failed before.
 
     >>> from orgkernel import HandlingRequest
     >>> HandlingRequest("role:co", "coding").intent
@@ -73,11 +73,11 @@ class HandlingRequest(msgspec.Struct, frozen=True):
     text: str = ""
     """The task in words, which triggers of skills are compared with."""
     failed: tuple[str, ...] = ()
-    """What was tried in this run and failed, as `TIER:NAME`, such as `executable_skill:publish_post`."""
+    """The means that were tried in this run and failed, as `TIER:NAME`, such as `executable_skill:publish_post`."""
 
 
 class PassedOver(msgspec.Struct, frozen=True):
-    """Something that serves the intent and was not chosen."""
+    """A means that serves the intent and was not chosen."""
 
     tier: CapabilityTier
     name: str
@@ -85,7 +85,7 @@ class PassedOver(msgspec.Struct, frozen=True):
 
 
 class NextWay(msgspec.Struct, frozen=True):
-    """What comes next if the chosen way fails."""
+    """The next means if the chosen one fails."""
 
     tier: Literal["executable_skill", "cognitive_skill", "tool", "own_reasoning", "superior", "top"]
     name: str
@@ -93,7 +93,7 @@ class NextWay(msgspec.Struct, frozen=True):
 
 
 class HandlingDecision(msgspec.Struct, frozen=True):
-    """The way in which somebody handles an intent.
+    """The means by which a subject handles an intent.
 
     >>> from orgkernel import HandlingRequest, Kernel
     >>> Kernel.open().handle("software_dev", HandlingRequest("role:co", "coding")).reasons[0].code
@@ -102,29 +102,29 @@ class HandlingDecision(msgspec.Struct, frozen=True):
 
     tier: CapabilityTier
     name: str
-    """Id of the procedure or tool, name of the skill; empty for reasoning and decline."""
+    """The id of the procedure or tool, or the name of the skill; empty for reasoning and decline."""
     subject: str
     intent: str
     reasons: tuple[Reason, ...]
     passed_over: tuple[PassedOver, ...]
     fallbacks: tuple[NextWay, ...]
-    """In this order, if it fails."""
+    """The next means, in this order, if it fails."""
     augmented_by: tuple[str, ...]
-    """Skills to load besides, because their intent or a trigger in the text fits."""
+    """Skills to load in addition, because their intent or a trigger in the text matches."""
     obligations: tuple[str, ...]
-    """What the caller has to do, `WORD:KIND:ID` each."""
+    """The obligations of the caller, each as `WORD:KIND:ID`."""
     level: int | None
-    """The level at which a procedure runs."""
+    """The level at which the procedure runs."""
     without_model: bool
     """Whether it is a procedure that runs without a model."""
     tools: tuple[ToolCheck, ...]
-    """The tools of a procedure's steps, or the actions of the tool."""
+    """The tools of the procedure's steps, or the actions of the tool."""
     snapshot: str
     state_version: int
 
 
 class _Way(msgspec.Struct, frozen=True):
-    """Something that may be chosen."""
+    """A means that could be chosen."""
 
     tier: CapabilityTier
     name: str
@@ -135,7 +135,7 @@ class _Way(msgspec.Struct, frozen=True):
 
 
 def decide_handling(view: OrgView, state: StateView, request: HandlingRequest) -> HandlingDecision:
-    """The way in which a subject handles an intent now."""
+    """The means by which a subject handles an intent now."""
     holder = find_member(view, state, request.subject, request.context)
     above = (*request.via, *(() if request.on_behalf_of is None else (request.on_behalf_of,)))
     if (wrong := check_run(view, state, above)) is not None:
@@ -144,7 +144,7 @@ def decide_handling(view: OrgView, state: StateView, request: HandlingRequest) -
         return _answer(view, state, request, _decline(holder), [], None)
     ways: list[_Way] = []
     passed: list[PassedOver] = []
-    for candidate in _ways(view, state, holder, request):
+    for candidate in _find_ways(view, state, holder, request):
         if isinstance(candidate, PassedOver):
             passed.append(candidate)
         elif _build_key(candidate.tier, candidate.name) in request.failed:
@@ -174,7 +174,7 @@ def _answer(
     state: StateView,
     request: HandlingRequest,
     way: _Way,
-    passed: list[PassedOver],
+    skipped_ways: list[PassedOver],
     holder: CrewMember | None,
     fallbacks: tuple[NextWay, ...] = (),
 ) -> HandlingDecision:
@@ -189,7 +189,7 @@ def _answer(
     )
     loaded = tuple(f"load_skill:{name}" for name in more)
     return HandlingDecision(
-        way.tier, way.name, request.subject, request.intent, (way.reason,), tuple(passed), fallbacks,
+        way.tier, way.name, request.subject, request.intent, (way.reason,), tuple(skipped_ways), fallbacks,
         more, (*way.obligations, *loaded, *recorded), way.level, without, way.tools, view.digest, state.version,
     )  # fmt: skip
 
@@ -209,10 +209,10 @@ def _decline(reason: Reason) -> _Way:
 # -- the tiers ---------------------------------------------------------------------------------------------------------
 
 
-def _ways(
+def _find_ways(
     view: OrgView, state: StateView, holder: CrewMember, request: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
-    """Everything that serves the intent and that the subject has, tier by tier, best first."""
+    """All means of the subject that serve the intent, tier by tier, best first."""
     yield from _try_procedures(view, state, holder, request)
     yield from _try_skills(view, holder, request)
     yield from _try_tools(view, state, holder, request)
@@ -248,17 +248,17 @@ def _try_procedures(
 
 
 def _try_skills(view: OrgView, holder: CrewMember, request: HandlingRequest) -> Iterator[_Way | PassedOver]:
-    """Skills that take over for a procedure first, then those that the intent finds."""
+    """Cognitive skills: first those that replace a procedure, then those that serve the intent."""
     performed = find_performed_procedures(view, holder.roles)
     taking_over = {
         each.record.falls_back_to: each
         for each in find_procedures(view, request.intent)
         if each.record.falls_back_to is not None and each.id in performed
     }
-    known = skills_of(view)
+    known = get_skills(view)
     named = [known[name] for name in taking_over if name in known]
     named += [
-        each for each in known.values() if each.name not in taking_over and _serves(each, request.intent)
+        each for each in known.values() if each.name not in taking_over and _does_serve(each, request.intent)
     ]
     for skill in named:
         reasons = find_withheld_reasons(view, holder, skill)
@@ -269,19 +269,19 @@ def _try_skills(view: OrgView, holder: CrewMember, request: HandlingRequest) -> 
         if skill.name in taking_over:
             procedure = taking_over[skill.name]
             text = f"skill {quote(skill.name)} takes over for procedure {quote(procedure.id)}"
-            reason = Reason("SKILL_TAKES_OVER", text, (why_place(text, procedure.place("falls_back_to")),))
+            reason = Reason("SKILL_TAKES_OVER", text, (cite_place(text, procedure.place("falls_back_to")),))
         else:
             text = f"skill {quote(skill.name)} serves {quote(request.intent)}"
-            reason = Reason("SKILL_SERVES", text, (why_place(text, skill.place("intents")), *card.why))
+            reason = Reason("SKILL_SERVES", text, (cite_place(text, skill.place("intents")), *card.why))
         yield _Way("cognitive_skill", skill.name, reason, (f"load_skill:{skill.name}",))
 
 
 def _find_augmenting_skills(
     view: OrgView, holder: CrewMember, request: HandlingRequest, way: _Way
 ) -> Iterator[str]:
-    """Open skills that are added to work that is handled: found by the intent, or by a trigger in the text."""
+    """Open skills that are added to the chosen means, found by the intent or by a trigger in the text."""
     words = f" {' '.join(_WORD.findall(request.text.casefold()))} "
-    for skill in skills_of(view).values():
+    for skill in get_skills(view).values():
         gates = skill.gates
         if gates.activation == "discovery" or (way.tier, way.name) == ("cognitive_skill", skill.name):
             continue
@@ -292,7 +292,7 @@ def _find_augmenting_skills(
             yield skill.name
 
 
-def _serves(skill: OpenSkill, intent: str) -> bool:
+def _does_serve(skill: OpenSkill, intent: str) -> bool:
     return intent in skill.gates.intents and skill.gates.is_found_by_intent
 
 
@@ -317,7 +317,7 @@ def _try_tools(
             continue
         text = f"tool {quote(tool_id)} serves {quote(request.intent)}"
         place = tool.place("intents", tool.record.intents.index(request.intent))
-        reason = Reason("TOOL_SERVES", text, (why_place(text, place),))
+        reason = Reason("TOOL_SERVES", text, (cite_place(text, place),))
         way = _Way("tool", tool_id, reason, tuple(dict.fromkeys(obligations)), None, tuple(checks))
         usable.append((min(_CERTAINTY[each.outcome] for each in checks), way))
     yield from (way for _, way in sorted(usable, key=lambda each: each[0]))
@@ -333,15 +333,15 @@ def _group_tools_by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
 
 
 def _try_reasoning(
-    view: OrgView, holder: CrewMember, request: HandlingRequest, passed: list[PassedOver]
+    view: OrgView, holder: CrewMember, request: HandlingRequest, skipped_ways: list[PassedOver]
 ) -> _Way | None:
-    """A profile that lists the intent, or a procedure of the subject that could not be run."""
+    """Reasoning, if a profile lists the intent or a procedure of the subject could not run."""
     for role in holder.roles:
         for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role):
             if edge.target == request.intent and not edge.attribute:
-                text = f"role {quote(role)} serves {quote(request.intent)} by its standing orders"
-                return _Way("reasoning", "", Reason("ROLE_SERVES", text, (why_edge(edge),)))
-    for each in passed:
+                text = f"role {quote(role)} serves {quote(request.intent)} through its standing orders"
+                return _Way("reasoning", "", Reason("ROLE_SERVES", text, (cite_edge(edge),)))
+    for each in skipped_ways:
         if each.tier == "executable_skill" and each.reasons[0].code != "SKILL_SUSPENDED":
             text = f"procedure {quote(each.name)} serves {quote(request.intent)} and cannot run, so a model reasons"
             line = _locate_intent(view, holder, request.intent, f"procedure:{each.name}", text)
@@ -353,17 +353,17 @@ def _locate_intent(view: OrgView, holder: CrewMember, intent: str, by: str, text
     for role in holder.roles:
         for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role):
             if edge.target == intent and edge.attribute == by:
-                return (why_edge(edge),)
+                return (cite_edge(edge),)
     return ()
 
 
 def _explain_decline(
-    view: OrgView, holder: CrewMember, request: HandlingRequest, passed: list[PassedOver]
+    view: OrgView, holder: CrewMember, request: HandlingRequest, skipped_ways: list[PassedOver]
 ) -> Reason:
-    """Why an intent is declined, and who serves it."""
+    """The reason for a decline, with the roles that serve the intent."""
     who, intent = quote(holder.name), quote(request.intent)
     serving = dict.fromkeys(view.list_sources_to(EdgeKind.SERVES_INTENT, request.intent))
-    if not serving and not passed and request.intent not in _group_tools_by_intent(view):
+    if not serving and not skipped_ways and request.intent not in _group_tools_by_intent(view):
         help = did_you_mean(request.intent, view.list_targets_of_kind(EdgeKind.SERVES_INTENT))
         text = f"nothing serves the intent {intent}" + (f"; {help}" if help else "")
         return Reason("INTENT_UNKNOWN", text)
@@ -372,8 +372,8 @@ def _explain_decline(
     if len(others) > _NAMED:
         more += f" and {len(others) - _NAMED} more"
     edges = [_find_serving_edge(view, role, request.intent) for role in others[:_NAMED]]
-    why = tuple(map(why_edge, edges))
-    if passed:
+    why = tuple(map(cite_edge, edges))
+    if skipped_ways:
         return Reason("NOTHING_LEFT", f"{who} has nothing left that serves {intent}{more}", why)
     return Reason("INTENT_NOT_SERVED", f"{who} does not serve {intent}{more}", why)
 
@@ -382,11 +382,11 @@ def _find_serving_edge(view: OrgView, role: str, intent: str) -> Edge:
     return next(edge for edge in view.list_edges_from(EdgeKind.SERVES_INTENT, role) if edge.target == intent)
 
 
-# -- what comes next ---------------------------------------------------------------------------------------------------
+# -- fallbacks ---------------------------------------------------------------------------------------------------------
 
 
 def _list_fallbacks(view: OrgView, holder: CrewMember, others: list[_Way]) -> Iterator[NextWay]:
-    """The other ways, then what the toolbox does when no tool is left: own reasoning, the superiors, the top."""
+    """The remaining means, then the steps of the toolbox after all tools: reasoning, the superiors, the top."""
     for way in others:
         if way.tier in ("executable_skill", "cognitive_skill", "tool"):
             yield NextWay(way.tier, way.name, way.reason.why)
@@ -403,5 +403,5 @@ def _list_superiors(view: OrgView, holder: CrewMember) -> Iterator[NextWay]:
                 top = f"person:{edge.target}"
             elif edge.target not in holder.roles and edge.target not in named:
                 named.add(edge.target)
-                yield NextWay("superior", f"role:{edge.target}", (why_edge(edge),))
+                yield NextWay("superior", f"role:{edge.target}", (cite_edge(edge),))
     yield NextWay("top", top)

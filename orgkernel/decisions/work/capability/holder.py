@@ -1,7 +1,7 @@
-"""Who would do it: a member of the crew with its roles, its rank and the levels of its skills now.
+"""The member of the crew that would handle an intent, with its roles, rank and current skill levels.
 
-Error policy: fails closed. Somebody who is not declared, not of the crew or not at work does nothing. A role is answered
-as a holder who was just commissioned: at its entry rank, with every skill it requires at level 1.
+Error policy: fails closed. A subject that is undeclared, outside the crew or not at work handles nothing. A role is treated
+as an agent that was just commissioned: at its entry rank, with every required skill at level 1.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class CrewMember(msgspec.Struct, frozen=True):
 
     subject: Subject
     rank: int
-    """Its step on the ladder; -1 without one."""
+    """The position of its rank on the ladder; -1 if it has none."""
     skills: dict[str, SkillRecord]
-    """What an agent holds, by skill id."""
+    """The skills of an agent, by skill id."""
     now: float
 
     @property
@@ -42,13 +42,13 @@ class CrewMember(msgspec.Struct, frozen=True):
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles that it is, or fills."""
+        """The roles that it is or fills."""
         return self.subject.identity.roles
 
 
 def find_member(view: OrgView, state: StateView, subject: str, context: AccessContext) -> CrewMember | Reason:
-    """Who a subject is, or the reason why nobody of that name can begin work now."""
-    known_subject = get_access_tables(view).subject(subject)
+    """The member of the crew with this name, or the reason why it cannot begin work now."""
+    known_subject = get_access_tables(view).find_subject(subject)
     if known_subject is None:
         kind, _, name = subject.partition(":")
         known = {"role": view.roles, "agent": view.records.agents}.get(kind, ())
@@ -56,7 +56,7 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
         text = f"{quote(subject)} is not declared" + (f"; {help}" if help else "")
         return Reason("UNKNOWN_PRINCIPAL", text)
     if not known_subject.is_crew:
-        return Reason("SUBJECT_NOT_CREW", f"{quote(subject)} is no role or agent of the organization")
+        return Reason("SUBJECT_NOT_CREW", f"{quote(subject)} is not a role or agent of the organization")
     if not is_at_work(known_subject, state):
         return _explain_inactive(known_subject, state)
     tier = context.pace
@@ -71,9 +71,9 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
 
 
 def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reason | None:
-    """Why a run cannot be what the caller says: somebody for whom it runs is not declared, or not at work."""
+    """The reason why a run is invalid, because one of its principals is undeclared or not at work; None if there is none."""
     for each in subjects:
-        subject = get_access_tables(view).subject(each)
+        subject = get_access_tables(view).find_subject(each)
         if subject is None:
             return Reason("UNKNOWN_PRINCIPAL", f"{quote(each)} is not declared")
         if not is_at_work(subject, state):
@@ -87,7 +87,7 @@ def _explain_inactive(subject: Subject, state: StateView) -> Reason:
 
 
 def get_held_level(view: OrgView, holder: CrewMember, skill: str) -> int:
-    """The level of a skill that somebody holds now; 0 for one that is not held."""
+    """The current level of a skill of a member; 0 if it does not hold it."""
     if not holder.subject.is_agent:
         needs = (list_required_skills(view.records.posts[role].profile) for role in holder.roles)
         return int(any(skill in each for each in needs))

@@ -1,7 +1,7 @@
-"""Standing orders of a role: those of the federation, the organization, the department and the role, in this order.
+"""Standing orders of a role, in this order: federation, organization, department, role.
 
-Where two of them disagree, the earlier one holds: nobody orders against a superior order. Of one source, the orders of a
-folder that organizations share come before those of the organization.
+If two orders conflict, the earlier one takes precedence. Within one source, orders in a folder that organizations share
+come before those of the organization.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 
 OrderSource = Literal["federation", "organization", "department", "role", "profile"]
 PRECEDENCE: tuple[OrderSource, ...] = ("federation", "organization", "department", "role", "profile")
-"""The first one holds where orders disagree. `profile` are the orders that the profile of the role lists."""
+"""The sources, highest precedence first. `profile` are the orders in the profile of the role."""
 
 
 class OrderSection(msgspec.Struct, frozen=True):
@@ -26,29 +26,29 @@ class OrderSection(msgspec.Struct, frozen=True):
 
     source: OrderSource
     target: str
-    """Id of the organization, department or role; empty for the federation."""
+    """The id of the organization, department or role; empty for the federation."""
     file: str
     line: int
     sha256: str
-    """Of the bytes of the file; of orders in a profile, of their text."""
+    """The SHA-256 of the file; for orders in a profile, of their text."""
     text: str
 
 
 class StandingOrders(msgspec.Struct, frozen=True):
-    """The orders of a role, with the ones that hold first at the beginning."""
+    """The orders of a role, highest precedence first."""
 
     org_id: str
     role_id: str
     sections: tuple[OrderSection, ...]
     digest: str
-    """Of the sources, targets and digests of all sections, in this order."""
+    """The digest of the sources, targets and digests of all sections, in this order."""
     why: tuple[Why, ...]
     snapshot: str
 
 
 def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
     """The standing orders of a role."""
-    sections = tuple(_sections(view, role_id))
+    sections = tuple(_list_sections(view, role_id))
     digest_text = "".join(f"{section.source}\0{section.target}\0{section.sha256}\n" for section in sections)
     why = tuple(
         Why(
@@ -62,7 +62,7 @@ def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
     return StandingOrders(view.org_id, role_id, sections, digest, why, view.digest)
 
 
-def _sections(view: OrgView, role_id: str) -> Iterator[OrderSection]:
+def _list_sections(view: OrgView, role_id: str) -> Iterator[OrderSection]:
     post = view.records.posts[role_id]
     targets = {
         "federation": "",
@@ -80,6 +80,6 @@ def _sections(view: OrgView, role_id: str) -> Iterator[OrderSection]:
     listed = post.profile.standing_orders
     if listed:
         text = "".join(f"- {order}\n" for order in listed)
-        where = why_place("", post.place("standing_orders", key=True))
+        where = cite_place("", post.place("standing_orders", key=True))
         digest = hashlib.sha256(text.encode()).hexdigest()
         yield OrderSection("profile", role_id, where.file, where.line, digest, text)

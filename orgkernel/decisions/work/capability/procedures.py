@@ -1,8 +1,8 @@
-"""Procedures: at which level somebody runs one, and whether its steps get their tools.
+"""Procedures: the level at which a subject runs one, and whether its steps get their tools.
 
-A procedure is compiled to level 1 novice, 2 guided, 3 validated, 4 autonomous or 5 expert. The agency of a rank says up to
-which level its holder may run one, so a procedure runs at the lower of the two. Below level 3 it is not run: a model does
-the work. At level 3 a model confirms the result, and from level 4 on it runs without a model.
+A procedure is compiled to level 1 novice, 2 guided, 3 validated, 4 autonomous or 5 expert. The agency of a rank limits the level at which its holder may run one, so a procedure runs at the lower of the two. Below
+level 3 it does not run, and a model does the work. At level 3 a model confirms the result. At level 4 and above it runs
+without a model.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from orgkernel.decisions.access.layers.policies import LEFT_OPEN
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, why_place
+from orgkernel.decisions.reasons import Reason, cite_place
 from orgkernel.decisions.work.capability.holder import CrewMember
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Procedure, ToolNeed
@@ -36,7 +36,7 @@ class ToolCheck(msgspec.Struct, frozen=True):
     """Whether a step gets a tool. Each call is decided again, with its input."""
 
     step: str
-    """Empty for a tool that is used by itself."""
+    """The step; empty for a tool that is used on its own."""
     tool: str
     action: str
     outcome: Outcome
@@ -44,7 +44,7 @@ class ToolCheck(msgspec.Struct, frozen=True):
 
 
 class RunnableProcedure(msgspec.Struct, frozen=True):
-    """A procedure that somebody may run now."""
+    """A procedure that a subject may run now."""
 
     procedure: Definition[Procedure]
     level: int
@@ -54,9 +54,9 @@ class RunnableProcedure(msgspec.Struct, frozen=True):
 
 @PerView
 def list_levels_of_ranks(view: OrgView) -> tuple[int, ...]:
-    """The highest level of each rank, lowest rank first. A ladder that states no agency limits nothing.
+    """The highest level of each rank, lowest rank first. A ladder without agency does not limit levels.
 
-    A rank without agency has that of the nearest lower rank with one.
+    A rank without agency has the agency of the nearest lower rank that states one.
     """
     agencies = [rank.agency for rank in view.records.ranks]
     if not any(agencies):
@@ -69,7 +69,7 @@ def list_levels_of_ranks(view: OrgView) -> tuple[int, ...]:
 
 
 def compute_procedure_level(view: OrgView, holder: CrewMember, procedure: Procedure) -> int:
-    """The level at which somebody runs a procedure."""
+    """The level at which a subject runs a procedure."""
     levels = list_levels_of_ranks(view)
     most = levels[holder.rank] if holder.rank >= 0 else _LOWEST_AGENCY if levels else HIGHEST
     return min(procedure.compilation_level, most)
@@ -82,23 +82,23 @@ def decide_procedure(
     request: AccessRequest,
     procedure: Definition[Procedure],
 ) -> RunnableProcedure | Reason:
-    """Whether somebody may run a procedure now, or the reason why not. `asked` has the circumstances."""
+    """The procedure if a subject may run it now, else the reason why not. `request` states the circumstances."""
     record, name = procedure.record, quote(procedure.id)
     held = holder.skills.get(record.skill or "")
     if held is not None and held.suspended:
         text = f"{quote(holder.name)} holds {quote(held.skill)}, which is suspended"
-        return Reason("SKILL_SUSPENDED", text, (why_place(text, procedure.place("skill")),))
+        return Reason("SKILL_SUSPENDED", text, (cite_place(text, procedure.place("skill")),))
     level = compute_procedure_level(view, holder, record)
     if level < RUNS_FROM:
         compiled = record.compilation_level
         where = procedure.place("compilation_level")
         if compiled < RUNS_FROM:
             text = f"procedure {name} is compiled to level {compiled}, and runs from level {RUNS_FROM}"
-            return Reason("PROCEDURE_NOT_VALIDATED", text, (why_place(text, where),))
+            return Reason("PROCEDURE_NOT_VALIDATED", text, (cite_place(text, where),))
         text = f"the rank of {quote(holder.name)} runs procedures up to level {level}, and {name} runs from {RUNS_FROM}"
         ladder = view.records.ladder
         place = where if ladder is None else ladder.place("ranks", max(holder.rank, 0))
-        return Reason("PROCEDURE_ABOVE_RANK", text, (why_place(text, place),))
+        return Reason("PROCEDURE_ABOVE_RANK", text, (cite_place(text, place),))
     checks: list[ToolCheck] = []
     obligations: list[str] = []
     for number, step in enumerate(record.steps):
@@ -109,7 +109,7 @@ def decide_procedure(
                 obligations += owed
                 if check.outcome == "deny":
                     text = f"step {quote(step.id)} of procedure {name} needs {quote(_name_tool(need))}: {reasons[0].text}"
-                    line = why_place(text, procedure.place("steps", number, "required_tools", at))
+                    line = cite_place(text, procedure.place("steps", number, "required_tools", at))
                     return Reason("PROCEDURE_TOOL_DENIED", text, (line, *reasons[0].why))
     if level < WITHOUT_MODEL_FROM:
         obligations.append(f"confirm:procedure:{procedure.id}")
@@ -119,10 +119,10 @@ def decide_procedure(
 def check_tool(
     view: OrgView, state: StateView, run_request: AccessRequest, tool: str, action: str, step: str = ""
 ) -> tuple[ToolCheck, tuple[str, ...], tuple[Reason, ...]]:
-    """Whether somebody gets a tool, what that obliges to, and why.
+    """Whether a subject gets a tool, with the obligations and reasons.
 
-    No path and no command is known yet. Where only some would be denied, the answer is conditional, and the call itself
-    is decided with what it states.
+    No path or command is known yet. If only some of them would be denied, the answer is conditional, and the call itself is
+    decided with its path and command.
     """
     context = msgspec.structs.replace(run_request.context, input=None)
     request = msgspec.structs.replace(run_request, action=action, resource=f"tool:{tool}", context=context)
@@ -155,7 +155,7 @@ def find_procedures(view: OrgView, intent: str) -> Iterator[Definition[Procedure
 
 
 def find_performed_procedures(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
-    """The procedures that roles perform: they list them, or require the skills that these are for."""
+    """The procedures of roles: those that they list, and those for skills that they require."""
     return frozenset(end for role in roles for end, _ in view.list_ends_from(EdgeKind.PERFORMS, role))
 
 

@@ -1,7 +1,7 @@
-"""Cognitive skills that succeeded so often that a procedure could do their work. A proposal makes nothing.
+"""Propose procedures for cognitive skills that succeeded often. A proposal does not create a procedure.
 
-The organization states how many successes it takes, and which share of all outcomes. The evidence are the outcomes that
-were recorded, agent by agent.
+The organization sets the required number of successes and their share of all outcomes. The evidence is the recorded
+outcomes, by agent.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterator
 import msgspec
 
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Why, why_place
-from orgkernel.decisions.work.capability.skills import OpenSkill, skills_of
+from orgkernel.decisions.reasons import Why, cite_place
+from orgkernel.decisions.work.capability.skills import OpenSkill, get_skills
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 
 
 class OutcomesOfAgent(msgspec.Struct, frozen=True):
-    """How often a skill succeeded and failed in the hands of one agent."""
+    """The successes and failures of one agent with a skill."""
 
     agent: str
     successes: int
@@ -42,7 +42,7 @@ class Proposal(msgspec.Struct, frozen=True):
 
 
 class Proposals(msgspec.Struct, frozen=True):
-    """What is proposed, and by which threshold."""
+    """The proposals, and the threshold."""
 
     org_id: str
     min_successes: int
@@ -67,17 +67,17 @@ def decide_proposals(view: OrgView, state: StateView) -> Proposals:
     )
 
 
-def _find_proposals(view: OrgView, counted: dict[str, list[OutcomesOfAgent]]) -> Iterator[Proposal]:
+def _find_proposals(view: OrgView, outcomes_by_skill: dict[str, list[OutcomesOfAgent]]) -> Iterator[Proposal]:
     terms = view.records.organization.procedure_proposals
-    for name, skill in skills_of(view).items():
+    for name, skill in get_skills(view).items():
         if skill.problems or name in _find_skills_with_procedure(view):
             continue
-        agents = tuple(sorted(counted.get(name, ()), key=lambda each: each.agent))
+        agents = tuple(sorted(outcomes_by_skill.get(name, ()), key=lambda each: each.agent))
         successes, failures = (
             sum(each.successes for each in agents),
             sum(each.failures for each in agents),
         )
-        # Compared without a division: 9 of 10 are nine tenths, whatever a float makes of them.
+        # Compared without a division, because 9 / 10 is not exact as a float.
         total = successes + failures
         if successes >= terms.min_successes and successes >= terms.min_success_rate * total - 1e-9:
             yield _build_proposal(skill, agents, successes, failures)
@@ -88,7 +88,7 @@ def _build_proposal(
 ) -> Proposal:
     gates, total = skill.gates, successes + failures
     text = f"skill `{skill.name}` succeeded {successes} of {total} times in the hands of {len(agents)} agent{'s' * (len(agents) > 1)}"
-    why = (why_place(f"skill {skill.name} is declared", skill.definition.place("name")),)
+    why = (cite_place(f"skill {skill.name} is declared", skill.definition.place("name")),)
     return Proposal(
         skill.name, gates.intents, gates.skill_id, successes, failures, round(successes / total, 4), agents,
         text, why,
@@ -97,7 +97,7 @@ def _build_proposal(
 
 @PerView
 def _find_skills_with_procedure(view: OrgView) -> frozenset[str]:
-    """Skills that a procedure falls back to: it was made of them already."""
+    """Skills that a procedure falls back to, so they have a procedure already."""
     procedures = view.records.procedures.values()
     return frozenset(
         each.record.falls_back_to for each in procedures if each.record.falls_back_to is not None

@@ -1,7 +1,7 @@
-"""Cognitive skills: which ones somebody sees, and whether one may be activated. Both ask the same gates.
+"""Cognitive skills: the ones that a subject sees, and whether it may activate one. Both use the same gates.
 
-What is disclosed grows in steps: name and description of each skill, then the instructions of one, then single files
-beside it. Error policy: fails closed. A gate that cannot be read, or that names what nobody declares, is shut.
+Disclosure is gradual: name and description of each skill, then the instructions of one, then single files next to it.
+Error policy: fails closed. A gate that cannot be read, or that uses an undeclared name, withholds the skill.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subject import get_rank_number
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.decisions.work.capability.holder import CrewMember, find_member, get_held_level
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -38,14 +38,14 @@ DisclosureOutcome = Literal["allow", "deny"]
 
 
 class SkillCard(msgspec.Struct, frozen=True):
-    """What is said of a skill before it is activated."""
+    """The public description of a skill, before it is activated."""
 
     name: str
     description: str
     origin: Literal["internal", "external"]
-    """`external` for a skill without metadata of ours, which is open to everybody who sees it."""
+    """`external` for a skill without orgkernel metadata, which is open to every subject that sees it."""
     departments: tuple[str, ...]
-    """Empty means all."""
+    """The departments of the skill; empty for all."""
     skill_id: str
     min_proficiency: int
     min_rank: str
@@ -53,25 +53,25 @@ class SkillCard(msgspec.Struct, frozen=True):
     triggers: tuple[str, ...]
     activation: str
     proficiency: int | None
-    """The level of `skill_id` that the subject holds now."""
+    """The subject's current level of `skill_id`."""
     why: tuple[Why, ...]
 
 
 class WithheldSkill(msgspec.Struct, frozen=True):
-    """A skill that is not shown, and why."""
+    """A skill that is not shown, with the reasons."""
 
     name: str
     reasons: tuple[Reason, ...]
 
 
 class SkillList(msgspec.Struct, frozen=True):
-    """The skills that somebody sees."""
+    """The skills that a subject sees."""
 
     subject: str
     skills: tuple[SkillCard, ...]
     withheld: tuple[WithheldSkill, ...]
     reasons: tuple[Reason, ...]
-    """Why somebody sees nothing at all."""
+    """The reasons if the subject sees no skills."""
     snapshot: str
     state_version: int
 
@@ -86,18 +86,18 @@ class SkillActivation(msgspec.Struct, frozen=True):
     card: SkillCard | None
     body: str
     sha256: str
-    """Of the bytes of SKILL.md; empty where the skill is withheld."""
+    """The SHA-256 of SKILL.md; empty if the skill is withheld."""
     snapshot: str
     state_version: int
 
 
 class OpenSkill(NamedTuple):
-    """A skill as an organization sees it, with what its metadata says."""
+    """A skill as an organization sees it, with its metadata."""
 
     definition: Definition[CognitiveSkill]
     gates: SkillGates
     problems: tuple[SkillProblem, ...]
-    """What closes it for everybody."""
+    """Problems that withhold it from every subject."""
 
     @property
     def name(self) -> str:
@@ -105,15 +105,15 @@ class OpenSkill(NamedTuple):
         return self.definition.id
 
     def place(self, key: str) -> Place:
-        """Where a key of the metadata is written, or the skill."""
+        """The place of a key in the metadata; if it is missing, the place of the skill."""
         if key not in self.gates.written:
             return self.definition.place("name")
         return self.definition.place("metadata", find_metadata_key(self.definition.record, key))
 
 
 @PerView
-def skills_of(view: OrgView) -> dict[str, OpenSkill]:
-    """Every skill that an organization sees, by name: the most special one first, then by name."""
+def get_skills(view: OrgView) -> dict[str, OpenSkill]:
+    """Every skill that an organization sees, by name. Skills with more gates come first, then the order is by name."""
     skills = []
     for definition in view.records.cognitive_skills.values():
         gates = read_gates(definition.record)
@@ -128,19 +128,19 @@ def skills_of(view: OrgView) -> dict[str, OpenSkill]:
 
 
 def _count_gates(gates: SkillGates) -> int:
-    """How many gates a skill has: who passes more of them is meant more."""
+    """The number of gates of a skill. A skill with more gates is more specific."""
     return bool(gates.departments) + bool(gates.skill_id) + bool(gates.min_rank) + (gates.min_proficiency > 1)
 
 
 def find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) -> tuple[Reason, ...]:
-    """The reasons why a skill is shut for somebody, the first gate first; empty where it is open."""
+    """The reasons why a skill is withheld from a subject, the first gate first; empty if it is open."""
     return tuple(_find_withheld_reasons(view, holder, skill))
 
 
 def _find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
     gates, name = skill.gates, quote(skill.name)
     if skill.problems:
-        why = tuple(why_place(each.text, skill.definition.place(*each.route)) for each in skill.problems)
+        why = tuple(cite_place(each.text, skill.definition.place(*each.route)) for each in skill.problems)
         yield Reason("SKILL_INVALID", f"skill {name} {skill.problems[0].text}", why)
         return
     profiles = [view.records.posts[role].profile for role in holder.roles]
@@ -148,16 +148,16 @@ def _find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) 
         fitting = [each for each in profiles if is_for_department(each, gates)]
         if not fitting:
             text = f"skill {name} is for {_list_departments(gates)}, and {quote(holder.name)} is not in it"
-            yield Reason("SKILL_OF_OTHER_DEPARTMENT", text, (_why(skill, "department", text),))
+            yield Reason("SKILL_OF_OTHER_DEPARTMENT", text, (_cite_key(skill, "department", text),))
         elif not any(gates.skill_id in list_required_skills(each) for each in fitting):
             text = f"skill {name} is for roles that require {quote(gates.skill_id)}"
-            yield Reason("SKILL_NOT_OF_ROLE", text, (_why(skill, "skill-id", text),))
+            yield Reason("SKILL_NOT_OF_ROLE", text, (_cite_key(skill, "skill-id", text),))
         return
     if gates.min_rank and holder.rank < get_rank_number(view, gates.min_rank):
         ranks = view.records.ranks
         held = f"rank {quote(ranks[holder.rank].id)}" if holder.rank >= 0 else "no rank"
         text = f"skill {name} needs rank {quote(gates.min_rank)}, and {quote(holder.name)} has {held}"
-        yield Reason("SKILL_RANK_TOO_LOW", text, (_why(skill, "min-rank", text),))
+        yield Reason("SKILL_RANK_TOO_LOW", text, (_cite_key(skill, "min-rank", text),))
     if gates.skill_id:
         yield from _check_proficiency(view, holder, skill)
 
@@ -167,7 +167,7 @@ def _check_proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> I
     record = holder.skills.get(gates.skill_id)
     if record is not None and record.suspended:
         text = f"{who} holds {quote(gates.skill_id)}, which is suspended"
-        yield Reason("SKILL_SUSPENDED", text, (_why(skill, "skill-id", text),))
+        yield Reason("SKILL_SUSPENDED", text, (_cite_key(skill, "skill-id", text),))
         return
     level = get_held_level(view, holder, gates.skill_id)
     if gates.min_proficiency > 1 and level < gates.min_proficiency:
@@ -176,19 +176,19 @@ def _check_proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> I
             f"skill {name} needs level {gates.min_proficiency} of {quote(gates.skill_id)}, "
             f"and {who} holds {held} of it"
         )
-        yield Reason("SKILL_PROFICIENCY_TOO_LOW", text, (_why(skill, "min-proficiency", text),))
+        yield Reason("SKILL_PROFICIENCY_TOO_LOW", text, (_cite_key(skill, "min-proficiency", text),))
 
 
 def _list_departments(gates: SkillGates) -> str:
     return f"department{'s' * (len(gates.departments) > 1)} {listing(gates.departments)}"
 
 
-def _why(skill: OpenSkill, key: str, text: str) -> Why:
-    return why_place(text, skill.place(key))
+def _cite_key(skill: OpenSkill, key: str, text: str) -> Why:
+    return cite_place(text, skill.place(key))
 
 
 def build_skill_card(view: OrgView, holder: CrewMember, skill: OpenSkill) -> SkillCard:
-    """What is said of a skill that is open."""
+    """The description of an open skill."""
     gates, record = skill.gates, skill.definition.record
     return SkillCard(
         name=record.name,
@@ -202,7 +202,7 @@ def build_skill_card(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Ski
         triggers=gates.triggers,
         activation=gates.activation,
         proficiency=get_held_level(view, holder, gates.skill_id) if gates.skill_id else None,
-        why=(why_place(f"skill {record.name} is declared", skill.definition.place("name")),),
+        why=(cite_place(f"skill {record.name} is declared", skill.definition.place("name")),),
     )
 
 
@@ -212,7 +212,7 @@ def list_skills(view: OrgView, state: StateView, subject: str, context: AccessCo
     if isinstance(holder, Reason):
         return SkillList(subject, (), (), (holder,), view.digest, state.version)
     shown, withheld = [], []
-    for skill in skills_of(view).values():
+    for skill in get_skills(view).values():
         reasons = find_withheld_reasons(view, holder, skill)
         if reasons:
             withheld.append(WithheldSkill(skill.name, reasons))
@@ -226,11 +226,11 @@ def activate_skill(
 ) -> SkillActivation:
     """The instructions of a skill, if a subject may have them now."""
     holder = find_member(view, state, subject, context)
-    skill = skills_of(view).get(name)
+    skill = get_skills(view).get(name)
     if isinstance(holder, Reason):
         reasons: tuple[Reason, ...] = (holder,)
     elif skill is None:
-        help = did_you_mean(name, skills_of(view))
+        help = did_you_mean(name, get_skills(view))
         text = f"there is no skill {quote(name)}" + (f"; {help}" if help else "")
         reasons = (Reason("SKILL_UNKNOWN", text),)
     else:

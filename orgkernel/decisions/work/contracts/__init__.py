@@ -1,1 +1,1 @@
-"""Contracts: is a brief, a result or a blocker what it must be? Each rule of the sources is one function with one code."""
+"""Contract rules for briefs, results, blockers and other records. Each rule is one function with one code."""

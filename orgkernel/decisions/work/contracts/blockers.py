@@ -1,4 +1,4 @@
-"""When a blocker is legal."""
+"""The rules for blockers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def find_nothing_blocked(blocker: Blocker) -> Iterator[ContractFinding]:
-    """BLOCK_NOT_GENUINE."""
+    """BLOCK_NOT_GENUINE: the blocker names no work that it blocks."""
     for name, value, what in (
         ("question", blocker.question, "asks nothing"),
         ("best_guess", blocker.best_guess, "has no best guess"),
@@ -31,7 +31,10 @@ def find_nothing_blocked(blocker: Blocker) -> Iterator[ContractFinding]:
 
 
 def find_authorized_block(blocker: Blocker, brief: Brief) -> Iterator[ContractFinding]:
-    """BLOCK_NOT_GENUINE: beside its brief, a blocker for what the brief authorizes. Of another brief: a mismatch."""
+    """BLOCK_NOT_GENUINE, with the brief: the blocker asks for an operation that the brief authorizes.
+
+    For another brief, a mismatch.
+    """
     yield from find_mismatch("blocker", blocker.brief, brief.id)
     if blocker.human_required_for != "destructive op":
         return
@@ -46,7 +49,7 @@ def find_authorized_block(blocker: Blocker, brief: Brief) -> Iterator[ContractFi
 
 
 def find_no_fallback(blocker: Blocker) -> Iterator[ContractFinding]:
-    """BLOCK_NO_FALLBACK."""
+    """BLOCK_NO_FALLBACK: the blocker has no useful fallback action."""
     if is_blank(blocker.fallback_action):
         yield ContractFinding(
             row.BLOCK_NO_FALLBACK, ("fallback_action",), "the blocker has no `fallback_action`"
@@ -57,7 +60,7 @@ def find_no_fallback(blocker: Blocker) -> Iterator[ContractFinding]:
 
 
 def find_not_resumable(blocker: Blocker) -> Iterator[ContractFinding]:
-    """BLOCK_NOT_RESUMABLE."""
+    """BLOCK_NOT_RESUMABLE: the work cannot continue after an answer."""
     if blocker.can_resume_without_answer is not True:
         clause = (
             "says that the work cannot go on"
@@ -70,7 +73,10 @@ def find_not_resumable(blocker: Blocker) -> Iterator[ContractFinding]:
 
 
 def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
-    """BLOCK_IS_PREFERENCE. The phrases always count, other words only where no human is required."""
+    """BLOCK_IS_PREFERENCE: the blocker asks for a preference.
+
+    Fixed phrases always match; other words only if no human is required.
+    """
     question = blocker.question or ""
     words = find_phrase(question) or ("" if blocker.human_required_for else find_preference(question))
     if words:
@@ -78,9 +84,12 @@ def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
 
 
 def find_blocker_of_done(blocker: Blocker, report: SessionReport) -> Iterator[ContractFinding]:
-    """ILLEGAL_TERMINAL_STATE: a session that is done has no open question. Beside another session's result: a mismatch."""
+    """ILLEGAL_TERMINAL_STATE, with the result: a session that is done cannot have an open blocker.
+
+    For another session, a mismatch.
+    """
     if report.session is not None and report.session != blocker.session:
-        message = f"the blocker is of session {quote(blocker.session)}, the result of session {quote(report.session)}"
+        message = f"the blocker is of session {quote(blocker.session)}, but the result is of session {quote(report.session)}"
         yield ContractFinding(
             row.RESULT_BRIEF_MISMATCH, ("session",), message, "", ("session",), "the result"
         )

@@ -1,4 +1,4 @@
-"""What a brief must be."""
+"""The rules for briefs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WITH_WORDS: Final = ("mission", "purpose", "done_criteria")
 
 
 def get_sections(brief: Brief) -> dict[Route, object]:
-    """The ten sections by their fields. None for one that is missing."""
+    """The ten sections by field, with None for a missing one."""
     return {
         ("mission",): brief.mission,
         ("purpose",): brief.purpose,
@@ -33,7 +33,7 @@ def get_sections(brief: Brief) -> dict[Route, object]:
 
 
 def find_missing_sections(brief: Brief) -> Iterator[ContractFinding]:
-    """BRIEF_SECTION_MISSING."""
+    """BRIEF_SECTION_MISSING: a section is missing or empty."""
     required = {("id",): brief.id, **get_sections(brief), ("ship",): brief.ship}
     for route, value in required.items():
         if value is None:
@@ -47,7 +47,7 @@ def find_missing_sections(brief: Brief) -> Iterator[ContractFinding]:
 
 
 def find_long_mission(brief: Brief) -> Iterator[ContractFinding]:
-    """MISSION_TOO_LONG."""
+    """MISSION_TOO_LONG: the mission exceeds the limit of characters."""
     length = len(brief.mission or "")
     if length > MOST_MISSION:
         message = f"the mission has {length:,} characters, more than {MOST_MISSION}"
@@ -60,7 +60,7 @@ def find_long_mission(brief: Brief) -> Iterator[ContractFinding]:
 
 
 def find_trivial_verify(brief: Brief) -> Iterator[ContractFinding]:
-    """VERIFY_TRIVIAL."""
+    """VERIFY_TRIVIAL: the verify command proves nothing."""
     if brief.verify_command is None:
         return
     why = why_trivial(brief.verify_command)
@@ -71,7 +71,7 @@ def find_trivial_verify(brief: Brief) -> Iterator[ContractFinding]:
 
 
 def find_bad_contract_ids(contract: Contract) -> Iterator[ContractFinding]:
-    """CONTRACT_ID_MALFORMED, in a contract of any kind."""
+    """CONTRACT_ID_MALFORMED, in a contract of any kind: an id is not a UUID of version 4."""
     for name in ("id", "parent", "replaces", "brief"):
         value = getattr(contract, name, None)
         if value is not None and not is_uuid4(value):
@@ -80,7 +80,7 @@ def find_bad_contract_ids(contract: Contract) -> Iterator[ContractFinding]:
 
 
 def find_acts_of_readers(brief: Brief) -> Iterator[ContractFinding]:
-    """READ_ONLY_BRIEF_ACTS."""
+    """READ_ONLY_BRIEF_ACTS: a brief without files permits changes."""
     if brief.spec.scope.files_owned != ():
         return
     scope: Route = ("spec", "scope")
@@ -97,7 +97,7 @@ def find_acts_of_readers(brief: Brief) -> Iterator[ContractFinding]:
 
 
 def find_other_parent(brief: Brief, parent: Brief) -> Iterator[ContractFinding]:
-    """RESULT_BRIEF_MISMATCH: a brief beside the one it is derived from."""
+    """RESULT_BRIEF_MISMATCH, with the parent brief: the brief is derived from another one."""
     if brief.parent != parent.id:
         message = f"the brief is derived from {quote(brief.parent or 'none')}, not from {quote(parent.id or 'none')}"
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("parent",), message, "", ("id",), "the other brief")

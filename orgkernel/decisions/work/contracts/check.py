@@ -1,4 +1,4 @@
-"""Check a contract against all rules of its kind, by itself and beside the contract it belongs to."""
+"""Check a contract against all rules of its kind, alone and together with the contract that it belongs to."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
     ("decision_entry", "decision_entry"): decision_log.find_uncited,
     ("decision_entry", "blocker"): decision_log.find_own_answer,
 }
-"""The rule of each kind beside a contract of another, or of the same, kind."""
+"""The rule for each pair of kinds."""
 
 
 TermRule = Callable[[Any, ContractTerms], Iterable[ContractFinding]]
@@ -104,16 +104,16 @@ TERM_RULES: Final[Mapping[str, TermRule]] = {
     "mission_close": terms_module.find_declared_waiting,
     "lmc_record": terms_module.find_weak_mode,
 }
-"""The rule of each kind by the terms of an organization."""
+"""The rule of each kind that depends on the terms of an organization."""
 
 
 def check_contract(
     contract: Contract, against: Contract | None = None, terms: ContractTerms | None = None
 ) -> tuple[ContractFinding, ...]:
-    """Everything that is wrong with a contract. `against` is the brief or other contract it belongs to, `terms` what its
-    organization demands.
+    """All findings about a contract. `against` is the brief or other contract it belongs to, `terms` are the
+    requirements of its
 
-    Raises `ValueError` if the two have nothing to do with each other; `explain_strange_companion` says so beforehand.
+    Raises `ValueError` if no rule compares the two kinds; `explain_strange_companion` reports that beforehand.
     """
     kind = get_contract_kind(contract)
     findings = [
@@ -130,13 +130,13 @@ def check_contract(
 
 
 def get_contract_kind(contract: Contract) -> str:
-    """Such as `brief`."""
+    """The kind of a contract, such as `brief`."""
     return str(getattr(contract, "kind", "")).rpartition(":")[2]
 
 
 def explain_strange_companion(kind: str, other: str) -> str:
-    """Why a contract of one kind cannot be checked beside one of another; empty if it can."""
+    """The reason why two kinds of contracts cannot be compared; empty if they can."""
     if (kind, other) in PAIR_RULES:
         return ""
     known = [each for mine, each in PAIR_RULES if mine == kind]
-    return f"a contract of kind {quote(kind)} is checked beside {listing(known)}, not beside {quote(other)}"
+    return f"a contract of kind {quote(kind)} is checked against {listing(known)}, not against {quote(other)}"

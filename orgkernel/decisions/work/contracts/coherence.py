@@ -1,4 +1,6 @@
-"""What a mission comes to by what is stored: its open blockers, and whether a close agrees with the results of the workers."""
+"""The state of a mission from stored contracts: its open blockers, and whether a close agrees with the workers'
+results.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from orgkernel.documents.records import ClosedWorker, MissionClose, SessionRepor
 
 
 def is_about_blockers(record: ContractRecord) -> bool:
-    """Whether a stored contract may open or answer a blocker."""
+    """Whether a stored contract can open or answer a blocker."""
     cites = record.body.get("answers") is not None or record.body.get("supersedes") is not None
     return record.kind == "blocker" or (record.kind == "decision_entry" and cites)
 
 
 def find_open_blockers(records: Iterable[ContractRecord]) -> tuple[ContractRecord, ...]:
-    """The blockers that no decision in effect answers, oldest first. A superseded decision answers nothing any more."""
+    """The blockers without an answer in effect, oldest first. A superseded decision no longer answers."""
     records = tuple(records)
     entries = [each for each in records if each.kind == "decision_entry"]
     superseded = {each.body.get("supersedes") for each in entries}
@@ -28,13 +30,15 @@ def find_open_blockers(records: Iterable[ContractRecord]) -> tuple[ContractRecor
 
 
 def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -> Iterator[ContractFinding]:
-    """CLOSE_COHERENCE_MISSING, for a close beside everything that is stored, or for the correction of one.
+    """CLOSE_COHERENCE_MISSING: a close, or the correction of one, contradicts the stored results.
 
-    The workers that it lists end as it says. One that is `done_clean` leaves out no brief and no open blocker.
+    Each listed worker must have the listed status. A `done_clean` close must cover all briefs and leave no blocker open.
     """
     mission = _Mission(report.brief, records)
     if report.brief is None:
-        yield _finding(("brief",), "the close of the mission names no brief, so its workers are not known")
+        yield _build_finding(
+            ("brief",), "the close of the mission names no brief, so its workers are not known"
+        )
         return
     listed = set()
     for number, worker in enumerate(report.workers or () if isinstance(report, MissionClose) else ()):
@@ -43,23 +47,23 @@ def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -
             message = (
                 f"worker {quote(worker.agent)} is listed, but no result of it is stored for this mission"
             )
-            yield _finding(("workers", number, "agent"), message)
+            yield _build_finding(("workers", number, "agent"), message)
             continue
         listed.add(last.session)
         if last.body["status"] != worker.status:
             message = f"worker {quote(worker.agent)} is listed as {quote(worker.status)}, but its last report is {quote(last.body['status'])}"
-            yield _finding(("workers", number, "status"), message)
+            yield _build_finding(("workers", number, "status"), message)
     if report.status == "done_clean":
         for message in mission.list_unfinished(listed if isinstance(report, MissionClose) else None):
-            yield _finding(("status",), f"the mission is closed as `done_clean`, but {message}")
+            yield _build_finding(("status",), f"the mission is closed as `done_clean`, but {message}")
 
 
-def _finding(route: tuple[str | int, ...], message: str) -> ContractFinding:
+def _build_finding(route: tuple[str | int, ...], message: str) -> ContractFinding:
     return ContractFinding(row.CLOSE_COHERENCE_MISSING, route, message)
 
 
 class _Mission:
-    """The briefs below that of a mission, the last report of each session, and what is open."""
+    """The briefs below that of a mission, the last report of each session, and the open blockers."""
 
     def __init__(self, brief_id: str | None, records: Sequence[ContractRecord]) -> None:
         below = [
@@ -92,8 +96,8 @@ class _Mission:
         own = [each for each in self._ends.values() if _is_of(each.body, worker)]
         return own[0] if len(own) == 1 else None
 
-    def list_unfinished(self, listed: set[str | None] | None) -> Iterator[str]:
-        """What keeps the mission from being done."""
+    def list_unfinished(self, listed_workers: set[str | None] | None) -> Iterator[str]:
+        """Reasons why the mission is not done."""
         for brief_id, is_replaced in self._briefs.items():
             if is_replaced:
                 continue
@@ -103,7 +107,7 @@ class _Mission:
                 yield f"brief {quote(brief_id)} has no result"
             elif last.body["status"] != "done_clean":
                 yield f"the last report about brief {quote(brief_id)} is {quote(last.body['status'])}"
-            elif listed is not None and last.session not in listed:
+            elif listed_workers is not None and last.session not in listed_workers:
                 yield f"it leaves out session {quote(last.session or '')}"
         for blocker in self._open:
             yield f"blocker {quote(blocker.record_id)} of session {quote(blocker.session or '')} is open"

@@ -1,6 +1,8 @@
-"""May a shell command run: it destroys nothing, or its brief authorizes it and its pre-flight is complete.
+"""Decide whether a shell command may run: it destroys nothing, or its brief authorizes it and its pre-flight is
+complete.
 
-Fails closed: what cannot be read is not allowed, whatever a brief authorizes, and a pre-flight counts for one run.
+Fails closed: a command that cannot be parsed is denied, whatever a brief authorizes, and a pre-flight is valid for one
+run.
 """
 
 from __future__ import annotations
@@ -22,19 +24,19 @@ Permission = Literal["allow", "deny", "cannot_tell"]
 
 
 class CommandRefusal(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a command may not run."""
+    """A reason why a command may not run."""
 
     code: Literal["DESTRUCTIVE_NOT_AUTHORISED", "PREFLIGHT_STEP_MISSING"]
     operation: str
-    """Id of the operation in the catalog."""
+    """The id of the operation in the catalog."""
     step: str | None = None
-    """The first step that is missing, such as `backup`. It is null if the operation is not authorized."""
+    """The first missing step, such as `backup`. It is null if the operation is not authorized."""
     message: str
     help: str
 
 
 class CommandPermission(CommandCheck, frozen=True, kw_only=True):
-    """What is known about a shell command, and whether it may run."""
+    """The facts about a shell command, and whether it may run."""
 
     permission: Permission
     refusals: tuple[CommandRefusal, ...] = ()
@@ -46,7 +48,7 @@ def permit_command(
     brief: Brief | None = None,
     preflights: Sequence[Preflight] = (),
 ) -> CommandPermission:
-    """Whether a command may run. `ground` is where it would run, `brief` what authorizes it.
+    """The permission for a command. `ground` is where it would run, `brief` authorizes it.
 
     >>> permit_command("pytest -q").permission, permit_command("git push --force").refusals[0].code
     ('allow', 'DESTRUCTIVE_NOT_AUTHORISED')
@@ -102,7 +104,7 @@ def _refuse(
 
 
 def _find_problem(preflight: Preflight, brief: Brief) -> tuple[str, str] | None:
-    """The first step that is missing before the operation, and why. None if it may be carried out."""
+    """The first step that is missing before the operation, and the reason. None if it may be carried out."""
     for finding in find_missing_steps(preflight):
         return str(finding.route[0]), finding.message
     named = preflight.authorization.brief if preflight.authorization else None

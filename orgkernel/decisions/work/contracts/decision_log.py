@@ -1,4 +1,4 @@
-"""What an entry of the decision log must be."""
+"""The rules for entries of the decision log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARTS = ("timestamp", "title", "task", "classification", "decision", "rationale"
 
 
 def find_incomplete_entry(entry: DecisionEntry) -> Iterator[ContractFinding]:
-    """DECISION_INCOMPLETE."""
+    """DECISION_INCOMPLETE: a part of the entry is missing."""
     for name in PARTS:
         if is_blank(getattr(entry, name)):
             yield ContractFinding(row.DECISION_INCOMPLETE, (name,), f"the entry has no {quote(name)}")
@@ -27,7 +27,7 @@ def find_incomplete_entry(entry: DecisionEntry) -> Iterator[ContractFinding]:
 
 
 def find_uncited(entry: DecisionEntry, old: DecisionEntry) -> Iterator[ContractFinding]:
-    """LOG_SUPERSEDE_UNCITED: an entry beside the one it replaces."""
+    """LOG_SUPERSEDE_UNCITED, with the old entry: the entry does not cite the one that it replaces."""
     if not is_same_id(entry.supersedes, old.id):
         clause = "cites no entry" if entry.supersedes is None else f"cites {quote(entry.supersedes)}"
         message = f"the entry {clause}, but replaces {quote(old.id or old.title)}"
@@ -37,7 +37,7 @@ def find_uncited(entry: DecisionEntry, old: DecisionEntry) -> Iterator[ContractF
 
 
 def find_own_answer(entry: DecisionEntry, blocker: Blocker) -> Iterator[ContractFinding]:
-    """SELF_APPROVAL: an entry beside the blocker that it answers. Beside another blocker: a mismatch."""
+    """SELF_APPROVAL, with the blocker: an agent answers its own blocker. For another blocker, a mismatch."""
     if blocker.id is not None and not is_same_id(entry.answers, blocker.id):
         clause = "answers no blocker" if entry.answers is None else f"answers {quote(entry.answers)}"
         message = f"the entry {clause}, not {quote(blocker.id)}"

@@ -1,4 +1,4 @@
-"""A finding about a contract: its row, and where in the contract it is."""
+"""Findings about contracts: the row of the rule, and the place in the contract."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _UUID4: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ContractFinding:
-    """What a rule says about a contract."""
+    """A finding of a rule about a contract."""
 
     row: Row
     route: Route
-    """Where in the contract, as keys and numbers."""
+    """The place in the contract, as keys and numbers."""
     message: str
     help: str = ""
     related: Route | None = None
-    """Where in the other contract, if the two disagree."""
+    """The place in the other contract, if the two disagree."""
     related_text: str = ""
 
     @property
     def reason(self) -> str:
-        """The code as decisions write it.
+        """The code in the form that decisions use.
 
         >>> from orgkernel.diagnostics.contract_rows import VERIFY_TRIVIAL
         >>> ContractFinding(VERIFY_TRIVIAL, (), "").reason
@@ -47,24 +47,24 @@ def is_uuid4(text: str) -> bool:
 
 
 def is_same_id(one: str | None, other: str | None) -> bool:
-    """Whether two ids are there and the same."""
+    """Whether two ids are present and equal."""
     return one is not None and other is not None and one.lower() == other.lower()
 
 
-def find_mismatch(what: str, named: str | None, brief_id: str | None) -> Iterator[ContractFinding]:
-    """RESULT_BRIEF_MISMATCH: a contract stands beside another brief than the one it names. `what` is the contract."""
-    if named is not None and brief_id is not None and not is_same_id(named, brief_id):
-        message = f"the {what} belongs to the brief {quote(named)}, not to {quote(brief_id)}"
+def find_mismatch(what: str, named_brief: str | None, brief_id: str | None) -> Iterator[ContractFinding]:
+    """RESULT_BRIEF_MISMATCH: the contract belongs to another brief than the given one. `what` names the contract."""
+    if named_brief is not None and brief_id is not None and not is_same_id(named_brief, brief_id):
+        message = f"the {what} belongs to the brief {quote(named_brief)}, not to {quote(brief_id)}"
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("brief",), message, "", ("id",), "the brief")
 
 
 def is_blank(text: str | None) -> bool:
-    """Whether a text says nothing."""
+    """Whether a text is missing or contains only spaces."""
     return text is None or not text.strip()
 
 
 def is_same_name(one: str, other: str) -> bool:
-    """Whether two names are of the same agent.
+    """Whether two names refer to the same agent.
 
     >>> is_same_name("agent:seraph", "Seraph ")
     True
@@ -73,5 +73,5 @@ def is_same_name(one: str, other: str) -> bool:
 
 
 def normalize_agent_name(name: str) -> str:
-    """The name of an agent as it is compared."""
+    """The form in which names of agents are compared."""
     return name.strip().casefold().removeprefix("agent:")

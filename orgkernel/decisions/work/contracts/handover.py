@@ -1,4 +1,4 @@
-"""The brief of the next task, made from what is recorded: the sender writes what only it can know."""
+"""Draft the brief of the next task from stored records. The sender completes it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,15 @@ TITLES = {
     "files_owned": "Files in Scope",
     "relevant_memories": "Relevant Memories",
 }
-"""The ten sections in their order."""
+"""The titles of the ten sections, in order."""
 
 
 def draft_brief(
     parent: Brief, reports: Iterable[SessionReport], log: Iterable[DecisionEntry], brief_id: str
 ) -> Brief:
-    """A brief below another one, with what was done for its mission and what was decided.
+    """A brief derived from another one, with the results and decisions of its mission.
 
-    What the task is, how it is verified and which files it owns stays empty, so that the brief is not sound until somebody
-    has written it.
+    The task, the verify command and the files stay empty, so the brief is not valid until the sender writes them.
     """
     reports, log = tuple(reports), tuple(log)
     context = parent.context or BriefContext()
@@ -90,8 +89,8 @@ def render_brief(brief: Brief) -> str:
     return "\n".join(f"## {TITLES[name]}\n{_close_body(body)}" for name, body in bodies.items())
 
 
-def as_document(brief: Brief) -> dict[str, Any]:
-    """A brief as it is written, with every section."""
+def convert_to_document(brief: Brief) -> dict[str, Any]:
+    """A brief as a document, with every section."""
     fields: dict[str, Any] = msgspec.to_builtins(brief)
     written = {"_schema": brief.kind, "_version": brief.version, **fields}
     for route in get_sections(brief):
@@ -103,7 +102,7 @@ def as_document(brief: Brief) -> dict[str, Any]:
 
 
 def _describe_result(report: SessionReport) -> str:
-    """A line about a result."""
+    """One line about a result."""
     rest = {
         "done_clean": "",
         "pending": f": {', '.join(report.pending_actions)}",
@@ -117,7 +116,7 @@ def _render_bullets(lines: Iterable[str]) -> str:
 
 
 def _close_body(body: str | None) -> str:
-    """A body with an end of line, and no line that looks like the heading of a section."""
+    """A section's text with a line end, in which no line looks like a section heading."""
     text = "\n".join(
         f"\\{line}" if line.startswith("#") else line for line in (body or "").strip().splitlines()
     )

@@ -1,4 +1,4 @@
-"""What a record of lead, manager and checker must be."""
+"""The rules for records of lead, manager and checker (LMC)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Brief, LmcRecord
 
 MOST_FAILS: Final = 3
-"""After so many failures in a row the sender decides."""
+"""The number of failures in a row after which the sender decides."""
 
 
 def find_incomplete_attempts(record: LmcRecord) -> Iterator[ContractFinding]:
-    """LMC_INCOMPLETE."""
+    """LMC_INCOMPLETE: an attempt lacks a part that its mode requires."""
     if record.mode == "direct":
         if record.attempts:
             yield ContractFinding(
@@ -48,7 +48,7 @@ def find_incomplete_attempts(record: LmcRecord) -> Iterator[ContractFinding]:
 
 
 def find_own_checker(record: LmcRecord) -> Iterator[ContractFinding]:
-    """SELF_APPROVAL."""
+    """SELF_APPROVAL: a checker checks its own work."""
     for number, attempt in enumerate(record.attempts):
         if attempt.checker is None:
             continue
@@ -59,7 +59,7 @@ def find_own_checker(record: LmcRecord) -> Iterator[ContractFinding]:
 
 
 def find_missing_escalation(record: LmcRecord) -> Iterator[ContractFinding]:
-    """LMC_ESCALATE."""
+    """LMC_ESCALATE: several attempts in a row failed without escalation."""
     in_a_row = 0
     for number, attempt in enumerate(record.attempts):
         failed = attempt.checker is not None and attempt.checker.decision == "FAIL"
@@ -72,7 +72,7 @@ def find_missing_escalation(record: LmcRecord) -> Iterator[ContractFinding]:
                 row.LMC_ESCALATE, ("attempts", number + 1), message, "escalate to the sender instead"
             )
         elif is_blank(record.escalated_to):
-            message = f"{MOST_FAILS} attempts in a row failed, and nobody was told"
+            message = f"{MOST_FAILS} attempts in a row failed, and the sender was not told"
             yield ContractFinding(
                 row.LMC_ESCALATE, ("attempts", number), message, "write the sender in `escalated_to`"
             )
@@ -80,5 +80,5 @@ def find_missing_escalation(record: LmcRecord) -> Iterator[ContractFinding]:
 
 
 def find_other_brief(record: LmcRecord, brief: Brief) -> Iterator[ContractFinding]:
-    """RESULT_BRIEF_MISMATCH: a record beside the brief of its work."""
+    """RESULT_BRIEF_MISMATCH, with the brief: the record belongs to another brief."""
     yield from find_mismatch("record", record.brief, brief.id)

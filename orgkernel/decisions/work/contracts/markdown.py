@@ -8,7 +8,7 @@ from orgkernel.documents.records import DecisionEntry
 
 
 def render_decision_log(entries: Iterable[DecisionEntry]) -> str:
-    """Each entry with a heading and a list, in order. What replaces an entry cites it by time and title."""
+    """The entries as headings and lists, in order. A replacing entry cites the old one by time and title."""
     known: dict[str, DecisionEntry] = {}
     parts = []
     for entry in entries:

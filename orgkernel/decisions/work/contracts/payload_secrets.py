@@ -1,6 +1,6 @@
-"""A contract holds no secret: it is stored for good, and shown to everyone who works on the mission.
+"""Contracts must not contain secrets, because they are stored permanently and shown to every worker of the mission.
 
-It is refused rather than masked, because a contract with a mask in it is not the one that its writer signed.
+A contract with a secret is refused instead of masked, because a masked contract is not the one that its writer signed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from orgkernel.runtime.secret_shapes import find_in_value, may_hold_secrets
 
 
 def find_payload_secrets(contract: Contract) -> Iterator[ContractFinding]:
-    """SECRET_IN_PAYLOAD."""
+    """SECRET_IN_PAYLOAD: a text of the contract contains a secret."""
     if not may_hold_secrets(msgspec.json.encode(contract).decode()):
         return
     for route, _, secret in find_in_value(msgspec.to_builtins(contract)):

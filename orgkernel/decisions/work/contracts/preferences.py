@@ -1,6 +1,6 @@
-"""Questions about a preference, and fallbacks that only wait: recognized by their words, as few as possible.
+"""Recognize questions about a preference, and fallbacks that only wait, from a small list of phrases.
 
-What is quoted does not count, because it is somebody else's words or code.
+Quoted text is ignored, because it is code or somebody else's words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PHRASES: Final = (
     "awaiting confirmation",
     "confirm before i continue",
 )
-"""What a session that waits for nobody never says."""
+"""Phrases that only a session waiting for an answer uses."""
 _QUOTED: Final = lazy_pattern(r"`[^`]*`|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)|[“«][^”»]*[”»]")
 _PREFERENCES: Final = tuple(
     lazy_pattern(pattern)
@@ -51,7 +51,7 @@ _AFTER_ANSWER: Final = lazy_pattern(
 
 
 def find_phrase(text: str) -> str:
-    """The phrase of one who waits, in a text; empty if there is none.
+    """The first phrase of a waiting session in a text; empty if there is none.
 
     >>> find_phrase("The tests are red. Should I proceed?"), find_phrase("Is `awaiting confirmation` a state?")
     ('should i proceed', '')
@@ -60,7 +60,7 @@ def find_phrase(text: str) -> str:
 
 
 def find_one_of(phrases: Iterable[str], text: str) -> str:
-    """The first of some phrases that is in a text, outside of what is quoted; empty if there is none.
+    """The first of some phrases in a text, ignoring quoted text; empty if there is none.
 
     >>> find_one_of(["Shall  we ship"], "The tests pass. Shall we ship?")
     'Shall  we ship'
@@ -72,13 +72,13 @@ def find_one_of(phrases: Iterable[str], text: str) -> str:
 
 
 def find_preference(text: str) -> str:
-    """The words that ask for a preference or a confirmation; empty if there are none."""
+    """The words in a text that ask for a preference or a confirmation; empty if there are none."""
     plain_text = _normalize(text)
     return next((match[0] for pattern in _PREFERENCES if (match := pattern.search(plain_text))), "")
 
 
 def is_idle(fallback: str) -> bool:
-    """Whether a fallback only waits, or begins only after an answer.
+    """Whether a fallback only waits, or starts only after an answer.
 
     >>> is_idle("Waiting for the key."), is_idle("Wait for CI while I write the tests")
     (True, False)
@@ -94,18 +94,18 @@ def is_idle(fallback: str) -> bool:
 
 
 def _normalize(text: str) -> str:
-    """Lower case, on one line, without what is quoted."""
+    """A text in lower case, on one line, without quoted parts."""
     straight = text.replace("’", "'")
     return " ".join(_QUOTED.sub(" … ", straight).lower().split())
 
 
 def say_preference(words: str) -> tuple[str, str]:
-    """A blocker that asks for what the worker decides itself, and what to do instead."""
+    """The finding for a blocker that asks for a decision of the worker itself."""
     message = f"the blocker asks for a preference or a confirmation ({quote(words)})"
     return message, "decide, write the decision to the log, and go on"
 
 
 def say_waiting(action: str, words: str) -> tuple[str, str]:
-    """A session that has not ended because it waits, and what to do instead."""
+    """The finding for a session that waits, so it has not ended."""
     message = f"the pending action {quote(action)} waits for an answer ({quote(words)})"
     return message, "decide, write the decision to the log, and list what remains to be done"

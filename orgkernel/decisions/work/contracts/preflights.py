@@ -1,4 +1,4 @@
-"""What the steps around a destructive operation must be."""
+"""The rules for the steps around a destructive operation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orgkernel.shell.verification import why_trivial
 
 
 class PreflightStep(NamedTuple):
-    """A step: its field, what it is called, and what it must say."""
+    """A step: its field, its name, and its required statement."""
 
     field: str
     name: str
@@ -36,11 +36,11 @@ STEPS: Final = (
 )
 """The seven steps in their order."""
 BEFORE: Final = STEPS[:5]
-"""The steps that come before the operation is carried out."""
+"""The steps before the operation."""
 
 
 def find_missing_steps(preflight: Preflight) -> Iterator[ContractFinding]:
-    """PREFLIGHT_STEP_MISSING. After the operation was carried out, it must also be verified."""
+    """PREFLIGHT_STEP_MISSING: a step is missing. If the operation was carried out, it must also be verified."""
     is_run = preflight.execution is not None or preflight.verification is not None
     for step in STEPS if is_run else BEFORE:
         if problem := _explain_missing(preflight, step):
@@ -50,7 +50,7 @@ def find_missing_steps(preflight: Preflight) -> Iterator[ContractFinding]:
 
 
 def _explain_missing(preflight: Preflight, step: PreflightStep) -> str:
-    """Why a step counts as missing; empty if it is there."""
+    """The reason why a step counts as missing; empty if it is complete."""
     done = getattr(preflight, step.field)
     if done is None:
         return f"{step.name} is missing"
@@ -61,7 +61,7 @@ def _explain_missing(preflight: Preflight, step: PreflightStep) -> str:
         if done.exit_code is None:
             return f"{step.name} has no `exit_code`"
         if step.must_succeed and done.exit_code != 0:
-            return f"{step.name} ended with exit code {done.exit_code}, so it shows nothing"
+            return f"{step.name} ended with exit code {done.exit_code}, so it proves nothing"
     return _explain_missing_proof(preflight, step, statement)
 
 
@@ -79,13 +79,13 @@ def _explain_missing_proof(preflight: Preflight, step: PreflightStep, statement:
 
 
 def _find_wrong_order(preflight: Preflight) -> Iterator[ContractFinding]:
-    """A step that is written later than one that follows it."""
+    """Findings for a step whose time is later than that of a following step."""
     times: list[tuple[PreflightStep, float, bool]] = []
     for step in STEPS:
         if (done := getattr(preflight, step.field)) is None:
             continue
         if (at := as_seconds(done.at)) is None:  # such as the 31st of February
-            message = f"the time of {step.name} is no date that exists"
+            message = f"the time of {step.name} is not a valid date"
             yield ContractFinding(row.PREFLIGHT_STEP_MISSING, (step.field, "at"), message)
         else:
             times.append((step, at, _has_zone(done.at)))
@@ -108,15 +108,15 @@ def _has_zone(time: str) -> bool:
 
 
 def find_unknown_operation(preflight: Preflight) -> Iterator[ContractFinding]:
-    """DESTRUCTIVE_NOT_AUTHORISED: nobody can authorize what is not in the catalog."""
+    """DESTRUCTIVE_NOT_AUTHORISED: the operation is not in the catalog, so it cannot be authorized."""
     if preflight.operation not in CATALOG:
         message = f"{quote(preflight.operation)} is not in the catalog of destructive operations"
-        help = f"the catalog has {listing(tuple(CATALOG), len(CATALOG))}"
+        help = f"the catalog lists {listing(tuple(CATALOG), len(CATALOG))}"
         yield ContractFinding(row.DESTRUCTIVE_NOT_AUTHORISED, ("operation",), message, help)
 
 
 def find_unlisted_operation(preflight: Preflight, brief: Brief) -> Iterator[ContractFinding]:
-    """DESTRUCTIVE_NOT_AUTHORISED: the brief beside it does not list the operation, or another brief was named."""
+    """DESTRUCTIVE_NOT_AUTHORISED, with the brief: it does not list the operation, or the authorization names another brief."""
     done = preflight.authorization
     if done is not None and done.brief is not None and not is_same_id(done.brief, brief.id):
         message = f"the authorization names the brief {quote(done.brief)}, not {quote(brief.id or 'none')}"

@@ -1,7 +1,7 @@
 """Read a contract from a text, and check it: every finding with its line and column.
 
-Error policy: fails closed. A field that nothing reads is an error here, because a misspelled `regressions` would otherwise
-be no regressions at all, and a contract cannot suppress what is found in it.
+Error policy: fails closed. An unknown field is an error here, because otherwise a misspelled `regressions` would look
+like "no regressions". A contract cannot suppress findings about itself.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ CONTRACT_KINDS: Final = tuple(kind for kind, record in RECORDS.items() if issubc
 
 @dataclass(frozen=True, slots=True)
 class ReadContract:
-    """A text that was read as a contract."""
+    """A text that was parsed as a contract."""
 
     name: str
     kind: str | None
-    """None if the text does not say which kind of contract it is, so that nothing can be said about it."""
+    """The kind; None if the text does not state the kind of contract, so no rule applies."""
     contract: Contract | None
-    """None if it does not fit its kind."""
+    """The contract; None if it does not match the schema of its kind."""
     marks: Marks
     diagnostics: tuple[Diagnostic, ...]
 
     def place(self, route: Route) -> Place:
-        """Where a value is, or the nearest one around it."""
+        """The place of a value, or of the nearest value around it."""
         at_key = bool(route) and not has_value(self.marks, route)
         return Place(self.name, *unpack_mark(find_mark(self.marks, route, key=at_key)))
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedContract:
-    """A contract with everything that was found in it."""
+    """A contract with all findings about it."""
 
     kind: str | None
     contract: Contract | None
@@ -59,7 +59,7 @@ class CheckedContract:
 
     @property
     def outcome(self) -> Literal["sound", "unsound", "cannot_tell"]:
-        """`sound`, `unsound`, or `cannot_tell` if it is not known what kind of contract it is."""
+        """`sound`, `unsound`, or `cannot_tell` if the kind of contract is unknown."""
         if self.kind is None:
             return "cannot_tell"
         return "unsound" if any(each.severity is Severity.ERROR for each in self.diagnostics) else "sound"
@@ -116,9 +116,9 @@ def read_contract(source: SourceText) -> ReadContract:
 def check_read_contract(
     read: ReadContract, against: ReadContract | None = None, terms: ContractTerms | None = None
 ) -> CheckedContract:
-    """Everything that is found in a contract, by itself, beside the one it belongs to, and by the terms of an organization.
+    """All findings about a contract: alone, with the contract it belongs to, and by the terms of an organization.
 
-    Nothing is said about the other contract, except that it cannot be read.
+    Findings about the other contract are left out, unless it cannot be read.
     """
     diagnostics = list(read.diagnostics)
     kind = read.kind
@@ -139,40 +139,40 @@ def check_read_contract(
     if read.contract is not None:
         other = None if against is None else against.contract
         for each in check_contract(read.contract, other, terms):
-            diagnostics.append(_finding(each, read, against))
+            diagnostics.append(_build_rule_diagnostic(each, read, against))
     return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics))
 
 
 def expect_readable(read: ReadContract, record: type[AnyContract]) -> AnyContract:
-    """The contract that was read, of a kind that is expected. Raises `UsageError` if it is none."""
+    """The contract, which must be of the expected kind. Raises `UsageError` if it is not."""
     wrong = [each for each in read.diagnostics if each.severity is Severity.ERROR]
     if wrong or not isinstance(read.contract, record):
         kind = record.__name__.lower()
         message = wrong[0].message if wrong else f"it is of kind {quote(read.kind or 'none')}"
         raise UsageError(
-            f"{quote(read.name)} is no {kind} that can be read: {message}",
+            f"{quote(read.name)} cannot be read as a {kind}: {message}",
             _say_check(read),
         )
     return read.contract
 
 
 def _say_check(read: ReadContract) -> str:
-    return f"`orgkernel task check {read.name}` shows everything that is wrong with it"
+    return f"`orgkernel task check {read.name}` lists all problems"
 
 
 def expect_sound(read: ReadContract, record: type[AnyContract]) -> AnyContract:
-    """Like `expect_readable`, and nothing is wrong with it. Raises `UsageError`."""
+    """The contract, which must be of the expected kind and valid. Raises `UsageError` if it is not."""
     contract = expect_readable(read, record)
     if findings := check_contract(contract):
         raise UsageError(
-            f"{quote(read.name)} is not sound: {findings[0].message}",
+            f"{quote(read.name)} is not valid: {findings[0].message}",
             _say_check(read),
         )
     return contract
 
 
 def _make_strict(diagnostic: Diagnostic) -> Diagnostic:
-    """A field without effect is an error in a contract."""
+    """The diagnostic as an error, if it is about a field without effect."""
     return (
         replace(diagnostic, severity=Severity.ERROR)
         if diagnostic.code == row.UNKNOWN_FIELD.code
@@ -184,7 +184,9 @@ def _build_diagnostic(name: str, refusal: Refusal) -> Diagnostic:
     return refusal.row.at(Place(name, *unpack_mark(refusal.mark)), refusal.message, refusal.help)
 
 
-def _finding(finding: ContractFinding, read: ReadContract, against: ReadContract | None) -> Diagnostic:
+def _build_rule_diagnostic(
+    finding: ContractFinding, read: ReadContract, against: ReadContract | None
+) -> Diagnostic:
     related: tuple[Related, ...] = ()
     if finding.related is not None and against is not None:
         related = (Related(against.place(finding.related), finding.related_text),)

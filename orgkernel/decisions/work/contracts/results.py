@@ -1,4 +1,4 @@
-"""What a result must be, and with it a correction and the close of a mission."""
+"""The rules for results, corrections and mission closes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXIT_CODE: Final = ("evidence", "verify_exit_code")
 
 
 def find_unverified(report: SessionReport) -> Iterator[ContractFinding]:
-    """DONE_CLEAN_VERIFY_FAILED."""
+    """DONE_CLEAN_VERIFY_FAILED: the verify command did not succeed."""
     code = report.evidence.verify_exit_code
     if report.status == "done_clean" and code != 0:
         clause = "is not recorded" if code is None else f"is {code}"
@@ -30,7 +30,7 @@ def find_unverified(report: SessionReport) -> Iterator[ContractFinding]:
 
 
 def find_regressions(report: SessionReport) -> Iterator[ContractFinding]:
-    """DONE_CLEAN_REGRESSIONS."""
+    """DONE_CLEAN_REGRESSIONS: the result lists regressions."""
     if report.status == "done_clean" and report.regressions:
         message = f"the result is `done_clean`, but lists the regressions {listing(report.regressions)}"
         yield ContractFinding(row.DONE_CLEAN_REGRESSIONS, ("regressions",), message)
@@ -41,7 +41,7 @@ def _say_not_passed(gates: Collection[str]) -> str:
 
 
 def find_missing_gates(report: SessionReport) -> Iterator[ContractFinding]:
-    """DONE_CLEAN_GATE_MISSING."""
+    """DONE_CLEAN_GATE_MISSING: a required audit did not pass."""
     if report.status != "done_clean":
         return
     missing = [gate for gate in report.audit.gates_required if gate not in report.audit.gates_passed]
@@ -55,7 +55,7 @@ def find_missing_gates(report: SessionReport) -> Iterator[ContractFinding]:
 
 
 def find_failed_shipping(report: SessionReport) -> Iterator[ContractFinding]:
-    """DONE_CLEAN_SHIP_FAILED."""
+    """DONE_CLEAN_SHIP_FAILED: shipping was requested and did not succeed."""
     if report.status != "done_clean" or report.ship is None:
         return
     if report.ship.result in ("failed", "frozen"):
@@ -70,7 +70,7 @@ def find_failed_shipping(report: SessionReport) -> Iterator[ContractFinding]:
 
 
 def find_pending_without_actions(report: SessionReport) -> Iterator[ContractFinding]:
-    """PENDING_WITHOUT_ACTIONS."""
+    """PENDING_WITHOUT_ACTIONS: a pending result lists no actions."""
     if report.status == "pending" and not any(each.strip() for each in report.pending_actions):
         yield ContractFinding(
             row.PENDING_WITHOUT_ACTIONS, ("pending_actions",), "the result is `pending`, but lists no actions"
@@ -78,7 +78,7 @@ def find_pending_without_actions(report: SessionReport) -> Iterator[ContractFind
 
 
 def find_pending_unverified(report: SessionReport) -> Iterator[ContractFinding]:
-    """PENDING_VERIFY_FAILED, a warning."""
+    """PENDING_VERIFY_FAILED, a warning: the verify command of a pending result failed."""
     code = report.evidence.verify_exit_code
     if report.status == "pending" and code not in (None, 0):
         message = f"the result is `pending`, and the exit code of the verify command is {code}"
@@ -86,7 +86,7 @@ def find_pending_unverified(report: SessionReport) -> Iterator[ContractFinding]:
 
 
 def find_failure_without_evidence(report: SessionReport) -> Iterator[ContractFinding]:
-    """FAILED_WITHOUT_EVIDENCE."""
+    """FAILED_WITHOUT_EVIDENCE: a failed result states no evidence or reason."""
     if (
         report.status == "failed"
         and is_blank(report.evidence.verify_stderr)
@@ -97,7 +97,7 @@ def find_failure_without_evidence(report: SessionReport) -> Iterator[ContractFin
 
 
 def find_self_approval(report: SessionReport) -> Iterator[ContractFinding]:
-    """SELF_APPROVAL."""
+    """SELF_APPROVAL: an agent approved its own work."""
     if report.approved_by is not None and is_same_name(report.approved_by, report.agent):
         message = f"{quote(report.agent)} did the work and approved it"
         yield ContractFinding(row.SELF_APPROVAL, ("approved_by",), message)
@@ -111,7 +111,7 @@ def find_self_approval(report: SessionReport) -> Iterator[ContractFinding]:
 
 
 def find_waiting_actions(report: SessionReport) -> Iterator[ContractFinding]:
-    """ILLEGAL_TERMINAL_STATE: a session that waits for an answer has not ended."""
+    """ILLEGAL_TERMINAL_STATE: the session waits for an answer, so it has not ended."""
     for number, action in enumerate(report.pending_actions if report.status == "pending" else ()):
         if phrase := find_phrase(action):
             message, help = say_waiting(action, phrase)
@@ -119,14 +119,14 @@ def find_waiting_actions(report: SessionReport) -> Iterator[ContractFinding]:
 
 
 def find_missing_original(correction: Correction) -> Iterator[ContractFinding]:
-    """CORRECTION_WITHOUT_ORIGINAL."""
+    """CORRECTION_WITHOUT_ORIGINAL: the correction names no result."""
     if is_blank(correction.original):
         message = "the correction does not name the result that it corrects"
         yield ContractFinding(row.CORRECTION_WITHOUT_ORIGINAL, ("original",), message)
 
 
 def find_other_original(correction: Correction, original: SessionReport) -> Iterator[ContractFinding]:
-    """CORRECTION_WITHOUT_ORIGINAL and RESULT_BRIEF_MISMATCH: a correction beside the result that it names."""
+    """CORRECTION_WITHOUT_ORIGINAL or RESULT_BRIEF_MISMATCH, with the result: the correction does not match it."""
     names = [name for name in (original.id, original.session) if name is not None]
     if not is_blank(correction.original) and correction.original not in names:
         message = f"the correction names {quote(correction.original)}, which is not this result"
@@ -136,12 +136,12 @@ def find_other_original(correction: Correction, original: SessionReport) -> Iter
     for name in ("mission", "brief", "session"):
         mine, other = getattr(correction, name), getattr(original, name)
         if mine is not None and other is not None and mine.strip() != other.strip():
-            message = f"the {name} of the correction is {quote(mine)}, that of the result is {quote(other)}"
+            message = f"the {name} of the correction is {quote(mine)}, but the result has {quote(other)}"
             yield ContractFinding(row.RESULT_BRIEF_MISMATCH, (name,), message, "", (name,), "the result")
 
 
 def find_missing_coherence(close: MissionClose) -> Iterator[ContractFinding]:
-    """CLOSE_COHERENCE_MISSING."""
+    """CLOSE_COHERENCE_MISSING: the close is incomplete or contradicts its list of workers."""
     parts: dict[str, object] = {
         "consensus_score": close.consensus_score,
         "regressions": close.regressions,
@@ -164,7 +164,9 @@ def find_missing_coherence(close: MissionClose) -> Iterator[ContractFinding]:
 
 
 def find_brief_mismatch(report: SessionReport, brief: Brief) -> Iterator[ContractFinding]:
-    """RESULT_BRIEF_MISMATCH, and DONE_CLEAN_GATE_MISSING for audits that only the brief names."""
+    """RESULT_BRIEF_MISMATCH, or DONE_CLEAN_GATE_MISSING for audits that only the brief names: the result does not match
+    the brief.
+    """
 
     def report_difference(
         route: Route, mine: object, other_route: Route, other: object, what: str
@@ -188,7 +190,7 @@ def find_brief_mismatch(report: SessionReport, brief: Brief) -> Iterator[Contrac
     if set(required) != set(brief.audit_gates) and not refused:
         mine, other = " ".join(sorted(required)) or "none", " ".join(sorted(brief.audit_gates)) or "none"
         message = (
-            f"the required audits of the result are {quote(mine)}, but those of the brief are {quote(other)}"
+            f"the required audits of the result are {quote(mine)}, but the brief requires {quote(other)}"
         )
         route: Route = ("audit", "gates_required")
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, route, message, "", ("audit_gates",), "the brief")
@@ -205,7 +207,7 @@ def _find_other_shipping(report: SessionReport, brief: Brief) -> Iterator[Contra
     message, route = "", ("ship", "requested")
     if report.ship is None:
         if brief.ship and report.status == "done_clean":
-            message = "the brief asks to ship the work, but the result does not say what came of it"
+            message = "the brief asks to ship the work, but the result does not report the outcome"
     elif report.ship.requested and not brief.ship:
         message = "the result says that shipping was requested, but the brief does not ask for it"
     elif brief.ship and not report.ship.requested:
@@ -217,9 +219,12 @@ def _find_other_shipping(report: SessionReport, brief: Brief) -> Iterator[Contra
 
 
 def find_blocked_end(report: SessionReport, blocker: Blocker) -> Iterator[ContractFinding]:
-    """ILLEGAL_TERMINAL_STATE: a session that is done has no open question. Beside a blocker of another session: a mismatch."""
+    """ILLEGAL_TERMINAL_STATE, with the blocker: a session that is done cannot have an open blocker.
+
+    For another session, a mismatch.
+    """
     if report.session is not None and report.session != blocker.session:
-        message = f"the result is of session {quote(report.session)}, the blocker of session {quote(blocker.session)}"
+        message = f"the result is of session {quote(report.session)}, but the blocker is of session {quote(blocker.session)}"
         yield ContractFinding(
             row.RESULT_BRIEF_MISMATCH, ("session",), message, "", ("session",), "the blocker"
         )

@@ -1,4 +1,4 @@
-"""What a plan of subtasks must be, before batches can be made of it."""
+"""The rules for plans of subtasks, before batches can be made."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ SubtaskKind = Literal["narrow", "broad", "terminal"]
 
 
 def get_subtask_kind(subtask: Subtask) -> SubtaskKind:
-    """The kind that is declared, or what the files say."""
+    """The declared kind, or the kind that follows from the files."""
     if subtask.kind is not None:
         return subtask.kind
-    return "terminal" if any(map(is_terminal, keys_of(subtask))) else "narrow"
+    return "terminal" if any(map(is_terminal, get_keys(subtask))) else "narrow"
 
 
-def keys_of(subtask: Subtask) -> tuple[Key, ...]:
-    """The files of a subtask as they are compared."""
+def get_keys(subtask: Subtask) -> tuple[Key, ...]:
+    """The files of a subtask in the form that is compared."""
     read = map(read_file_path, subtask.files)
     return tuple(each.key for each in read if not isinstance(each, BadPath))
 
 
 def is_terminal(key: Key) -> bool:
-    """Whether work on a file comes last and alone."""
+    """Whether work on a file must come last and alone."""
     return is_package_manifest(key) or is_migration(key)
 
 
 def find_duplicate_subtasks(plan: SubtaskPlan) -> Iterator[ContractFinding]:
-    """DUPLICATE_SUBTASK."""
+    """DUPLICATE_SUBTASK: two subtasks have one id."""
     first = _number_subtasks(plan)
     for number, subtask in enumerate(plan.subtasks):
         if first[subtask.id] != number:
@@ -44,7 +44,7 @@ def find_duplicate_subtasks(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 
 def find_bad_dependencies(plan: SubtaskPlan) -> Iterator[ContractFinding]:
-    """UNKNOWN_DEPENDENCY and SELF_DEPENDENCY."""
+    """UNKNOWN_DEPENDENCY or SELF_DEPENDENCY: a dependency is not valid."""
     known = _number_subtasks(plan)
     for number, subtask in enumerate(plan.subtasks):
         for at, other in enumerate(subtask.depends_on):
@@ -58,7 +58,7 @@ def find_bad_dependencies(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 
 def find_dependency_cycles(plan: SubtaskPlan) -> Iterator[ContractFinding]:
-    """DEPENDENCY_CYCLE, one for each group of subtasks that wait for one another."""
+    """DEPENDENCY_CYCLE: one finding for each group of subtasks that wait for one another."""
     numbers = _number_subtasks(plan)
     pairs = [
         (subtask.id, other)
@@ -81,7 +81,7 @@ def find_dependency_cycles(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 
 def find_subtasks_without_files(plan: SubtaskPlan) -> Iterator[ContractFinding]:
-    """SUBTASK_WITHOUT_FILES."""
+    """SUBTASK_WITHOUT_FILES: a narrow subtask lists no files."""
     for number, subtask in enumerate(plan.subtasks):
         if not subtask.files and subtask.kind != "broad":
             message = f"subtask {quote(subtask.id)} lists no files"
@@ -90,7 +90,7 @@ def find_subtasks_without_files(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 
 def find_bad_files(plan: SubtaskPlan) -> Iterator[ContractFinding]:
-    """INEXACT_FILE_PATH, SUBTASK_KIND_CONTRADICTED and HUMAN_ONLY_FILE."""
+    """INEXACT_FILE_PATH, SUBTASK_KIND_CONTRADICTED or HUMAN_ONLY_FILE: a listed file is not valid."""
     for number, subtask in enumerate(plan.subtasks):
         what = f"subtask {quote(subtask.id)}"
         if subtask.kind == "broad" and subtask.files:
@@ -108,7 +108,7 @@ def find_bad_files(plan: SubtaskPlan) -> Iterator[ContractFinding]:
                 help = "write the path of one file from the root of the project"
                 yield ContractFinding(row.INEXACT_FILE_PATH, route, message, help)
             elif is_env_file(read.key):
-                message = f"{what} lists {quote(file)}, which only people write"
+                message = f"{what} lists {quote(file)}, which only people may change"
                 yield ContractFinding(
                     row.HUMAN_ONLY_FILE, route, message, "remove the file, and ask a person"
                 )
@@ -120,7 +120,7 @@ def find_bad_files(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 
 def find_work_after_terminal(plan: SubtaskPlan) -> Iterator[ContractFinding]:
-    """WORK_AFTER_TERMINAL."""
+    """WORK_AFTER_TERMINAL: a subtask depends on a terminal one."""
     terminal = {each.id for each in plan.subtasks if get_subtask_kind(each) == "terminal"}
     for number, subtask in enumerate(plan.subtasks):
         kind = get_subtask_kind(subtask)
@@ -136,7 +136,7 @@ def find_work_after_terminal(plan: SubtaskPlan) -> Iterator[ContractFinding]:
 
 
 def _number_subtasks(plan: SubtaskPlan) -> Mapping[str, int]:
-    """Each id and the number of the first subtask with it."""
+    """The number of the first subtask with each id."""
     numbers: dict[str, int] = {}
     for number, subtask in enumerate(plan.subtasks):
         numbers.setdefault(subtask.id, number)

@@ -1,6 +1,6 @@
-"""What an organization demands of contracts besides their own rules: modes, phrases, and how many work at the same time.
+"""The terms of an organization for contracts, in addition to the rules: modes, phrases, and the batch size.
 
-A lead that nobody declares is held to the strictest mode of the organization: an unknown name never loosens anything.
+An undeclared lead must meet the organization's strictest mode, so an unknown name never weakens a requirement.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from orgkernel.graph.questions import OrgView
 
 LmcMode = Literal["direct", "lite", "full"]
 MODES: Final[tuple[LmcMode, ...]] = ("direct", "lite", "full")
-"""The least first."""
+"""The modes, least strict first."""
 
 
 class LeadTerms(msgspec.Struct, frozen=True):
-    """The mode in which somebody leads, and who says so."""
+    """The mode in which an agent or role leads, and its source."""
 
     mode: LmcMode
     said_by: str
-    """Such as `role planner`."""
+    """The source of the mode, such as `role planner`."""
 
 
 class ContractTerms(msgspec.Struct, frozen=True):
-    """What an organization demands."""
+    """The terms of an organization."""
 
     phrases: tuple[str, ...] = ()
-    """Words that a session that waits for nobody never says, besides those that always count."""
+    """Phrases that reveal a waiting session, in addition to the fixed ones."""
     leads: Mapping[str, LeadTerms] = {}
-    """By the name of a role or an agent."""
+    """The terms of leads, keyed by role or agent."""
     others: LeadTerms | None = None
-    """For a lead that nobody declares."""
+    """The terms of an undeclared lead."""
     batch_size: int | None = None
 
 
@@ -66,7 +66,7 @@ def get_contract_terms(view: OrgView) -> ContractTerms:
         own = [edge.target for edge in view.list_roles_filled_by(agent_id)]
         name = normalize_agent_name(agent_id)
         role_terms = [roles[each] for each in own if each in roles]
-        # A name that a role and an agent share means both.
+        # A name that a role and an agent share stands for both.
         leads[name] = _merge_strictest([*role_terms, *([leads[name]] if name in leads else [direct])])
     return ContractTerms(
         () if governance is None else governance.phrases,
@@ -81,7 +81,7 @@ def _merge_strictest(terms: Iterable[LeadTerms]) -> LeadTerms:
 
 
 def find_weak_mode(record: LmcRecord, terms: ContractTerms) -> Iterator[ContractFinding]:
-    """LMC_INCOMPLETE: less is checked than the organization declares for the lead."""
+    """LMC_INCOMPLETE: the mode is less strict than the organization declares for the lead."""
     demanded = terms.leads.get(normalize_agent_name(record.lead.strip().removeprefix("role:")), terms.others)
     if demanded is not None and MODES.index(record.mode) < MODES.index(demanded.mode):
         message = (
@@ -91,13 +91,13 @@ def find_weak_mode(record: LmcRecord, terms: ContractTerms) -> Iterator[Contract
 
 
 def find_declared_phrase(blocker: Blocker, terms: ContractTerms) -> Iterator[ContractFinding]:
-    """BLOCK_IS_PREFERENCE: words that the organization flags."""
+    """BLOCK_IS_PREFERENCE: the blocker contains a phrase that the organization declares."""
     if words := find_one_of(terms.phrases, blocker.question or ""):
         yield ContractFinding(row.BLOCK_IS_PREFERENCE, ("question",), *say_preference(words))
 
 
 def find_declared_waiting(report: SessionReport, terms: ContractTerms) -> Iterator[ContractFinding]:
-    """ILLEGAL_TERMINAL_STATE: words that the organization flags, in what remains to be done."""
+    """ILLEGAL_TERMINAL_STATE: a pending action contains a phrase that the organization declares."""
     for number, action in enumerate(report.pending_actions if report.status == "pending" else ()):
         if words := find_one_of(terms.phrases, action):
             message, help = say_waiting(action, words)

@@ -1,4 +1,4 @@
-"""A2A: agent cards, of version 1.0 and 0.3. Each card is a role; signatures are not verified by reading."""
+"""A2A agent cards, versions 1.0 and 0.3. Each card is a role. Reading does not verify signatures."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
 class A2A:
-    """The format. What reads files is imported when there are any."""
+    """The A2A format. Its readers are imported on first use."""
 
     name = "a2a"
     title = "A2A"
     catalog = ""
 
     def may_hold(self, path: str) -> bool:
-        """Cards are JSON files, which our documents could be as well."""
+        """Cards are JSON files, and orgkernel documents can be JSON files too."""
         return False
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """Where the cards lie that a path means."""
+        """The locations of the cards for a path."""
         return find_layout(path, is_certain=is_certain)
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """What one card says."""
+        """Read one card."""
         from orgkernel.loading.formats.a2a.cards import read_card
 
         return read_card(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """The organization: all cards beside one another."""
+        """Build the organization: all cards as roles of equal standing."""
         from orgkernel.loading.formats.roles import build_flat_organization
 
         return build_flat_organization(root, files)

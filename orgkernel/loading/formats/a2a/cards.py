@@ -1,6 +1,6 @@
-"""An agent card: a role, with what it does as its skills and their examples.
+"""Reads an agent card as a role. Its skills become skills, and their examples become the role's examples.
 
-What a card of each version must have is what the protocol says and its Python SDK refuses.
+Required fields are those that the protocol requires and that its Python SDK checks, for each version.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Capabilities, ChainOfCommand, RoleProfile, Skill, SkillCatalog
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
@@ -32,11 +32,11 @@ _ONLY_OLD = (
 )  # fmt: skip
 _INTERFACE = ("url", "protocolBinding", "protocolVersion")
 _NEW, _OLD = "1.0", "0.3"
-_OWN_DATA = "put data of your own into `capabilities.extensions`"
+_OWN_DATA = "put your own data into `capabilities.extensions`"
 
 
 def read_card(source: SourceText, root: Root) -> ReadFile:
-    """The role of a card and its skills; nothing for a JSON file among cards that is none."""
+    """The role of a card and its skills. Empty for a JSON file that is not a card."""
     value, marks, start, refused = read_mapping(source, parse_json)
     if refused:
         return read_broken(source, _KIND, list(refused))
@@ -54,16 +54,18 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
         _report_missing(card, "capabilities", "a mapping, which may be empty", version)
     if version == _NEW:
         _check_interfaces(card)
-        # The SDK writes the fields of 0.3 beside those of 1.0, for clients of that version.
-        card.unknown((*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False, way_out=_OWN_DATA)
+        # The SDK writes the fields of 0.3 next to those of 1.0, for clients of that version.
+        card.report_unknown(
+            (*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False, way_out=_OWN_DATA
+        )
     else:
         _require_text(card, "url", version)
-        card.unknown((*_BOTH, *_ONLY_OLD), "A2A 0.3", only_misspelled=True)
-    skills = _read_skills(card, id_of(name), version)
-    role_id = id_of(name)
+        card.report_unknown((*_BOTH, *_ONLY_OLD), "A2A 0.3", only_misspelled=True)
+    skills = _read_skills(card, convert_to_id(name), version)
+    role_id = convert_to_id(name)
     if len(role_id) > LONGEST:
         card.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
-    diagnostics = tuple(diagnose(source, each) for each in card.refusals[:MAX_REFUSALS])
+    diagnostics = tuple(build_diagnostic(source, each) for each in card.refusals[:MAX_REFUSALS])
     if card.is_refused:
         broken = BrokenDocument(source.name, source.path, _KIND, frozenset({role_id}))
         return ReadFile((), (broken,), diagnostics)
@@ -93,7 +95,7 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
 
 
 class _Skills:
-    """The skills of a card, by ids that no other card has."""
+    """The skills of a card, with ids that are unique across cards."""
 
     def __init__(self) -> None:
         self.skills: dict[str, Skill] = {}
@@ -117,17 +119,17 @@ def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
             _require_text(skill, key, version) for key in ("id", "name", "description")
         )
         _require_one(skill, "tags", version)
-        # What users may say; where a skill gives no example, what it does.
-        for text, mark in skill.words("examples") or [(description, skill.start("description"))]:
+        # Example requests. If a skill has no example, its description.
+        for text, mark in skill.get_words("examples") or [(description, skill.start("description"))]:
             if text:
                 skills.examples.setdefault(text, mark)
         card.refusals += skill.refusals
-        skill_id = f"{role_id}_2f_{id_of(name)}"
+        skill_id = f"{role_id}_2f_{convert_to_id(name)}"
         if not name or skill_id in skills.skills:
             if name:
                 text = f"{card.subject} has two skills {quote(name)}"
                 card.refusals.append(
-                    Refusal(row.DUPLICATE_KEY, skill.start("id"), text, "give each an id of its own")
+                    Refusal(row.DUPLICATE_KEY, skill.start("id"), text, "give each a unique id")
                 )
             continue
         if len(role_id) > LONGEST:
@@ -163,23 +165,23 @@ def _check_interfaces(card: FieldReader) -> None:
 
 
 def _require_text(fields: FieldReader, key: str, version: str) -> str:
-    """A text that the protocol demands."""
+    """A string that the protocol requires."""
     if fields.value.get(key) is None or fields.value[key] == "":
         _report_missing(fields, key, "a text", version)
         return ""
-    return fields.text(key, needed=True)
+    return fields.get_text(key, needed=True)
 
 
 def _require_one(fields: FieldReader, key: str, version: str) -> None:
-    """A list of texts that the protocol demands; only 1.0 demands that it has one."""
+    """A list of strings that the protocol requires. Only version 1.0 requires at least one entry."""
     listed = fields.value.get(key)
     if listed is None or (listed == () and version == _NEW):
         _report_missing(fields, key, "at least one text" if version == _NEW else "a list of texts", version)
     else:
-        fields.words(key)
+        fields.get_words(key)
 
 
 def _report_missing(fields: FieldReader, key: str, wanted: str, version: str) -> None:
     at = fields.marks[key][0] if key in fields.marks else fields.at
-    text = f"{fields.subject} has no {quote(key)}, which A2A {version} demands"
+    text = f"{fields.subject} has no {quote(key)}, which A2A {version} requires"
     fields.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}: {wanted}"))

@@ -1,4 +1,4 @@
-"""Where agent cards lie: at the path that the protocol gives them, or in a folder of cards."""
+"""Locates agent cards: at the well-known path of the protocol, or in a folder of cards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _OF_ANY = {b"skills", b"capabilities", b"defaultInputModes", b"defaultOutputMode
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
-    """Where the cards lie that a path means: a site, its `.well-known`, a folder of cards or of folders with one each, a card."""
+    """The location of the cards for a path: a site, its `.well-known`, a folder of cards, a folder of such folders,
+    or a card.
+    """
     if not is_folder(path):
         if path.endswith(".json") and (is_certain or _is_card(path)):
             return _find_around(path)
@@ -35,7 +37,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
 
 
 def _list_areas(top: str) -> Iterator[Area]:
-    """Cards at places of their own, and the folder or those in it that hold cards under other names."""
+    """The well-known places of cards, and the folders that contain cards under other names."""
     folders = (top, *list_folders_in(top))
     named = [path for folder in folders for path in _list_card_paths(folder) if _is_card(path)]
     loose = [folder for folder in folders[:_MOST_LOOKED_AT] if _has_loose_card(folder, named)]
@@ -52,14 +54,14 @@ def _has_loose_card(folder: str, named: Sequence[str]) -> bool:
 
 
 def _list_card_paths(folder: str) -> Iterator[str]:
-    """The paths at which a folder may have a card; the newer one where it has two for one place."""
+    """The paths of the cards that a folder can contain. If a folder has two versions of a card, the newer one."""
     for place in (os.path.join(folder, WELL_KNOWN), folder):
         paths = [path for name in (CARD, OLD_CARD) if is_file(path := os.path.join(place, name))]
         yield from paths[:1]
 
 
 def _find_around(path: str) -> Layout | None:
-    """The folder or the site that a card lies in."""
+    """The folder or the site that contains a card."""
     folder = os.path.dirname(path)
     if os.path.basename(folder) == WELL_KNOWN:
         folder = os.path.dirname(folder)
@@ -75,7 +77,7 @@ def _does_hold(layout: Layout, area: Area, path: str) -> bool:
 
 
 def _is_card(path: str) -> bool:
-    """Whether a JSON file has what cards have and hardly any other file: at its well-known place, any part of that is enough."""
+    """Whether a JSON file has the fields of a card. At the well-known path, any one of them is enough."""
     keys = {*find_in_head(path, _KEY, _HEAD)}
     if any(key.startswith(b"orgkernel:") for key in keys):
         return False

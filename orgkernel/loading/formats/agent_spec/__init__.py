@@ -11,28 +11,28 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
 class AgentSpec:
-    """The format. What reads files is imported when there are any."""
+    """The Open Agent Spec format. Its readers are imported on first use."""
 
     name = "agent-spec"
     title = "Open Agent Spec"
     catalog = ""
 
     def may_hold(self, path: str) -> bool:
-        """Specifications are YAML or JSON files, which our documents could be as well."""
+        """Specifications are YAML or JSON files, and orgkernel documents can be too."""
         return False
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """Where the specifications lie that a path means."""
+        """The locations of the specifications for a path."""
         return find_layout(path, is_certain=is_certain)
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """What one file says."""
+        """Read one file."""
         from orgkernel.loading.formats.agent_spec.components import read_components
 
         return read_components(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """The teams as organizations, and the tools that stand in other files."""
+        """Build the teams as organizations, and resolve tools in other files."""
         from orgkernel.loading.formats.agent_spec.whole import complete
 
         return complete(root, files)

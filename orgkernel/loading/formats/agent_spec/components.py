@@ -1,7 +1,8 @@
-"""The components of one file: agents become roles, tools a catalog. Who manages whom is kept beside the catalog.
+"""Reads the components of one file: agents become roles, tools a catalog. Relations between agents are kept next to
+the catalog.
 
-A component stands where it is used, or under `$referenced_components` of a component around it, and is referred to by
-`{$component_ref: ID}`. One that stands in another file is left to `whole`.
+A component is written where it is used, or under `$referenced_components` of an enclosing component, and is
+referenced by `{$component_ref: ID}`. `whole` resolves components in other files.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from orgkernel.documents.records import (
     ToolCatalog,
     ToolType,
 )
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.roles import build_tool_id_from_name
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
@@ -45,14 +46,14 @@ _LISTS = ("tools", "toolboxes")
 
 
 class _Found(NamedTuple):
-    """A component, and where it stands."""
+    """A component, and its position."""
 
     value: dict[str, Any]
     marks: Marks
 
 
 def read_components(source: SourceText, root: Root) -> ReadFile:
-    """The roles, the tools and the teams of a file; nothing for a file among specifications that is none."""
+    """The roles, the tools and the teams of a file. Empty for a file that is not a specification."""
     parse = parse_json if source.path.endswith(".json") else parse_yaml
     value, marks, start, refused = read_mapping(source, parse)
     if refused:
@@ -66,7 +67,7 @@ def read_components(source: SourceText, root: Root) -> ReadFile:
 
 
 class _Reader:
-    """What is found in a file, by the ids of components."""
+    """Collects the components of a file, keyed by id."""
 
     def __init__(self, source: SourceText, root: Root) -> None:
         self._source, self._root = source, root
@@ -74,11 +75,11 @@ class _Reader:
         self._refusals: list[Refusal] = []
         self._broken: list[BrokenDocument] = []
         self.names: dict[str, str] = {}
-        """Id of an agent or a team to the role that it is, or that leads it."""
+        """Role of each agent or team, keyed by its id. The role of a team is its leader."""
         self._by_id: dict[str, _Found] = {}
 
     def collect(self, top: _Found) -> None:
-        """All components, the outer ones first."""
+        """Collect all components, outer ones first."""
         pending: list[tuple[Any, Marks]] = [top]
         while pending:
             value, marks = pending.pop()
@@ -95,7 +96,7 @@ class _Reader:
             pending += reversed(below)
 
     def read(self, top: _Found) -> ReadFile:
-        """The documents of the file."""
+        """Build the documents of the file."""
         documents: list[SourceDocument] = []
         tools: dict[str, Tool] = {}
         tool_marks: dict[str, tuple[int, Marks]] = {}
@@ -110,9 +111,9 @@ class _Reader:
             if kind in _AGENTS:
                 documents += self._read_agent(each)
                 if isinstance(name, str) and name.strip():
-                    inside.append(id_of(name.strip()))
+                    inside.append(convert_to_id(name.strip()))
             elif kind in _TEAMS:
-                for edge, mark in self._edges(each):
+                for edge, mark in self._list_edges(each):
                     edges.append(edge)
                     edge_marks.append(mark)
             elif (kind.endswith("Tool") or kind.endswith("ToolBox")) and isinstance(name, str):
@@ -126,7 +127,12 @@ class _Reader:
                     ids[each.value["id"]] = tool
                 if each.value.get("requires_confirmation") is True:
                     confirmations.setdefault(tool, start_of(each.marks[1]["requires_confirmation"][1]))
-        raw: dict[str, Any] = {"ids": ids, "edges": edges, "agents": self._agents(), "inside": inside}
+        raw: dict[str, Any] = {
+            "ids": ids,
+            "edges": edges,
+            "agents": self._map_agents_to_roles(),
+            "inside": inside,
+        }
         if top.value.get(TYPE) in _TEAMS or (top.value.get(TYPE) not in (None, *_AGENTS) and inside):
             raw["team"] = [str(top.value.get("name") or "")]
         start = top.marks[0]
@@ -136,30 +142,30 @@ class _Reader:
         )
         if confirmations:
             documents.append(self._ask(start, confirmations))
-        findings = tuple(diagnose(self._source, each) for each in self._refusals[:MAX_REFUSALS])
+        findings = tuple(build_diagnostic(self._source, each) for each in self._refusals[:MAX_REFUSALS])
         return ReadFile(tuple(documents), tuple(self._broken), findings)
 
     def _read_agent(self, component: _Found) -> Iterator[SourceDocument]:
         value = component.value
         fields = FieldReader(value, component.marks, "the agent")
-        name = fields.text("name", needed=True)
+        name = fields.get_text("name", needed=True)
         fields.subject = f"agent {quote(name)}"
         is_local = value[TYPE] == "Agent"
-        prompt = fields.text("system_prompt", needed=is_local)
+        prompt = fields.get_text("system_prompt", needed=is_local)
         if is_local and not isinstance(value.get("llm_config"), dict):
             text = f"{fields.subject} has no `llm_config`"
             fields.refusals.append(
                 Refusal(row.MISSING_FIELD, fields.start("llm_config"), text, "name its model")
             )
-        description = fields.text("description")
-        model = self._resolved(value.get("llm_config"))
+        description = fields.get_text("description")
+        model = self._resolve_component(value.get("llm_config"))
         model_id = model.value.get("model_id") if model is not None else None
         raw: dict[str, Any] = {}
         for key in _LISTS:
-            if listed := list(self._names(fields, key)):
+            if listed := list(self._list_tool_names(fields, key)):
                 raw[key] = [word for word, _ in listed]
                 fields.marks[key] = (fields.marks[key][0], (fields.start(key), [mark for _, mark in listed]))
-        role_id = id_of(name)
+        role_id = convert_to_id(name)
         if len(role_id) > LONGEST:
             fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
         self._refusals += fields.refusals
@@ -187,41 +193,43 @@ class _Reader:
             marks = (start_of(at[1]), {"body": fields.marks["system_prompt"]})
             yield read_as(self._source, self._root, "standing_order", order, marks)
 
-    def _names(self, fields: FieldReader, key: str) -> Iterator[tuple[str, int]]:
-        """The tools in a list: by name where they stand in this file, else by the id that is referred to."""
+    def _list_tool_names(self, fields: FieldReader, key: str) -> Iterator[tuple[str, int]]:
+        """The tools in a list: by name if they are in this file, otherwise by the id of the reference."""
         written = fields.value.get(key)
         if written is not None and not isinstance(written, tuple):
-            fields.words(key)
+            fields.get_words(key)
             return
-        for item, marks in fields.mappings(key):
-            component = self._resolved(item)
+        for item, marks in fields.get_mappings(key):
+            component = self._resolve_component(item)
             if component is not None and isinstance(name := component.value.get("name"), str):
                 yield name.strip(), start_of(marks)
             elif isinstance(item.get(REF), str):
                 yield item[REF], start_of(marks)
 
-    def _resolved(self, value: Any) -> _Found | None:
-        """A component that stands here, or that is referred to here and stands somewhere in the file."""
+    def _resolve_component(self, value: Any) -> _Found | None:
+        """The component for an inline value, or for a reference to another component in the file."""
         if not isinstance(value, dict):
             return None
         if isinstance(value.get(REF), str):
             return self._by_id.get(value[REF])
         return _Found(value, None) if TYPE in value else None
 
-    def _leader(self, value: Any, depth: int = 0) -> str | None:
-        """The role that an agent is, or that leads a team; the reference itself if it leads out of the file."""
-        component = self._resolved(value)
+    def _find_leader(self, value: Any, depth: int = 0) -> str | None:
+        """The role of an agent, or of the leader of a team. If the reference leads out of the file, the reference
+        itself.
+        """
+        component = self._resolve_component(value)
         if component is None:
             ref = value.get(REF) if isinstance(value, dict) else None
             return f"{REF} {ref}" if isinstance(ref, str) else None
         kind, name = component.value[TYPE], component.value.get("name")
         if kind in _AGENTS:
-            return id_of(name.strip()) if isinstance(name, str) else None
+            return convert_to_id(name.strip()) if isinstance(name, str) else None
         inner = {MANAGER: "group_manager", SWARM: "first_agent", SPECIALIZED: "agent"}.get(kind)
-        return self._leader(component.value.get(inner), depth + 1) if inner and depth < 40 else None
+        return self._find_leader(component.value.get(inner), depth + 1) if inner and depth < 40 else None
 
-    def _edges(self, team: _Found) -> Iterator[tuple[list[Any], int]]:
-        """Who commands whom in a team, and who may query whom in a swarm, each with its mark."""
+    def _list_edges(self, team: _Found) -> Iterator[tuple[list[Any], int]]:
+        """Command relations in a team, and query relations in a swarm, each with its mark."""
         value, marks = team.value, team.marks[1]
         subject = f"{value[TYPE]} {quote(value.get('name') or '')}"
         if value[TYPE] == MANAGER:
@@ -232,9 +240,9 @@ class _Reader:
             if not isinstance(workers, tuple) or not workers:
                 self._refuse(team, "workers", row.MISSING_FIELD, f"{subject} has no `workers`")
                 return
-            manager = self._leader(value["group_manager"])
+            manager = self._find_leader(value["group_manager"])
             for worker, at in zip(workers, marks["workers"][1][1], strict=True):
-                yield ["commands", manager, self._leader(worker)], start_of(at)
+                yield ["commands", manager, self._find_leader(worker)], start_of(at)
             return
         pairs = value.get("relationships")
         if not isinstance(pairs, tuple):
@@ -242,20 +250,20 @@ class _Reader:
             return
         for pair, at in zip(pairs, marks["relationships"][1][1], strict=True):
             if isinstance(pair, tuple) and len(pair) == 2:
-                yield ["queries", self._leader(pair[0]), self._leader(pair[1])], start_of(at)
+                yield ["queries", self._find_leader(pair[0]), self._find_leader(pair[1])], start_of(at)
             else:
-                text = f"{subject} has a relationship that is no pair"
+                text = f"{subject} has a relationship that is not a pair"
                 self._refusals.append(
                     Refusal(row.INVALID_VALUE, start_of(at), text, "list the caller and the recipient")
                 )
 
-    def _agents(self) -> dict[str, str]:
-        """Id of each agent or team of the file to its role, for other files that refer to it."""
-        leaders = ((each, self._leader(self._by_id[each].value)) for each in self._by_id)
+    def _map_agents_to_roles(self) -> dict[str, str]:
+        """The role of each agent or team in the file, for references from other files."""
+        leaders = ((each, self._find_leader(self._by_id[each].value)) for each in self._by_id)
         return {each: leader for each, leader in leaders if leader and not leader.startswith(REF)}
 
     def _ask(self, start: int, confirmations: dict[str, int]) -> SourceDocument:
-        """Tools that demand a confirmation: whoever uses one has to ask."""
+        """Build `ask` policies for tools that require a confirmation."""
         policies = {
             _build_policy_id(tool, number): Policy(
                 description=f"The tool {tool} requires a confirmation.",
@@ -275,13 +283,13 @@ class _Reader:
 
 
 def _build_policy_id(tool: str, number: int) -> str:
-    """An id of its own for each tool: no tool may be without its policy because two have one id."""
+    """A unique policy id for each tool, so no tool loses its policy because of a duplicate id."""
     named = f"confirm_{tool}"
     return named if len(named) <= LONGEST else f"confirm_{number}"
 
 
 def _build_tool(value: dict[str, Any], name: str) -> Tool:
-    """A tool. What it does is not declared, so it is taken for the most it could do."""
+    """Build a tool. Its side effects are not declared, so the most severe are assumed."""
     kind = value[TYPE]
     type: ToolType = "deterministic_function"
     if kind.startswith("MCP"):

@@ -1,4 +1,4 @@
-"""Where specifications lie: in the folder that is asked for. Nothing but what they say recognizes them."""
+"""Locates specifications: in the requested folder only. They are recognized only by their content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LOOKED_AT, _HEAD, _WHOLE = 50, 4096, 4 * 1024 * 1024
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
-    """Where the specifications lie that a path means: a folder with some directly in it, or a file."""
+    """The location of the specifications for a path: a folder that directly contains some, or a file."""
     if is_folder(path):
         has_specifications = is_certain or any(
             map(_is_specification, list_files_in(path, _NAMES)[:_MOST_LOOKED_AT])
@@ -30,5 +30,5 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
 
 
 def _is_specification(path: str) -> bool:
-    """Whether a file begins with a component, and names the version of the specification."""
+    """Whether a file begins with a component and names the version of the specification."""
     return bool(find_in_head(path, _COMPONENT, _HEAD)) and bool(find_in_head(path, _VERSION, _WHOLE))

@@ -1,4 +1,4 @@
-"""What no single file says: the organizations, and the components that stand in other files."""
+"""Combines the files of a root: builds the organizations, and resolves components in other files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES: tuple[RoleType, ...] = ("specialist", "executive", "commander")
 
 
 class _Edges(NamedTuple):
-    """Who commands whom, and who may query whom, with the marks of what says so."""
+    """Command and query relations, with the marks of the values that declare them."""
 
     commands: dict[str, dict[str, int]]
     queries: dict[str, dict[str, int]]
@@ -39,7 +39,7 @@ class _Edges(NamedTuple):
 
 
 def complete(root: Root, files: Sequence[FileRead]) -> Completion:
-    """What the files of one root mean together."""
+    """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles: dict[str, SourceDocument] = {}
     for document in documents:
@@ -57,7 +57,7 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     instead: dict[int, SourceDocument] = {}
     edges: dict[int, _Edges] = {}
     for each in catalogs:
-        file_edges = edges[id(each)] = _edges(each, raw[id(each)], agents, roles)
+        file_edges = edges[id(each)] = _read_edges(each, raw[id(each)], agents, roles)
         if file_edges.unresolved:
             more = {**raw[id(each)], "unresolved": file_edges.unresolved}
             instead[id(each)] = replace_document(each, each.record, each.marks, more)
@@ -84,7 +84,7 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
 
 
 def _drop_repeated(documents: Sequence[SourceDocument], instead: dict[int, SourceDocument]) -> None:
-    """A tool that several files describe alike is one tool; the first of them keeps it, and so with its confirmation."""
+    """Merge identical tools of several files. The first file keeps the tool and its confirmation policy."""
     tools: dict[str, Tool] = {}
     policies: dict[str, Policy] = {}
     for each in documents:
@@ -105,13 +105,13 @@ def _drop_repeated(documents: Sequence[SourceDocument], instead: dict[int, Sourc
                 instead[id(each)] = replace_document(each, AccessPolicies(policies=further), now.marks, raw)
 
 
-def _edges(
+def _read_edges(
     catalog: SourceDocument,
     raw: Mapping[str, Any],
     agents: Mapping[str, str],
     roles: Mapping[str, SourceDocument],
 ) -> _Edges:
-    """The edges of a file between roles that there are."""
+    """The edges of a file between existing roles."""
     edges = _Edges(defaultdict(dict), defaultdict(dict), [])
     marks = catalog.marks[1]["edges"][1][1]
     for number, (verb, *ends) in enumerate(raw.get("edges", ())):
@@ -126,7 +126,7 @@ def _edges(
 
 
 def _get_role(end: str | None, agents: Mapping[str, str]) -> str:
-    """The role at an end of an edge, also one that stands in another file; empty if there is none."""
+    """The role at an end of an edge, even if it is in another file. Empty if none exists."""
     name = end or ""
     return agents.get(name.removeprefix(f"{REF} "), "") if name.startswith(f"{REF} ") else name
 
@@ -140,7 +140,7 @@ def _merge(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[st
 
 
 def _measure_height(name: str, commands: Mapping[str, Mapping[str, int]]) -> int:
-    """How many levels of command are below a role, as far as that makes a difference."""
+    """The number of command levels below a role, as far as it matters."""
     below, height = {name}, 0
     while height < len(_TYPES) - 1:
         below = {worker for each in below for worker in commands.get(each, ())}
@@ -153,7 +153,7 @@ def _measure_height(name: str, commands: Mapping[str, Mapping[str, int]]) -> int
 def _list_tools(
     role: SourceDocument, ids: Mapping[str, str], declared: Iterable[str]
 ) -> tuple[dict[str, int], list[str]]:
-    """The tools of an agent with their marks, and the numbers of those that nothing declares."""
+    """The tools of an agent with their marks, and the positions of undeclared ones."""
     known = set(declared)
     tools: dict[str, int] = {}
     undeclared = []
@@ -175,7 +175,7 @@ def _build_organization(
     roles: Mapping[str, SourceDocument],
     commands: Mapping[str, Mapping[str, int]],
 ) -> SourceDocument:
-    """All agents of a folder: called as the only team in it, or as the folder."""
+    """The organization of all agents of a folder, named after its only team or the folder."""
     teams = [each for each in catalogs if raw[id(each)].get("team", [""])[0].strip()]
     team = teams[0] if len(teams) == 1 else None
     called = raw[id(team)]["team"][0].strip() if team else get_organization_name(root)

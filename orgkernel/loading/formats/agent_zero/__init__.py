@@ -12,30 +12,30 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
 class AgentZero:
-    """The format. What reads files is imported when there are any."""
+    """The Agent-Zero format. Its readers are imported on first use."""
 
     name = "agent-zero"
     title = "Agent-Zero"
     catalog = os.path.join(os.path.dirname(__file__), "tools.yaml")
 
     def may_hold(self, path: str) -> bool:
-        """Whether a file may be a prompt of a profile; its other files are YAML and JSON."""
+        """Whether a file can be a prompt of a profile. Its other files are YAML and JSON."""
         return (
             os.path.basename(path).startswith("agent.system.main.") or os.path.basename(path) == "_context.md"
         )
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """Where the files lie that a path means."""
+        """The locations of the profiles for a path."""
         return find_layout(path, is_certain=is_certain)
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """What one file says."""
+        """Read one file."""
         from orgkernel.loading.formats.agent_zero.profiles import read_file
 
         return read_file(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """The organization, and the tools that each profile has."""
+        """Build the organization, and the tools of each profile."""
         from orgkernel.loading.formats.agent_zero.whole import complete
 
         return complete(root, files, own)

@@ -1,6 +1,7 @@
-"""One file of a profile: what it is (`agent.yaml`, `agent.json`, `_context.md`), its prompt, or its tool policy.
+"""Reads one file of a profile: its description (`agent.yaml`, `agent.json`, `_context.md`), its prompt, or its tool
+policy.
 
-A profile is called like its folder, and that is what `call_subordinate` takes.
+The name of a profile is the name of its folder, which is also the argument of `call_subordinate`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ChainOfCommand, RoleProfile, StandingOrder, ToolCatalog
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.agent_zero.layout import CONTEXT, PROMPTS, get_profile_name
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -32,12 +33,12 @@ _CHOICES = {"mode": ("inherit", "custom"), "default": ("allow", "block"), "mcp_d
 
 
 def read_file(source: SourceText, root: Root) -> ReadFile:
-    """What a file of a profile says."""
+    """Read one file of a profile."""
     name = os.path.basename(source.path)
     kind = "standing_order" if name in PROMPTS else "tool_catalog" if name == "config.json" else KIND
     if source.refusal is not None:
         return read_broken(source, kind, [source.refusal])
-    role_id = id_of(get_profile_name(source.path))
+    role_id = convert_to_id(get_profile_name(source.path))
     if len(role_id) > LONGEST:
         text = f"the name of the profile has more than {LONGEST} characters"
         return read_broken(source, kind, [Refusal(row.MALFORMED_ID, _FIRST, text)])
@@ -75,7 +76,7 @@ def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
     if refusals:
         return read_broken(source, KIND, refusals)
     title, description, context = (value.get(key, "").strip() for key in _TEXTS)
-    # `description` says what it is, `context` when to take it: both are by what somebody chooses.
+    # `description` states its purpose, and `context` when to choose it. Both are used to choose a profile.
     described = description if context in description else f"{description} {context}".strip()
     suppressions = tuple(read_suppressions(value, marks, refusals))
     record = _build_role(role_id, title or name, described, suppressions)
@@ -86,7 +87,7 @@ def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
     if SUPPRESSIONS in marks:
         below["suppressions"] = marks[SUPPRESSIONS]
     document = read_as(source, root, KIND, record, (mapping.start, {**marks, **below}))
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def _parse_yaml(text: str) -> Any:
@@ -104,7 +105,7 @@ def _build_role(role_id: str, name: str, description: str, suppressions: Any = (
 
 
 def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
-    """The tool policy of a profile: a document without tools, whose words `whole` reads."""
+    """The tool policy of a profile, as a document without tools. `whole` interprets its words."""
     mapping = read_mapping(source, parse_json)
     refusals = list(mapping.refusals)
     raw: dict[str, Any] = {"profile": role_id}
@@ -129,4 +130,4 @@ def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
         raw |= {"mode": "custom", "default": "block", "mcp_default": "block"}
     marks = (mapping.start, mapping.marks)
     document = read_as(source, root, "tool_catalog", ToolCatalog(), marks, raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))

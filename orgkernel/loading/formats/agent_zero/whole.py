@@ -1,4 +1,4 @@
-"""What no single file of a profile says: the organization, and which tools a profile has."""
+"""Combines the files of all profiles: builds the organization and the tools of each profile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEVER_BLOCKED = "response"
 
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-    """What the files of one root mean together."""
+    """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if isinstance(each.record, RoleProfile)]
     if not roles:
@@ -40,20 +40,20 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     made: list[SourceDocument] = []
     known = dict.fromkeys(built_in)
     for policy in policies.values():
-        if tools := dict(_named(policy, known)):
+        if tools := dict(_list_undeclared_tools(policy, known)):
             known |= dict.fromkeys(tools)
             at = policy.marks[0]
             marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
             made.append(complete_with(policy, "tool_catalog", ToolCatalog(tools=tools), marks))
     instead = {id(role): _equip(role, policies, known, unread) for role in roles}
-    made.append(_organization(root, roles))
+    made.append(_build_organization(root, roles))
     return Completion(instead, tuple(made))
 
 
-def tool_of(word: str) -> tuple[str, str, str] | None:
-    """The id, the server or plugin, and the name of a tool that a policy names; None for what is no tool.
+def split_tool_name(word: str) -> tuple[str, str, str] | None:
+    """The id, the server or plugin, and the name of a tool in a policy. None if the word is not a tool.
 
-    >>> tool_of("local:response"), tool_of("plugin:mail:send"), tool_of("mcp:web:open")
+    >>> split_tool_name("local:response"), split_tool_name("plugin:mail:send"), split_tool_name("mcp:web:open")
     (('response', '', 'response'), ('send', 'mail', 'send'), ('mcp__web__open', 'web', 'open'))
     """
     kind, _, rest = word.partition(":")
@@ -67,11 +67,11 @@ def tool_of(word: str) -> tuple[str, str, str] | None:
     return None
 
 
-def _named(policy: SourceDocument, known: Mapping[str, None]) -> Iterator[tuple[str, Tool]]:
-    """Tools that a policy names and nothing declares yet. What they do, nobody says."""
+def _list_undeclared_tools(policy: SourceDocument, known: Mapping[str, None]) -> Iterator[tuple[str, Tool]]:
+    """Tools that a policy names and that are not declared yet. Their side effects are unknown."""
     words = get_list_words(policy)
     for word in (*words.get("allowed", ()), *words.get("blocked", ())):
-        meant = tool_of(word)
+        meant = split_tool_name(word)
         if meant is not None and meant[0] not in known:
             tool_id, of, name = meant
             if word.startswith("mcp:"):
@@ -89,7 +89,7 @@ def _named(policy: SourceDocument, known: Mapping[str, None]) -> Iterator[tuple[
 def _equip(
     role: SourceDocument, policies: Mapping[str, SourceDocument], known: Mapping[str, None], unread: set[str]
 ) -> SourceDocument:
-    """The role with the tools that its policy leaves it: all of them without one."""
+    """The role with the tools that its policy allows. Without a policy, it has all tools."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
     policy = policies.get(record.role_id)
@@ -99,7 +99,7 @@ def _equip(
     tools = list(known)
     if words.get("mode") == "custom":
         listed = {
-            key: {meant[0] for word in words.get(key, ()) if (meant := tool_of(word))}
+            key: {meant[0] for word in words.get(key, ()) if (meant := split_tool_name(word))}
             for key in ("allowed", "blocked")
         }
         tools = [
@@ -113,13 +113,13 @@ def _equip(
 
 
 def _is_allowed(tool: str, words: Mapping[str, Any]) -> bool:
-    """Whether a policy allows what it does not list."""
+    """Whether a policy allows tools that it does not list."""
     key = "mcp_default" if tool.startswith("mcp__") and "mcp_default" in words else "default"
     return bool(words.get(key, "block") == "allow")
 
 
-def _organization(root: Root, roles: Sequence[SourceDocument]) -> SourceDocument:
-    """All profiles beside one another: nobody says here who commands whom."""
+def _build_organization(root: Root, roles: Sequence[SourceDocument]) -> SourceDocument:
+    """The organization of all profiles, without a chain of command, because no file declares one."""
     ids = (each.record.role_id for each in roles if isinstance(each.record, RoleProfile))
     name = os.path.dirname(os.path.dirname(roles[0].name)) or os.curdir
     hierarchy = dict.fromkeys(ids, HierarchyEntry())

@@ -12,22 +12,22 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
 class ClaudeCode:
-    """The format. What reads files is imported when there are any."""
+    """The Claude Code format. Its readers are imported on first use."""
 
     name = "claude-code"
     title = "Claude Code"
     catalog = os.path.join(os.path.dirname(__file__), "tools.yaml")
 
     def may_hold(self, path: str) -> bool:
-        """Whether a file may be an agent."""
+        """Whether a file can be an agent."""
         return path.endswith(MARKDOWN) and AGENTS in path.split(os.sep)[:-1]
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """Where the files lie that a path means."""
+        """The locations of the files for a path."""
         return find_layout(path, is_certain=is_certain)
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """What one file says."""
+        """Read one file."""
         if os.path.basename(source.path) in SETTINGS:
             from orgkernel.loading.formats.claude_code.permissions import read_permissions
 
@@ -49,7 +49,7 @@ class ClaudeCode:
         return read_agent(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """The organization, its tools, and the roles that have all of them."""
+        """Build the organization, its tools, and the roles that have all of them."""
         from orgkernel.loading.formats.claude_code.whole import complete
 
         return complete(root, files, own)

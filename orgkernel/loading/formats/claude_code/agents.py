@@ -1,7 +1,8 @@
-"""A subagent: a Markdown file whose front matter becomes a role, and whose text becomes the standing orders of the role.
+"""Reads a subagent: a Markdown file whose front matter becomes a role, and whose text becomes the role's standing
+orders.
 
-Words that nothing here declares are left to `whole`, which knows the tools of the tree. The values of the front matter
-are kept beside the record, at the routes at which they are written.
+`whole` resolves the words of the front matter, because it has all declared tools. The original values are kept next
+to the record, at the routes at which they are written.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from orgkernel.documents.records import (
     RoleProfile,
     StandingOrder,
 )
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import add_tools, read_as
 from orgkernel.loading.formats.equipment import select_plain_tools
 from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -43,7 +44,7 @@ _MOST_TURNS = 9_999
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role and the orders of an agent; nothing for a note that lies beside agents."""
+    """The role and the orders of an agent. Empty for another Markdown file in the folder of agents."""
     front = read_front_matter(source, _LISTS)
     if front is None:
         return ReadFile(skipped=True)
@@ -53,6 +54,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
 
 
 def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
+    """Build the role and the standing orders from the front matter and text of a subagent."""
     value, marks, refusals = front.value, front.marks, front.refusals
     for key in ("name", "description"):
         if not isinstance(value.get(key, ""), str):
@@ -71,7 +73,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     if any(each.row.severity is row.MISSING_FIELD.severity for each in refusals):
         return read_broken(source, KIND, refusals)
     name = value["name"].strip()
-    role_id = id_of(name)
+    role_id = convert_to_id(name)
     if len(role_id) > LONGEST:
         text = f"the name has more than {LONGEST} characters"
         return read_broken(
@@ -123,7 +125,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order = StandingOrder(audience="role", target=role_id, body=front.body)
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
-    return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def _read_turns(
@@ -146,7 +148,7 @@ def _read_turns(
 
 
 def _list_own_servers(value: Any) -> list[str]:
-    """The MCP servers that an agent declares for itself; a name alone refers to one that is declared elsewhere."""
+    """The MCP servers that an agent declares for itself. A name alone refers to a server that is declared elsewhere."""
     mappings = (
         [value] if isinstance(value, dict) else [each for each in value or () if isinstance(each, dict)]
     )

@@ -1,4 +1,6 @@
-"""A command: a prompt that the user calls by name. It is no role; what its front matter refers to is kept for the rules."""
+"""Reads a command: a prompt that the user calls by name. It is not a role. The references in its front matter are
+kept for the rules.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ToolCatalog
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import MARKDOWN, Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.front_matter import read_front_matter
@@ -23,7 +25,7 @@ COMMAND, TOOLS, AGENT = "command", "allowed-tools", "agent"
 
 
 def read_command(source: SourceText, root: Root) -> ReadFile:
-    """A document without tools, with the words of the front matter; nothing of a command without any."""
+    """A document without tools, with the words of the front matter. Empty for a command without front matter."""
     if source.refusal is None and split_front_matter(source.text) is None:
         return ReadFile(skipped=True)
     front = read_front_matter(source, (TOOLS,))
@@ -43,4 +45,4 @@ def read_command(source: SourceText, root: Root) -> ReadFile:
         text = f"the field {quote(AGENT)} is {describe(value[AGENT])}, not text"
         refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[AGENT][1]), text))
     document = read_as(source, root, KIND, ToolCatalog(), (front.start, marks), raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))

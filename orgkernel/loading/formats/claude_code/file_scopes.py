@@ -1,7 +1,7 @@
-"""Tools that write files, listed with the paths that they may write: `Edit(src/**)` is a file scope of the agent.
+"""Reads tools that are listed with paths, such as `Edit(src/**)`, as the agent's file scope.
 
-A file scope bounds all that a role writes. So it says what the words say only where all tools that may write files are
-listed with the same paths, and nothing else that the agent has could write a file.
+A file scope limits everything that a role writes. So it is equivalent to these words only if all tools that can write
+files are listed with the same paths, and no other tool of the agent could write a file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PART = re.compile(
 
 
 def find_harmless_tools(catalogs: Iterable[SourceDocument]) -> frozenset[str]:
-    """The tools of catalogs that write no file."""
+    """The tools of catalogs that cannot write files."""
     return frozenset(
         name
         for each in catalogs
@@ -29,12 +29,13 @@ def find_harmless_tools(catalogs: Iterable[SourceDocument]) -> frozenset[str]:
     )
 
 
-def scope_of(
+def compute_file_scope(
     words: Mapping[str, int], denied: Collection[str], equipped: Iterable[str], harmless: Collection[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """The tools that a file scope gives, and its paths, each with the mark of its word; nothing where it cannot say it.
+    """The tools and paths of the equivalent file scope, each with the mark of its word. Empty if none exists.
 
-    `words` are those of the agent's list of tools, with their marks, and `equipped` the tools that it has as a whole.
+    `words` are the words of the agent's list of tools, with their marks. `equipped` are the tools that it has as a
+    whole.
     """
     tools: dict[str, int] = {}
     paths: dict[str, dict[str, int]] = {}

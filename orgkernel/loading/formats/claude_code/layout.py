@@ -1,4 +1,4 @@
-"""Where Claude Code keeps its files: below `.claude` of a project, or in the folder of a plugin."""
+"""Locates the files of Claude Code: below `.claude` of a project, or in the folder of a plugin."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ _OF_OTHERS = ".agent.md"  # of GitHub Copilot
 
 
 def is_command(path: str, top: str) -> bool:
-    """Whether a file below a project or plugin is a command, and no agent."""
+    """Whether a file below a project or plugin is a command rather than an agent."""
     return os.path.relpath(path, top).removeprefix(HIDDEN + os.sep).startswith(COMMANDS + os.sep)
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
-    """Where the files lie that a path means: a project, its `.claude`, a plugin, their `agents`, or a file in one."""
+    """The location of the files for a path: a project, its `.claude`, a plugin, their `agents`, or a file in one of
+    them.
+    """
     if not is_folder(path):
         return _find_around_file(path) if path.endswith(MARKDOWN) else None
     name, above = os.path.basename(path), os.path.dirname(path)
@@ -52,7 +54,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
 
 
 def _find_around_file(path: str) -> Layout | None:
-    """The project or plugin whose `agents` a file lies in."""
+    """The project or plugin whose `agents` folder contains a file."""
     folder = os.path.dirname(path)
     while os.path.basename(folder) not in ("", AGENTS):
         folder = os.path.dirname(folder)

@@ -1,4 +1,6 @@
-"""A marketplace lists plugins. Each that lies in its folder is an organization: plugins are installed one by one."""
+"""Reads a marketplace, which lists plugins. Each plugin in its folder is an organization, because plugins are
+installed one by one.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ MARKETPLACE = os.path.join(".claude-plugin", "marketplace.json")
 
 
 class ListedPlugin(NamedTuple):
-    """A plugin with agents, and what the marketplace calls it."""
+    """A plugin with agents, and its name in the marketplace."""
 
     path: str
     name: str
 
 
 def list_plugins(path: str) -> list[ListedPlugin]:
-    """The plugins with agents in the folder of a marketplace; none of any other folder."""
+    """The plugins with agents in the folder of a marketplace. Empty for any other folder."""
     file = os.path.join(path, MARKETPLACE)
     if not is_folder(path) or not is_file(file):
         return []
@@ -38,7 +40,7 @@ def _list_listed(top: str, value: dict[str, object]) -> Iterator[ListedPlugin]:
             (plugin.get("source"), plugin.get("name")) if isinstance(plugin, dict) else (None, None)
         )
         if not isinstance(source, str) or not isinstance(name, str) or "\0" in source:
-            continue  # it lies elsewhere
+            continue  # the plugin is outside the folder
         below = root if isinstance(root, str) and not source.startswith("./") and "\0" not in root else ""
         path = os.path.normpath(os.path.join(top, below, source))
         if does_stay_below(path, top) and has_markdown(os.path.join(path, AGENTS)):

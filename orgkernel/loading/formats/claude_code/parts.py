@@ -1,9 +1,9 @@
-"""Rules about a part of a tool that can be said exactly: the files of some paths, as `Read(./.env)` and `Edit(docs/**)` name them,
-and the commands that begin with some words, as `Bash(git push:*)` names them.
+"""Rules about part of a tool that orgkernel can express exactly: files of some paths, such as `Read(./.env)` and
+`Edit(docs/**)`, and commands that begin with some words, such as `Bash(git push:*)`.
 
-A rule is relative to the folder in which Claude Code runs, which may be any folder of the project, or, with a `/` in
-front, to the folder of the settings, which may mean the project or its `.claude`. Where more than one place may be
-meant, all of them are.
+A rule is relative to the folder in which Claude Code runs, which can be any folder of the project. With a leading
+`/`, it is relative to the folder of the settings, which can be the project or its `.claude`. If several places are
+possible, the rule covers all of them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 EDITING: Final = ("Edit", "MultiEdit", "Write", "NotebookEdit")
-"""The tools that one rule about editing is about."""
+"""The tools that a rule about editing applies to."""
 READING: Final = ("Read", "NotebookRead", "Grep", "Glob", "LS")
-"""The tools that a rule about `Read` is about, besides those that edit: who may not read a file does not write it."""
+"""The tools that a rule about `Read` applies to, in addition to the editing tools: an agent that must not read a file
+must not write it."""
 _TOOLS: Final = {"Read": (*READING, *EDITING), **dict.fromkeys(EDITING, EDITING)}
 FILE_TOOLS: Final = frozenset(_TOOLS)
 """The tools whose rules name files."""
@@ -26,30 +27,30 @@ _PATTERN: Final = lazy_pattern(r"(\./|/)?((?:[A-Za-z0-9_.@+=,*?-]+/)*[A-Za-z0-9_
 _ANYWHERE: Final = "**"
 _SETTINGS: Final = ".claude"
 COMMAND_TOOL: Final = "Bash"
-"""The tool whose rules name commands. Those of PowerShell are read by other rules."""
-# Words that a shell takes as they are, and what may come after them. A star elsewhere stands for a part of a word.
+"""The tool whose rules name commands. Rules of PowerShell have another syntax."""
+# Words that a shell does not change, and the wildcards after them. A star elsewhere stands for part of a word.
 _BEGINNING: Final = lazy_pattern(r"([A-Za-z0-9_./:@%+,=~-]+(?: [A-Za-z0-9_./:@%+,=~-]+)*?)(?::\*| \*)?\Z")
 _MOST_CHARACTERS: Final = 200
 
 
 class ToolPart(NamedTuple):
-    """A part of tools of Claude Code: that of some paths, or of some commands."""
+    """A part of tools of Claude Code: some paths, or some commands."""
 
     tools: tuple[str, ...]
     paths: tuple[str, ...] = ()
     """Globs, relative to the project."""
     commands: tuple[str, ...] = ()
-    """Beginnings."""
+    """Command prefixes."""
 
 
 def parse_tool_part(word: str) -> ToolPart | None:
-    """The part that a rule is about; None where it is about a whole tool, or about a part that cannot be said exactly.
+    """The part that a rule applies to. None for a whole tool, or for a part that cannot be expressed exactly.
 
-    >>> part_of("Edit(/docs/*.md)").paths, part_of("Read(./.env)").paths, part_of("Read(secrets/)").paths
+    >>> parse_tool_part("Edit(/docs/*.md)").paths, parse_tool_part("Read(./.env)").paths, parse_tool_part("Read(secrets/)").paths
     (('docs/*.md', '.claude/docs/*.md'), ('**/.env',), ('**/secrets',))
-    >>> part_of("Bash(git push:*)").commands, part_of("Bash(npm test)").commands
+    >>> parse_tool_part("Bash(git push:*)").commands, parse_tool_part("Bash(npm test)").commands
     (('git push',), ('npm test',))
-    >>> part_of("Read"), part_of("Read(~/.ssh/**)"), part_of("Read(//etc/**)"), part_of("Bash(ls*)")
+    >>> parse_tool_part("Read"), parse_tool_part("Read(~/.ssh/**)"), parse_tool_part("Read(//etc/**)"), parse_tool_part("Bash(ls*)")
     (None, None, None, None)
     """
     match = _RULE.match(word)
@@ -64,7 +65,7 @@ def parse_tool_part(word: str) -> ToolPart | None:
 
 
 def _parse_paths(pattern: str) -> tuple[str, ...]:
-    """The globs of the files that a pattern is about; none where not all of it is understood."""
+    """The globs for the files of a pattern. Empty if not all of it is understood."""
     match = _PATTERN.match(pattern)
     if match is None:
         return ()
@@ -78,5 +79,5 @@ def _parse_paths(pattern: str) -> tuple[str, ...]:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is one of a folder or file, or a glob of such that means the same to everybody."""
+    """Whether a name is the name of a file or folder, or a simple glob that every program interprets the same way."""
     return bool(name.strip(".")) and (name == _ANYWHERE or _ANYWHERE not in name)

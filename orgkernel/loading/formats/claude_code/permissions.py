@@ -1,8 +1,9 @@
-"""The permission rules of `settings.json`: `deny` and `ask` become policies about tools, for every agent.
+"""Reads the permission rules of `settings.json`: `deny` and `ask` become policies about tools, for every agent.
 
-`allow` gives nobody a tool: it only says that the user is not asked. A rule about some files (`Read(./.env)`) is about the
-paths of these files, and one about some commands (`Bash(rm:*)`) about the beginnings of these commands. A rule about another part
-of a tool (`WebFetch(domain:x.example)`) is about all of it here, because what access cannot compare stays closed.
+`allow` does not grant tools. It only means that the user is not asked. A rule about some files (`Read(./.env)`)
+becomes a policy with their paths, and a rule about some commands (`Bash(rm:*)`) a policy with their prefixes. A rule
+about another part of a tool (`WebFetch(domain:x.example)`) becomes a policy about the whole tool, because access
+decisions cannot compare such parts and must not allow more than the rule.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import AccessPolicies, Permissions, Policy
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, replace_document
 from orgkernel.loading.formats.claude_code.parts import parse_tool_part
@@ -36,7 +37,7 @@ _STARTERS = ("Agent", "Task")
 
 
 def read_permissions(source: SourceText, root: Root) -> ReadFile:
-    """The rules of one settings file; nothing of a file without any."""
+    """The rules of one settings file. Empty for a file without rules."""
     mapping = read_mapping(source, parse_json)
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals))
@@ -54,7 +55,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
     for effect in EFFECTS:
         raw[effect] = []
         for word, mark in _read_rules(effect, rules, marks, refusals):
-            tools = tuple(tools_of(word))
+            tools = tuple(iterate_rule_tools(word))
             raw[effect].append(word)
             if not tools:
                 text = f"the rule {quote(word)} under `{effect}` does not name a tool"
@@ -75,11 +76,11 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
         return ReadFile(skipped=True)
     full = (mapping.start, {"policies": (start_of(marks), (start_of(marks), below)), **marks[1]})
     document = read_as(source, root, KIND, AccessPolicies(policies=policies), full, raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def restrict_to_known_tools(document: SourceDocument, known: Collection[str]) -> SourceDocument:
-    """The policies of a settings file, about the tools that there are. A rule about no tool is left out."""
+    """The policies of a settings file, limited to known tools. Rules without a known tool are omitted."""
     record = document.record
     assert isinstance(record, AccessPolicies)
     policies = {}
@@ -115,12 +116,12 @@ def _read_rules(
             refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a rule"))
 
 
-def tools_of(word: str) -> Iterator[str]:
-    """The tools, and beginnings with a star, that a rule is about.
+def iterate_rule_tools(word: str) -> Iterator[str]:
+    """The tools that a rule applies to, and prefixes that end with a star.
 
-    >>> list(tools_of("Bash(rm:*)")), list(tools_of("Task")), list(tools_of("*"))
+    >>> list(iterate_rule_tools("Bash(rm:*)")), list(iterate_rule_tools("Task")), list(iterate_rule_tools("*"))
     (['Bash'], ['Agent', 'Task'], ['*'])
-    >>> list(tools_of("mcp__web")), list(tools_of("mcp__web__*")), list(tools_of("mcp__web__open"))
+    >>> list(iterate_rule_tools("mcp__web")), list(iterate_rule_tools("mcp__web__*")), list(iterate_rule_tools("mcp__web__open"))
     (['mcp__web', 'mcp__web__*'], ['mcp__web', 'mcp__web__*'], ['mcp__web', 'mcp__web__open'])
     """
     name = word.partition("(")[0].strip()

@@ -1,4 +1,4 @@
-"""A SKILL.md as Claude Code writes it: the Agent Skills standard, with more fields and fewer demands."""
+"""Reads a SKILL.md of Claude Code: the Agent Skills standard, with more fields and fewer required ones."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from orgkernel.loading.formats.building import add_text
 from orgkernel.loading.markdown import parse_markdown
 from orgkernel.loading.sources import ReadFile, get_skill_name
 
-# Fields that Claude Code reads and the standard does not know. None of them says who has the skill.
+# Fields that Claude Code reads and that are not part of the standard. None of them restricts who has the skill.
 _MORE = (
     "agent", "argument-hint", "context", "disable-model-invocation", "effort", "hooks", "model", "user-invocable",
     "version", "when_to_use",
 )  # fmt: skip
 _TOOLS = "allowed-tools"
-# Who may use it: these words are kept beside the record.
+# These words restrict who may use the skill. They are kept next to the record.
 _OPEN_TO = ("disable-model-invocation", "user-invocable")
 
 
 def read_skill(source: SourceText, root: Root) -> ReadFile:
-    """The skill."""
+    """Read the skill."""
     if source.refusal is not None:
         return read_broken(source, "cognitive_skill", [source.refusal])
     parsed = parse_markdown(source)

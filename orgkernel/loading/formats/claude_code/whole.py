@@ -1,4 +1,6 @@
-"""What no single file says: the organization, the tools that agents name of servers, and what "every tool" is here."""
+"""Combines the files of a root: builds the organization, adds server tools that agents name, and expands "every
+tool".
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from orgkernel.documents.records import HierarchyEntry, RoleProfile
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.claude_code.commands import COMMAND
-from orgkernel.loading.formats.claude_code.file_scopes import find_harmless_tools, scope_of
+from orgkernel.loading.formats.claude_code.file_scopes import compute_file_scope, find_harmless_tools
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
 from orgkernel.loading.formats.claude_code.permissions import restrict_to_known_tools
 from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
@@ -36,7 +38,7 @@ _SAME = {"Task": "Agent", "Agent": "Task"}
 
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-    """What the files of one root mean together."""
+    """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]
     catalogs = [
@@ -52,7 +54,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     named = {
         tool: servers[str(get_server_tool_id_of(tool))]
         for words in raw.values()
-        for tool in filter_server_tools(_listed(words), servers)
+        for tool in filter_server_tools(_list_tool_names(words), servers)
     }
     for catalog in dict.fromkeys(named.values()):
         words = sorted(word for word, declaring in named.items() if declaring is catalog)
@@ -63,36 +65,36 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     for role in roles:
         known = everything
         if own_servers := raw[id(role)].get(FIELD):
-            catalog = build_own_servers(role, FIELD, own_servers, _listed(raw[id(role)]))
+            catalog = build_own_servers(role, FIELD, own_servers, _list_tool_names(raw[id(role)]))
             made.append(catalog)
             known = everything | dict.fromkeys(list_declared_tools(catalog))
         if _does_depend_on_others(raw[id(role)], known):
-            instead[id(role)] = _equipped(role, raw[id(role)], known, harmless)
+            instead[id(role)] = _equip(role, raw[id(role)], known, harmless)
     everything |= dict.fromkeys(tool for catalog in made for tool in list_declared_tools(catalog))
     for each in documents:
         if each.kind == "access_policies":
             instead[id(each)] = restrict_to_known_tools(each, everything)
-    made.append(_organization(root, files, roles, catalogs))
+    made.append(_build_organization(root, files, roles, catalogs))
     return Completion(instead, tuple(made))
 
 
-def _listed(raw: Mapping[str, Any]) -> Iterator[str]:
-    """The tools that an agent has or lacks, as its file names them."""
+def _list_tool_names(raw: Mapping[str, Any]) -> Iterator[str]:
+    """The tools that an agent has or lacks, by the names in its file."""
     yield from (*raw.get("tools", ()), *raw.get("disallowedTools", ()))
 
 
 def _does_depend_on_others(raw: Mapping[str, Any], everything: dict[str, None]) -> bool:
-    """Whether the tools of a role are others than the words that its file lists."""
+    """Whether the tools of a role differ from the words that its file lists."""
     words = raw.get("tools")
     if words is None or "disallowedTools" in raw:
         return True
     return any(word not in everything or word.startswith(MCP) or word in _SAME for word in words)
 
 
-def _equipped(
+def _equip(
     role: SourceDocument, raw: Mapping[str, Any], everything: dict[str, None], harmless: Collection[str]
 ) -> SourceDocument:
-    """The role with the tools that there are. A word that nothing declares gives nothing; the rules report it."""
+    """The role with its existing tools. An undeclared word adds no tool. Rules report it."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
     tools: dict[str, int] = {}
@@ -105,12 +107,12 @@ def _equipped(
         for word, mark in words.items():
             for tool in _expand_word(word, everything):
                 tools.setdefault(tool, mark)
-    # A part of a tool cannot be taken away here, so that all of it is.
+    # orgkernel cannot deny part of a tool, so it denies all of it.
     denied = [word.partition("(")[0].strip() for word in raw.get("disallowedTools", ())]
     for word in denied:
         for tool in _expand_word(word, everything):
             tools.pop(tool, None)
-    scoped, paths = scope_of(words, denied, tools, harmless)
+    scoped, paths = compute_file_scope(words, denied, tools, harmless)
     names, places = select_plain_tools({**tools, **scoped}, [*tools.values(), *scoped.values()])
     changed = replace(
         record, capabilities=replace(record.capabilities, tools_primary=names), file_scope=tuple(paths)
@@ -123,7 +125,7 @@ def _equipped(
 
 
 def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:
-    """The tools that a word stands for: itself, its other name, or all known ones of a server."""
+    """The tools that a word stands for: the tool itself, its alias, or all known tools of a server."""
     if word in everything:
         yield word
     if word in _SAME and _SAME[word] in everything:
@@ -134,10 +136,10 @@ def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:
         yield from (each for each in everything if each.startswith(f"{server}__"))
 
 
-def _organization(
+def _build_organization(
     root: Root, files: Sequence[FileRead], roles: Sequence[SourceDocument], catalogs: Sequence[SourceDocument]
 ) -> SourceDocument:
-    """All roles beside one another: nobody says here who commands whom."""
+    """The organization of all roles, without a chain of command, because no file declares one."""
     plugin = next((each for each in catalogs if each.unknown), None)
     called = plugin.unknown[0][1] if plugin is not None else get_organization_name(root)
     hierarchy = dict.fromkeys((each.record.role_id for each in roles), HierarchyEntry())  # type: ignore[attr-defined]

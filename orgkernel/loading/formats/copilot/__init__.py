@@ -12,22 +12,22 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
 class Copilot:
-    """The format. What reads files is imported when there are any."""
+    """The Copilot format. Its readers are imported on first use."""
 
     name = "copilot"
     title = "GitHub Copilot"
     catalog = os.path.join(os.path.dirname(__file__), "tools.yaml")
 
     def may_hold(self, path: str) -> bool:
-        """Whether a file may be an agent."""
+        """Whether a file can be an agent."""
         return may_hold(path)
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """Where the files lie that a path means."""
+        """The locations of the files for a path."""
         return find_layout(path, is_certain=is_certain)
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """What one file says."""
+        """Read one file."""
         if source.path.endswith(".json"):
             from orgkernel.loading.formats.servers import FIELD, OF_VSCODE, read_servers
 
@@ -41,7 +41,7 @@ class Copilot:
         return read_agent(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """The organization, its tools, and who may start whom."""
+        """Build the organization, its tools, and the list of agents that each agent may start."""
         from orgkernel.loading.formats.copilot.whole import complete
 
         return complete(root, files, own)

@@ -1,7 +1,8 @@
-"""A custom agent: a Markdown file whose front matter becomes a role, and whose text becomes the standing orders of the role.
+"""Reads a custom agent: a Markdown file whose front matter becomes a role, and whose text becomes the role's standing
+orders.
 
-What other files decide (which tools there are, which agents it may start) is left to `whole`. The lists of the front
-matter are kept beside the record, as they are written.
+`whole` adds the facts that depend on other files: which tools exist, and which agents the agent may start. The
+original lists of the front matter are kept next to the record.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ChainOfCommand, Requirements, RoleProfile, StandingOrder
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.copilot.layout import AGENT, MODE, get_agent_stem
 from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.markdown import split_front_matter
@@ -36,7 +37,7 @@ _FIELDS = (
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role and the orders of an agent; nothing for a note that lies beside agents."""
+    """The role and the orders of an agent. Empty for another Markdown file in the folder of agents."""
     front = _read_front_matter(source)
     if front is None:
         return ReadFile(skipped=True)
@@ -46,7 +47,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
 
 
 def _read_front_matter(source: SourceText) -> Front | None:
-    """The front matter. A file that is called like an agent needs none."""
+    """The front matter. It is optional in a file with an agent's suffix."""
     is_agent = source.path.endswith((AGENT, MODE))
     if source.refusal is None and is_agent and split_front_matter(source.text) is None:
         return Front({}, {}, _FIRST, [], source.text, _FIRST)
@@ -63,7 +64,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         return read_broken(source, KIND, refusals)
     name = value.get("name", "").strip() or get_agent_stem(source.path)
     named = marks["name"] if value.get("name", "").strip() else (front.start, front.start)
-    role_id = id_of(name)
+    role_id = convert_to_id(name)
     if not role_id or len(role_id) > LONGEST:
         text = f"the name has more than {LONGEST} characters" if role_id else "the agent has no name"
         return read_broken(source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(named[1]), text)])
@@ -100,11 +101,11 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order = StandingOrder(audience="role", target=role_id, body=front.body)
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
-    return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 
 def _read_handoffs(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:
-    """The agents to whom work is handed; empty for what cannot be read, so that places stay those of the list."""
+    """The agents to which work is handed. An unreadable entry becomes an empty string, so positions match the list."""
     if not isinstance(value, tuple):
         text = f"`{HANDOFFS}` is {describe(value)}, not a list"
         refusals.append(
@@ -132,7 +133,7 @@ def _read_servers(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator
 def _is_not_started(
     value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]
 ) -> bool:
-    """Whether no other agent starts it by its own choice. The older field says the opposite."""
+    """Whether other agents never start it on their own. The older field has the opposite meaning."""
     for key, meaning in ((NOT_STARTED, "true"), ("infer", "false")):
         if key in value:
             written = value[key]

@@ -1,4 +1,4 @@
-"""What no single file says: the organization, the tools that there are, who may start whom and who hands work to whom."""
+"""Combines the files of a root: the organization, its tools, the agents that each agent may start, and handoffs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orgkernel.documents.records import Channel, HandoffRights, HierarchyEntry, 
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
-from orgkernel.loading.formats.copilot.words import EVERY, STARTER, holds, tool_of
+from orgkernel.loading.formats.copilot.words import EVERY, STARTER, convert_tool_id, holds
 from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.servers import (
@@ -28,7 +28,7 @@ _FIRST = pack_mark(1, 1)
 
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-    """What the files of one root mean together."""
+    """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]
     if not roles:
@@ -42,7 +42,9 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     everything = dict.fromkeys(declaring)
     for catalog in dict.fromkeys(declaring.values()):
         servers = {tool for tool in list_declared_tools(catalog) if declaring[tool] is catalog}
-        if words := sorted({word for role in roles for word in filter_server_tools(_listed(role), servers)}):
+        if words := sorted(
+            {word for role in roles for word in filter_server_tools(_list_tools(role), servers)}
+        ):
             made.append(build_named_tools(catalog, words))
             everything |= dict.fromkeys(words)
     agents = _Agents(roles)
@@ -50,21 +52,21 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     for role in roles:
         known = everything
         if own_servers := get_list_words(role).get(SERVERS):
-            catalog = build_own_servers(role, SERVERS, own_servers, _listed(role))
+            catalog = build_own_servers(role, SERVERS, own_servers, _list_tools(role))
             made.append(catalog)
             known = everything | dict.fromkeys(list_declared_tools(catalog))
         instead[id(role)] = _complete_role(role, known, agents)
-    made.append(_organization(root, roles, agents))
+    made.append(_build_organization(root, roles, agents))
     return Completion(instead, tuple(made))
 
 
 class _Agents:
-    """The agents of a root, by what others call them."""
+    """The agents of a root, keyed by the name that other agents use."""
 
     def __init__(self, roles: Sequence[SourceDocument]) -> None:
         self._ids: dict[str, str] = {}
         self.started: list[str] = []
-        """Those that others may start by their own choice."""
+        """The agents that others may start on their own."""
         for role in roles:
             profile = _get_profile(role)
             self._ids.setdefault(profile.role_name, profile.role_id)
@@ -82,20 +84,20 @@ def _get_profile(document: SourceDocument) -> RoleProfile:
     return record
 
 
-def _listed(role: SourceDocument) -> Iterator[str]:
-    """The tools that an agent lists, by their ids."""
-    return map(tool_of, get_list_words(role).get(TOOLS, ()))
+def _list_tools(role: SourceDocument) -> Iterator[str]:
+    """The ids of the tools that an agent lists."""
+    return map(convert_tool_id, get_list_words(role).get(TOOLS, ()))
 
 
 def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents) -> SourceDocument:
-    """The role with the tools that there are, and the agents that it may start."""
+    """The role with its existing tools, and the agents that it may start."""
     record, marks, words = _get_profile(role), role.marks, get_list_words(role)
     tools: dict[str, int] = {}
     if TOOLS not in words or EVERY in words[TOOLS]:
         tools = dict.fromkeys(known, marks[1][TOOLS][0] if TOOLS in words else marks[0])
     else:
         for word, mark in zip(words[TOOLS], marks[1][TOOLS][1][1], strict=True):
-            tool = tool_of(word)
+            tool = convert_tool_id(word)
             if tool in known:
                 tools.setdefault(tool, mark)
                 for each in known:
@@ -105,7 +107,7 @@ def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents
     marks = add_tools(marks, places)
     starts: dict[str, int] = {}
     if any(each == STARTER or holds(STARTER, each) for each in tools):
-        # Without a tool that starts agents, the list is without effect, and a rule says so.
+        # If no tool starts agents, the list has no effect, and a rule reports it.
         for name, mark in zip(
             words.get(STARTS, ()), marks[1][STARTS][1][1] if STARTS in words else (), strict=True
         ):
@@ -127,8 +129,10 @@ def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents
     return replace_document(role, changed, marks)
 
 
-def _organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) -> SourceDocument:
-    """All roles beside one another: nobody says here who commands whom. Handoffs are a channel."""
+def _build_organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) -> SourceDocument:
+    """The organization of all roles, without a chain of command, because no file declares one. Handoffs become a
+    channel.
+    """
     pairs = dict.fromkeys(
         (_get_profile(role).role_id, target)
         for role in roles
@@ -137,7 +141,7 @@ def _organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) 
     )
     channels = {}
     if pairs:
-        about = "An agent offers its user to go on with another agent."
+        about = "An agent suggests that its user continue with another agent."
         channels[HANDOFFS] = Channel(description=about, allowed_pairs=tuple(pairs))
     hierarchy = dict.fromkeys((_get_profile(each).role_id for each in roles), HierarchyEntry())
     name = os.path.dirname(roles[0].name) or os.curdir

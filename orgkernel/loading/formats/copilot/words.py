@@ -1,14 +1,14 @@
-"""The names that Copilot and VS Code have for tools, as ids."""
+"""Maps the tool names of Copilot and VS Code to ids."""
 
 from __future__ import annotations
 
 from orgkernel.loading.formats.names import MCP, build_server_tool_id
 
 SETS = ("agent", "browser", "edit", "execute", "read", "search", "todo", "vscode", "web")
-"""Names of sets of tools; `SET/TOOL` is one of them, with the id `SET.TOOL`."""
+"""Names of tool sets. The id of `SET/TOOL` is `SET.TOOL`."""
 EVERY = "*"
 STARTER = "agent"
-"""Who has it may start other agents."""
+"""The tool that allows an agent to start other agents."""
 _ALIASES = {
     "shell": "execute", "bash": "execute", "powershell": "execute", "notebookread": "read", "multiedit": "edit",
     "write": "edit", "notebookedit": "edit", "grep": "search", "glob": "search", "custom-agent": "agent",
@@ -30,10 +30,10 @@ _OLDER = {
 }  # fmt: skip
 
 
-def tool_of(word: str) -> str:
-    """The id for the name of a tool: a set, one of its tools, or a tool of an MCP server. `SERVER/*` is the server.
+def convert_tool_id(word: str) -> str:
+    """The id for a tool name: a set, a tool of a set, or a tool of an MCP server. `SERVER/*` is the server.
 
-    >>> tool_of("Bash"), tool_of("search/codebase"), tool_of("codebase"), tool_of("github/list_issues"), tool_of("github/*")
+    >>> convert_tool_id("Bash"), convert_tool_id("search/codebase"), convert_tool_id("codebase"), convert_tool_id("github/list_issues"), convert_tool_id("github/*")
     ('execute', 'search.codebase', 'search.codebase', 'mcp__github__list_issues', 'mcp__github')
     """
     if word in _OLDER:
@@ -51,9 +51,9 @@ def tool_of(word: str) -> str:
 
 
 def get_tool_name(tool: str) -> str:
-    """The name for the id of a tool of Copilot.
+    """The tool name of Copilot for an id.
 
-    >>> name_of_tool("search.codebase"), name_of_tool("mcp__github__list_issues"), name_of_tool("mcp__github")
+    >>> get_tool_name("search.codebase"), get_tool_name("mcp__github__list_issues"), get_tool_name("mcp__github")
     ('search/codebase', 'github/list_issues', 'github/*')
     """
     if not tool.startswith(MCP):
@@ -63,7 +63,7 @@ def get_tool_name(tool: str) -> str:
 
 
 def holds(tool: str, other: str) -> bool:
-    """Whether a set or a server holds another tool.
+    """Whether a set or a server contains another tool.
 
     >>> holds("search", "search.codebase"), holds("mcp__github", "mcp__github__list"), holds("read", "read")
     (True, True, False)

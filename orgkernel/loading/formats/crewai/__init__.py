@@ -12,22 +12,22 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
 class CrewAI:
-    """The format. What reads files is imported when there are any."""
+    """The CrewAI format. Its readers are imported on first use."""
 
     name = "crewai"
     title = "CrewAI"
     catalog = os.path.join(os.path.dirname(__file__), "tools.yaml")
 
     def may_hold(self, path: str) -> bool:
-        """Whether a file may be a part of a crew that our documents could not be."""
+        """Whether a file can be part of a crew and cannot be an orgkernel document."""
         return may_hold(path)
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """Where the files lie that a path means."""
+        """The locations of the files for a path."""
         return find_layout(path, is_certain=is_certain)
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """What one file says."""
+        """Read one file."""
         if source.path.endswith(".py") and os.path.basename(os.path.dirname(source.path)) != TOOLS:
             from orgkernel.loading.formats.crewai.python import read_python
 
@@ -37,7 +37,7 @@ class CrewAI:
         return read_file(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """The crews as organizations, and what their agents are to one another."""
+        """Build the crews as organizations, and the relations between their agents."""
         from orgkernel.loading.formats.crewai.whole import complete
 
         return complete(root, files, own)

@@ -1,7 +1,7 @@
-"""Where CrewAI keeps crews.
+"""Locates the crews of CrewAI.
 
-In YAML, a crew is a folder with `config/agents.yaml`: the project itself, its package (`src/PACKAGE`), or one of the crews
-of a flow (`src/PACKAGE/crews/CREW`). In JSONC, it is the folder of `crew.jsonc`.
+A crew in YAML is a folder with `config/agents.yaml`: the project itself, its package (`src/PACKAGE`), or one of the
+crews of a flow (`src/PACKAGE/crews/CREW`). A crew in JSONC is the folder of `crew.jsonc`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ YAML_FILES = ("agents.yaml", "agents.yml", "tasks.yaml", "tasks.yml")
 _JSON_AGENTS, _TOOL_FILES = r"[^/]+\.jsonc?", r"[A-Za-z_][A-Za-z0-9_]*\.py"
 _PYTHON = lazy_pattern(r".*crew.*\.py")
 _CREW_PYTHON = "crew.py"
-# An agent of CrewAI has all three. Other files of this name say something else of each agent, or have them elsewhere.
+# A CrewAI agent has all three fields. Other files with this name have other fields for each agent, or have these
+# fields elsewhere.
 _AGENT_FIELD = lazy_pattern(
     rb"""(?:^[ \t]+|[{,][ \t]*)["']?(role|goal|backstory)["']?[ \t]*:""", re.MULTILINE
 )
@@ -37,15 +38,15 @@ _CREW_FIELD = lazy_pattern(rb'"(agents|tasks)"[ \t\r\n]*:')
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
-    """Where the files lie that a path means: a project, a crew in it, its `config`, or one of its files."""
+    """The location of the files for a path: a project, a crew in it, its `config`, or one of its files."""
     if not is_folder(path):
-        return _around_file(path)
+        return _find_layout_around(path)
     if os.path.basename(path) == CONFIG and _does_hold_agents(path):
         path = os.path.dirname(path)
     crews = list(_find_crew_folders(path))
     if not is_certain and not any(True for crew in crews for _ in _list_areas(path, crew, by_name=False)):
         return None
-    # Beside one crew, a file of this name that cannot be read is another one, and reading it says what is wrong.
+    # Next to a crew, an unreadable file with this name is another crew, and reading it reports the problem.
     areas = [area for crew in crews for area in _list_areas(path, crew, by_name=True)]
     if areas:
         return Layout(path, tuple(areas))
@@ -55,14 +56,14 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
 
 
 def may_hold(path: str) -> bool:
-    """Whether a file may be a part of a crew that our documents could not be."""
+    """Whether a file can be part of a crew and cannot be an orgkernel document."""
     folder, name = os.path.split(path)
     if name.endswith(".jsonc"):
         return name in CREW_FILES or os.path.basename(folder) == AGENTS
     return name.endswith(".py") and ("crew" in name or os.path.basename(folder) == TOOLS)
 
 
-def _around_file(path: str) -> Layout | None:
+def _find_layout_around(path: str) -> Layout | None:
     folder, name = os.path.split(path)
     if name in YAML_FILES and _does_hold_agents(folder):
         top = os.path.dirname(folder) if os.path.basename(folder) == CONFIG else folder
@@ -76,7 +77,7 @@ def _around_file(path: str) -> Layout | None:
 
 
 def _find_crew_folders(top: str) -> Iterator[str]:
-    """The folders of crews that a project may have."""
+    """The folders in which a project can have crews."""
     yield top
     packages = list_folders_in(os.path.join(top, "src"))
     for package in packages:
@@ -86,7 +87,7 @@ def _find_crew_folders(top: str) -> Iterator[str]:
 
 
 def _list_areas(top: str, crew: str, *, by_name: bool) -> Iterator[Area]:
-    """The files of the crew in a folder, which is told by what they hold or already `by_name`."""
+    """The files of the crew in a folder. A crew is recognized by its content, or `by_name`."""
     if _find_crew_file(crew) or (by_name and CREW_FILES[0] in list_names_in(crew)):
         yield from _list_json_areas(top, crew)
     elif _does_hold_agents(os.path.join(crew, CONFIG), by_name=by_name):
@@ -104,7 +105,7 @@ def _list_json_areas(top: str, crew: str) -> Iterator[Area]:
 
 
 def _list_yaml_areas(top: str, folder: str, crew: str) -> Iterator[Area]:
-    """Of a crew in YAML, whose files lie in a folder: also the Python that puts it together."""
+    """The files of a crew in YAML, including the Python code that assembles it."""
     paths = [os.path.join(folder, name) for name in YAML_FILES]
     paths += dict.fromkeys((os.path.join(crew, _CREW_PYTHON), *list_files_in(crew, _PYTHON)))
     return (Area(os.path.relpath(path, top)) for path in paths)
@@ -123,12 +124,12 @@ def _does_hold_agents(folder: str, *, by_name: bool = False) -> bool:
 
 
 def _find_crew_file(folder: str) -> str | None:
-    """The file of a crew in JSONC, if there is one; `crew.jsonc` counts before `crew.json`."""
+    """The file of a crew in JSONC, if there is one. `crew.jsonc` takes precedence over `crew.json`."""
     paths = (os.path.join(folder, name) for name in CREW_FILES)
     return next((path for path in paths if is_file(path) and _is_crew(path)), None)
 
 
 def _is_crew(path: str) -> bool:
-    """Whether a file is a crew: one of this form, or any of another name that has both agents and tasks."""
+    """Whether a file is a crew: named like one, or under any name with both agents and tasks."""
     fields = {*find_in_head(path, _CREW_FIELD, _HEAD)}
     return len(fields) == 2 or (bool(fields) and path.endswith(CREW_FILES[0]))

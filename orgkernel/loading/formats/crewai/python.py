@@ -1,6 +1,6 @@
-"""The Python that puts a crew together: which methods are tools, how the crew proceeds, and who manages it.
+"""Reads the Python code that assembles a crew: methods that are tools, the process of the crew, and its manager.
 
-Nothing is run. What is not written out as `@tool`, `Process.…` or `self.AGENT()` is not known.
+No code is run. Only literal uses of `@tool`, `Process.…` and `self.AGENT()` are recognized.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.documents.records import ToolCatalog
-from orgkernel.loading.documents import diagnose
+from orgkernel.loading.documents import build_diagnostic
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, SEQUENTIAL, TOOL_KIND, build_own_tool
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import BrokenDocument, ReadFile
@@ -28,7 +28,7 @@ _Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def read_python(source: SourceText, root: Root) -> ReadFile:
-    """The tools and the process of a crew; skipped is any file without a class for one."""
+    """The tools and the process of a crew. A file without a crew class is skipped."""
     if source.refusal is not None or CREW_BASE not in source.text:
         return ReadFile(skipped=True)
     tree = None
@@ -40,10 +40,10 @@ def read_python(source: SourceText, root: Root) -> ReadFile:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             pass
     if tree is None:
-        text = "the Python of the crew cannot be read, so that its tools and its process are not known"
+        text = "the Python of the crew cannot be read, so its tools and its process are unknown"
         refusal = Refusal(row.UNREAD_PYTHON, _FIRST, text, "correct its syntax")
         broken = BrokenDocument(source.name, source.path, TOOL_KIND, frozenset())
-        return ReadFile(broken=(broken,), diagnostics=(diagnose(source, refusal),))
+        return ReadFile(broken=(broken,), diagnostics=(build_diagnostic(source, refusal),))
     reader = _Reader(source.text)
     for each in tree.body:
         if isinstance(each, ast.ClassDef) and CREW_BASE in _list_decorators(each):
@@ -62,7 +62,7 @@ def read_python(source: SourceText, root: Root) -> ReadFile:
 
 
 class _Reader:
-    """What the methods of a class for a crew say."""
+    """Collects facts from the methods of a crew class."""
 
     def __init__(self, text: str) -> None:
         self._lines = LINE_BREAK.split(text)
@@ -72,9 +72,9 @@ class _Reader:
         self.marks: dict[str, tuple[int, Marks]] = {}
 
     def read(self, method: _Method) -> None:
-        """One method, by what decorates it."""
+        """Read one method, according to its decorators."""
         decorators = _list_decorators(method)
-        if "tool" in decorators and len(tool := id_of(method.name)) <= LONGEST:
+        if "tool" in decorators and len(tool := convert_to_id(method.name)) <= LONGEST:
             self.tools[tool] = method.name
             self.tool_marks[tool] = self._mark(
                 method, len("async def ") if isinstance(method, ast.AsyncFunctionDef) else len("def ")
@@ -108,7 +108,7 @@ class _Reader:
         self.marks[str(keyword.arg)] = (mark, mark)
 
     def _mark(self, node: ast.AST, further: int = 0) -> int:
-        """Where a node begins: Python counts bytes of UTF-8, we count characters."""
+        """The mark at which a node begins. Python counts UTF-8 bytes, and marks count characters."""
         line: int = node.lineno  # type: ignore[attr-defined]
         offset: int = node.col_offset  # type: ignore[attr-defined]
         text = self._lines[line - 1] if line <= len(self._lines) else ""

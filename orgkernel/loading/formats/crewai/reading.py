@@ -1,7 +1,7 @@
-"""The files of a crew, each by itself. What they mean together is in `whole`.
+"""Reads each file of a crew by itself. `whole` combines them.
 
 An agent becomes a role, and its backstory the standing orders of the role. A task becomes a procedure. The words for
-tools, and who does which task, are kept beside the records.
+tools, and the agent of each task, are kept next to the records.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from orgkernel.documents.records import (
     Tool,
     ToolCatalog,
 )
-from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.layout import CREW_FILES
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -70,7 +70,7 @@ _INTERVAL = Doctrine().salute_interval_turns
 
 
 def read_file(source: SourceText, root: Root) -> ReadFile:
-    """What one file of a crew says, by its name."""
+    """Read one file of a crew, according to its name."""
     name = os.path.basename(source.path)
     if name.endswith(".py"):
         return _read_tool_file(source, root)
@@ -82,7 +82,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
 
 
 def build_own_tool(description: str) -> Tool:
-    """A tool that a project writes in Python. What it does is not declared, so it is taken for the most it could do."""
+    """A tool that a project defines in Python. Its side effects are not declared, so the most severe are assumed."""
     return Tool(description=description, type="deterministic_function", side_effects="destructive")
 
 
@@ -104,7 +104,7 @@ def _read_json_agent(source: SourceText, root: Root) -> ReadFile:
         return read_broken(source, ROLE, list(refused))
     stem = os.path.basename(source.path).rpartition(".")[0]
     settings = value.get("settings")
-    if isinstance(settings, dict):  # they count as if they stood beside it
+    if isinstance(settings, dict):  # they are treated like tools next to it
         value = {**value, **settings}
         marks = {**marks, **marks["settings"][1][1]}
     return _read_agent(source, root, stem, value, (start, marks), start, only_misspelled=False)
@@ -115,28 +115,28 @@ def _read_agent(
 ) -> ReadFile:
     """The role of an agent, and its orders."""
     subject = f"agent {quote(name)}"
-    role_id = id_of(name)
+    role_id = convert_to_id(name)
     if not isinstance(value, dict):
         text = f"{subject} is {describe(value)}, not a mapping"
-        return _broken(source, ROLE, role_id, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
+        return _build_broken_document(source, ROLE, role_id, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
     if not 0 < len(role_id) <= LONGEST:
         text = f"the name of an agent is empty or has more than {LONGEST} characters"
-        return _broken(source, ROLE, role_id, [Refusal(row.MALFORMED_ID, at, text)])
+        return _build_broken_document(source, ROLE, role_id, [Refusal(row.MALFORMED_ID, at, text)])
     fields = FieldReader(value, marks, subject, at)
     is_needed = "from_repository" not in value
-    role, goal, backstory = (fields.text(key, needed=is_needed) for key in _NEEDED)
+    role, goal, backstory = (fields.get_text(key, needed=is_needed) for key in _NEEDED)
     known = (*_AGENT_FIELDS, SUPPRESSIONS) if only_misspelled else _AGENT_FIELDS
-    fields.unknown(known, "CrewAI", only_misspelled=only_misspelled)
+    fields.report_unknown(known, "CrewAI", only_misspelled=only_misspelled)
     raw = _collect_tool_words(fields)
-    if fields.flag("allow_delegation"):
+    if fields.get_flag("allow_delegation"):
         raw["allow_delegation"] = ["true"]
-    turns = fields.number("max_iter", _MOST_TURNS)
+    turns = fields.get_number("max_iter", _MOST_TURNS)
     model = value.get("llm")
     if isinstance(model, dict):
         model = model.get("model")
     suppressions = tuple(read_suppressions(value, fields.marks, fields.refusals)) if only_misspelled else ()
     if fields.is_refused:
-        return _broken(source, ROLE, role_id, fields.refusals)
+        return _build_broken_document(source, ROLE, role_id, fields.refusals)
     record = RoleProfile(
         role_id=role_id,
         role_name=role or name,
@@ -164,18 +164,20 @@ def _read_agent(
         order_marks = (at, {"body": fields.marks["backstory"]})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(
-        tuple(documents), (), tuple(diagnose(source, each) for each in fields.refusals[:MAX_REFUSALS])
+        tuple(documents), (), tuple(build_diagnostic(source, each) for each in fields.refusals[:MAX_REFUSALS])
     )
 
 
 def _collect_tool_words(fields: FieldReader) -> dict[str, Any]:
-    """What an agent lists as its tools, apps and MCP servers; the marks of the fields become those of these words."""
+    """The words under which an agent lists its tools, apps and MCP servers. The marks of these fields become marks of
+    the words.
+    """
     raw: dict[str, Any] = {}
     for key in ("tools", "apps", "mcps"):
         if fields.value.get(key) is None:
             continue
-        listed = [(word, mark) for word, mark in fields.words(key) if word]
-        for item, marks in fields.mappings(key):
+        listed = [(word, mark) for word, mark in fields.get_words(key) if word]
+        for item, marks in fields.get_mappings(key):
             names = (item.get(each) for each in ("name", "url", "command"))
             listed.append(
                 (next((each for each in names if isinstance(each, str) and each), "?"), start_of(marks))
@@ -190,7 +192,7 @@ def _read_tasks(source: SourceText, root: Root) -> ReadFile:
     if refused:
         return read_broken(source, TASKS, list(refused))
     tasks = [(name, each, marks[name][1], marks[name][0]) for name, each in value.items()]
-    return _tasks_of(source, root, tasks, (start, {}), {}, [], only_misspelled=True)
+    return _build_tasks(source, root, tasks, (start, {}), {}, [], only_misspelled=True)
 
 
 def _read_crew(source: SourceText, root: Root) -> ReadFile:
@@ -199,15 +201,15 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     if refused:
         return read_broken(source, "organization", list(refused))
     fields = FieldReader(value, (start, marks), "the crew")
-    fields.unknown(_CREW_FIELDS, "CrewAI", only_misspelled=False)
-    raw: dict[str, Any] = {"crew": [fields.text("name")], "process": [_read_process(fields)]}
+    fields.report_unknown(_CREW_FIELDS, "CrewAI", only_misspelled=False)
+    raw: dict[str, Any] = {"crew": [fields.get_text("name")], "process": [_read_process(fields)]}
     for key in ("agents", "tasks"):
         if key not in value or value[key] == ():
             text = f"the crew has no {quote(key)}"
             fields.refusals.append(
                 Refusal(row.MISSING_FIELD, fields.start(key), text, f"list at least one under {quote(key)}")
             )
-    agents = fields.words("agents")
+    agents = fields.get_words("agents")
     raw["agents"] = [word for word, _ in agents]
     if "agents" in marks:
         fields.marks["agents"] = (marks["agents"][0], (fields.start("agents"), [mark for _, mark in agents]))
@@ -215,21 +217,23 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     if isinstance(manager, str) and manager:
         raw["manager"] = [manager]
         if manager in raw["agents"]:
-            text = f"the manager {quote(manager)} is one of the agents as well, which CrewAI refuses"
+            text = f"the manager {quote(manager)} is also one of the agents, which CrewAI refuses"
             fields.refuse("manager_agent", text, "remove it from `agents`")
     tasks = []
-    for number, (item, below) in enumerate(fields.mappings("tasks"), 1):
+    for number, (item, below) in enumerate(fields.get_mappings("tasks"), 1):
         name = item.get("name")
         tasks.append(
             (name if isinstance(name, str) and name else f"task_{number}", item, below, start_of(below))
         )
     if isinstance(value.get("tasks"), tuple) and len(tasks) < len(value["tasks"]):
         fields.refuse("tasks", "a task of the crew is not a mapping", row=row.WRONG_TYPE)
-    return _tasks_of(source, root, tasks, (start, fields.marks), raw, fields.refusals, only_misspelled=False)
+    return _build_tasks(
+        source, root, tasks, (start, fields.marks), raw, fields.refusals, only_misspelled=False
+    )
 
 
 def _read_process(fields: FieldReader) -> str:
-    process = fields.text("process") or SEQUENTIAL
+    process = fields.get_text("process") or SEQUENTIAL
     if process not in (SEQUENTIAL, HIERARCHICAL):
         text = f"the process {quote(process)} does not exist"
         fields.refuse("process", text, f"write `{SEQUENTIAL}` or `{HIERARCHICAL}`", row.UNKNOWN_VALUE)
@@ -241,7 +245,7 @@ def _read_process(fields: FieldReader) -> str:
     return process
 
 
-def _tasks_of(
+def _build_tasks(
     source: SourceText,
     root: Root,
     tasks: list[tuple[str, Any, Marks, int]],
@@ -251,13 +255,13 @@ def _tasks_of(
     *,
     only_misspelled: bool,
 ) -> ReadFile:
-    """The tasks as procedures, with what else the file says of its crew."""
+    """The tasks as procedures, together with other facts about the crew in the file."""
     procedures: dict[str, Procedure] = {}
     below: dict[str, tuple[int, Marks]] = {}
     doing: dict[str, str] = {}
     listed: dict[str, list[str]] = {}
     for name, value, marks, at in tasks:
-        task_id = id_of(name)[:LONGEST]
+        task_id = convert_to_id(name)[:LONGEST]
         if not isinstance(value, dict):
             refusals.append(
                 Refusal(
@@ -268,22 +272,20 @@ def _tasks_of(
         if task_id in procedures:
             refusals.append(
                 Refusal(
-                    row.DUPLICATE_KEY, at, f"there are two tasks {quote(name)}", "give each a name of its own"
+                    row.DUPLICATE_KEY, at, f"there are two tasks {quote(name)}", "give each a unique name"
                 )
             )
             continue
         fields = FieldReader(value, marks, f"task {quote(name)}", at)
-        description = fields.text("description", needed=True)
-        fields.text("expected_output", needed=True)
-        fields.unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)
-        agent = fields.text("agent")
-        for word, mark in () if only_misspelled else fields.words("context"):
-            if id_of(word)[:LONGEST] not in procedures:
-                text = f"{fields.subject} has the context {quote(word)}, which is no task before it"
-                fields.refusals.append(
-                    Refusal(row.INVALID_VALUE, mark, text, "name a task that stands before it")
-                )
-        words = [(word, mark) for word, mark in fields.words("tools") if word]
+        description = fields.get_text("description", needed=True)
+        fields.get_text("expected_output", needed=True)
+        fields.report_unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)
+        agent = fields.get_text("agent")
+        for word, mark in () if only_misspelled else fields.get_words("context"):
+            if convert_to_id(word)[:LONGEST] not in procedures:
+                text = f"{fields.subject} has the context {quote(word)}, which is not an earlier task"
+                fields.refusals.append(Refusal(row.INVALID_VALUE, mark, text, "name an earlier task"))
+        words = [(word, mark) for word, mark in fields.get_words("tools") if word]
         refusals += fields.refusals
         procedures[task_id] = Procedure(name=name, description=description)
         below[task_id] = (at, (start_of(marks), fields.marks))
@@ -298,15 +300,17 @@ def _tasks_of(
     raw |= {"doing": doing, "task_tools": listed}
     full = (around[0], {**around[1], "procedures": (around[0], (around[0], below))})
     document = read_as(source, root, TASKS, ProcedureCatalog(procedures=procedures), full, raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals[:MAX_REFUSALS]))
+    return ReadFile(
+        (document,), (), tuple(build_diagnostic(source, each) for each in refusals[:MAX_REFUSALS])
+    )
 
 
 def _read_tool_file(source: SourceText, root: Root) -> ReadFile:
-    """A tool that agents call `custom:NAME`: a file in `tools` with a class or a function for it."""
+    """A tool that agents call `custom:NAME`: a file in `tools` that defines a class or function for it."""
     if source.refusal is not None or not ("BaseTool" in source.text or "@tool" in source.text):
         return ReadFile(skipped=True)
     stem = os.path.basename(source.path).removesuffix(".py")
-    tool = id_of(CUSTOM + stem)
+    tool = convert_to_id(CUSTOM + stem)
     catalog = ToolCatalog(tools={tool: build_own_tool(f"The tool in tools/{stem}.py.")})
     marks = (_FIRST, {"tools": (_FIRST, (_FIRST, {tool: (_FIRST, _FIRST)}))})
     return ReadFile((read_as(source, root, TOOL_KIND, catalog, marks),))
@@ -320,7 +324,7 @@ def _merge_files(first: ReadFile, second: ReadFile) -> ReadFile:
     )
 
 
-def _broken(source: SourceText, kind: str, claimed: str, refusals: list[Refusal]) -> ReadFile:
-    """One of several documents in a file that cannot be read."""
+def _build_broken_document(source: SourceText, kind: str, claimed: str, refusals: list[Refusal]) -> ReadFile:
+    """The result for one of several documents in a file, if that document cannot be read."""
     broken = BrokenDocument(source.name, source.path, kind, frozenset({claimed}))
-    return ReadFile((), (broken,), tuple(diagnose(source, each) for each in refusals[:MAX_REFUSALS]))
+    return ReadFile((), (broken,), tuple(build_diagnostic(source, each) for each in refusals[:MAX_REFUSALS]))

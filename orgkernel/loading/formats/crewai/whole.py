@@ -1,4 +1,4 @@
-"""What no single file says: each crew as an organization, who manages it, and which tools its agents have."""
+"""Combines the files of a root: each crew as an organization, its manager, and the tools of its agents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.crewai.layout import AGENTS, CONFIG, TOOLS
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, ROLE, TASKS, TOOL_KIND
 from orgkernel.loading.formats.equipment import list_declared_tools
-from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.formats.organizations import build_organization
 from orgkernel.loading.formats.roles import RolePart, build_tool_id_from_name, place_role
 from orgkernel.loading.formats.words import get_list_words
@@ -22,24 +22,24 @@ from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
 _FIRST = pack_mark(1, 1)
 _LIBRARY = "crewai_tools:"
-# Lists whose entries are servers and services themselves, so that naming one declares it.
+# Lists whose entries are servers and services themselves, so naming one declares it.
 _SERVICES = ("apps", "mcps")
 
 
 class _Crew(NamedTuple):
-    """The documents of one crew, and what is said of it."""
+    """The documents of one crew, and further facts about it."""
 
     roles: dict[str, SourceDocument]
-    """By the name that the crew calls them."""
+    """Roles, keyed by their names in the crew."""
     says: SourceDocument | None
-    """The document that says how the crew proceeds."""
+    """The document that defines the process of the crew."""
     raw: Mapping[str, Any]
     tasks: tuple[SourceDocument, ...]
     is_json: bool
 
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-    """What the files of all crews of a root mean together."""
+    """Combine the files of all crews of a root."""
     library = {tool for file in own for each in file.read.documents for tool in list_declared_tools(each)}
     folders: dict[str, list[SourceDocument]] = defaultdict(list)
     for file in files:
@@ -63,7 +63,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
             instead[id(role)] = place_role(
                 role, _build_role_part(crew, name, manager, others, declared, library)
             )
-        made.append(_organization(root, folder, crew, manager, others))
+        made.append(_build_organization(root, folder, crew, manager, others))
     return Completion(instead, tuple(made))
 
 
@@ -91,37 +91,42 @@ def _build_crew(documents: Sequence[SourceDocument]) -> _Crew:
 
 
 def _list_members(crew: _Crew) -> list[str]:
-    """The agents of a crew that there are, in its order."""
+    """The existing agents of a crew, in its order."""
     if not crew.is_json:
         return list(crew.roles)
-    return [name for name in dict.fromkeys(map(id_of, crew.raw["agents"])) if name in crew.roles]
+    return [name for name in dict.fromkeys(map(convert_to_id, crew.raw["agents"])) if name in crew.roles]
 
 
 def _get_manager(crew: _Crew) -> str | None:
     """The agent that a hierarchical crew names as its manager."""
     named = crew.raw.get("manager", ())
-    if crew.raw.get("process") != [HIERARCHICAL] or not named or id_of(named[0]) not in crew.roles:
+    if crew.raw.get("process") != [HIERARCHICAL] or not named or convert_to_id(named[0]) not in crew.roles:
         return None
-    return id_of(named[0])
+    return convert_to_id(named[0])
 
 
 def _build_role_part(
     crew: _Crew, name: str, manager: str | None, others: Sequence[str], declared: Set[str], library: Set[str]
 ) -> RolePart:
-    """What an agent is in its crew."""
+    """The part of an agent's role that comes from its crew."""
     role = crew.roles[name]
     raw, marks = get_list_words(role), role.marks[1]
     tools: dict[str, int] = {}
     undeclared = []
     for field in ("tools", *_SERVICES):
         for number, word in enumerate(raw.get(field, ())):
-            tool = _meant(word, declared, () if crew.says is not None and not crew.is_json else library)
+            tool = _resolve_tool(
+                word, declared, () if crew.says is not None and not crew.is_json else library
+            )
             if tool is None:
                 undeclared.append(f"{field} {number}")
             else:
                 tools.setdefault(tool, marks[field][1][1][number])
     doing = [
-        task for each in crew.tasks for task, who in _map_tasks_to_agents(each).items() if id_of(who) == name
+        task
+        for each in crew.tasks
+        for task, who in _map_tasks_to_agents(each).items()
+        if convert_to_id(who) == name
     ]
     if name == manager:
         return RolePart(tools, undeclared, USER, "commander", others, role.marks[0], doing)
@@ -139,13 +144,13 @@ def _get_key(marks: Mapping[str, tuple[int, Marks]], field: str) -> int:
 
 
 def _map_tasks_to_agents(tasks: SourceDocument) -> Mapping[str, str]:
-    """Task to the agent that does it."""
+    """The agent of each task."""
     words: Mapping[str, Any] = get_list_words(tasks)
     return dict(words.get("doing", {}))
 
 
-def _meant(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str | None:
-    """The tool that a word stands for: one of the project, or one of the library under any name that CrewAI takes."""
+def _resolve_tool(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str | None:
+    """The tool that a word stands for: a tool of the project, or of the library under any name that CrewAI accepts."""
     tool = build_tool_id_from_name(word)
     if tool is not None and tool in declared:
         return tool
@@ -155,7 +160,7 @@ def _meant(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str 
 
 
 def _build_services(crew: _Crew) -> SourceDocument | None:
-    """The apps and MCP servers that agents name, each at the first of them."""
+    """The apps and MCP servers that agents name, each at its first mention."""
     tools: dict[str, Tool] = {}
     first: dict[str, tuple[SourceDocument, int]] = {}
     for role in crew.roles.values():
@@ -182,10 +187,12 @@ def _build_services(crew: _Crew) -> SourceDocument | None:
     )
 
 
-def _organization(
+def _build_organization(
     root: Root, folder: str, crew: _Crew, manager: str | None, others: Sequence[str]
 ) -> SourceDocument:
-    """A crew. A manager that it names is the superior of all others; where nobody is named, nobody is."""
+    """The organization of a crew. If the crew names a manager, the manager is the superior of all others. Otherwise
+    there is no superior.
+    """
     words = crew.raw.get("crew") or [""]
     called = words[0] or (root.called if folder == root.path else "") or os.path.basename(folder)
     hierarchy = {name: HierarchyEntry() for name in others}
@@ -201,7 +208,7 @@ def _organization(
         at = written.get("manager_agent", written.get("process", (_FIRST, _FIRST)))
         entries: dict[str, Any] = dict.fromkeys(others, (at[0], at[0]))
         if crew.is_json and "agents" in written:
-            places = dict(zip(map(id_of, crew.raw["agents"]), written["agents"][1][1], strict=True))
+            places = dict(zip(map(convert_to_id, crew.raw["agents"]), written["agents"][1][1], strict=True))
             entries = {name: (places[name], places[name]) for name in others}
         if manager is not None:
             listed = (at[0], (at[0], [at[0]] * len(others)))

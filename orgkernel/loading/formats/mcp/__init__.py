@@ -1,4 +1,6 @@
-"""MCP alone: the servers of an `mcp.json`, or a saved answer to `tools/list`, are the tools of an organization without roles."""
+"""MCP without agents: the servers of an `mcp.json`, or a saved answer to `tools/list`, are the tools of an
+organization without roles.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +14,24 @@ from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 LISTED = "mcp-tools.json"
-"""Where the answers of the servers to `tools/list` are saved, beside the file that declares them."""
+"""File for saved answers to `tools/list`, next to the file that declares the servers."""
 PLACES = (".mcp.json", "mcp.json", os.path.join(".vscode", "mcp.json"), LISTED)
 _SHOWS = re.compile(rb'"(?:mcpServers|inputSchema)"\s*:|"servers"\s*:\s*\{')
 
 
 class Mcp:
-    """The format. What reads files is imported when there are any."""
+    """The MCP format. Its readers are imported on first use."""
 
     name = "mcp"
     title = "MCP"
     catalog = ""
 
     def may_hold(self, path: str) -> bool:
-        """All its files are JSON, which ours can be as well."""
+        """All its files are JSON, and orgkernel documents can be JSON too."""
         return False
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """A file of servers or tools, or a folder that holds one under a usual name."""
+        """The location of a file of servers or tools, or of a folder that contains one under a usual name."""
         if is_folder(path):
             has_usual_file = any(is_certain or _is_mcp_file(os.path.join(path, each)) for each in PLACES)
             return Layout(path, tuple(Area(each) for each in PLACES)) if has_usual_file else None
@@ -38,13 +40,13 @@ class Mcp:
         return None
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """The servers and tools of one file."""
+        """Read the servers and tools of one file."""
         from orgkernel.loading.formats.mcp.files import read_file
 
         return read_file(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """The organization."""
+        """Build the organization."""
         from orgkernel.loading.formats.mcp.files import complete
 
         return complete(root, files)

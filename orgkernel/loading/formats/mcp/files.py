@@ -1,4 +1,4 @@
-"""One file of MCP: servers that somebody declares, or tools that servers answered with, or both."""
+"""Reads one MCP file: declared servers, listed tools of servers, or both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.listed_tools import list_tools_in_server, read_listed
 from orgkernel.loading.formats.mappings import ReadMapping
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
-from orgkernel.loading.formats.servers import FIELD, KIND, OF_VSCODE, drop_repeated_servers, servers_in
+from orgkernel.loading.formats.servers import (
+    FIELD,
+    KIND,
+    OF_VSCODE,
+    drop_repeated_servers,
+    read_server_mapping,
+)
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -41,7 +47,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
         mapping = ReadMapping(value, marks[1], start_of(marks))
         if any(list_tools_in_server(server) for each in _FIELDS for server in _list_values(value.get(each))):
             return read_listed(source, root, mapping, _FIELDS)
-        return servers_in(source, root, mapping, _FIELDS)
+        return read_server_mapping(source, root, mapping, _FIELDS)
     server = os.path.basename(source.path).removesuffix(".json")
     if isinstance(value, tuple):
         value, marks = {"tools": value}, (start_of(marks), {"tools": (start_of(marks), marks)})

@@ -1,4 +1,4 @@
-"""Agent Skills: folders with a SKILL.md each, and no agents. They are an organization without roles."""
+"""Agent Skills without agents: folders with a SKILL.md each. They form an organization without roles."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
 class AgentSkills:
-    """The format. What reads files is imported when there are any."""
+    """The Agent Skills format. Its readers are imported on first use."""
 
     name = "skills"
     title = "Agent Skills"
     catalog = ""
 
     def may_hold(self, path: str) -> bool:
-        """Whether a file is a skill; ours lie below `skills` only."""
+        """Whether a file is a skill in another format. orgkernel skills are only below `skills`."""
         return os.path.basename(path) == SKILL_FILE
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """Where the skills lie that a path means."""
+        """The locations of the skills for a path."""
         return find_layout(path, is_certain=is_certain)
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
-        """What one skill says."""
+        """Read one skill."""
         if HIDDEN_OF_CLAUDE in source.path.split(os.sep):
             from orgkernel.loading.formats.claude_code.skills import read_skill
 
@@ -37,7 +37,7 @@ class AgentSkills:
         return read_standard_skill(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
-        """An organization without roles, which has the skills."""
+        """Build an organization without roles that has the skills."""
         from orgkernel.loading.formats.skills.skills import complete
 
         return complete(root, files)

@@ -1,4 +1,4 @@
-"""A SKILL.md wherever it lies, and the organization that skills without agents are."""
+"""Reads a SKILL.md at any place, and builds the organization of skills without agents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIRST = pack_mark(1, 1)
 
 
 def read_skill(source: SourceText, root: Root) -> ReadFile:
-    """The skill."""
+    """Read the skill."""
     if source.refusal is not None:
         return read_broken(source, _KIND, [source.refusal])
     parsed = parse_skill(source)
@@ -28,7 +28,7 @@ def read_skill(source: SourceText, root: Root) -> ReadFile:
 
 
 def complete(root: Root, files: Sequence[FileRead]) -> Completion:
-    """An organization without roles, called as the folder: nobody says here who has the skills."""
+    """An organization without roles, named after the folder, because no file assigns the skills."""
     skills = [each for file in files for each in file.read.documents]
     if not skills:
         return Completion()

@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """From nothing to the tables of version 0001."""
+    """Create the tables of version 0001."""
     words = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     op.create_table(
         "agents",

@@ -14,7 +14,7 @@ from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.evidence.state_view import Grant, StateView, ToolLock
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.clock import at_this_moment
+from orgkernel.kernel.clock import add_current_time
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import REPOSITORY, write_tree
 
@@ -153,9 +153,9 @@ def test_a_misspelled_name_is_suggested(household: OrgView) -> None:
 def test_the_kernel_supplies_time_and_state(tmp_path: Path) -> None:
     """A request that states no time is decided at that of the clock, with the state of the store."""
     request = AccessRequest("person:neighbor", "use", "tool:weather")
-    asked = at_this_moment(request, lambda: (7.0, 3600))
+    asked = add_current_time(request, lambda: (7.0, 3600))
     assert (asked.context.now, asked.context.utc_offset) == (7.0, 3600)
-    assert at_this_moment(asked, lambda: (9.0, 0)) is asked
+    assert add_current_time(asked, lambda: (9.0, 0)) is asked
 
     class Store:
         """One grant."""

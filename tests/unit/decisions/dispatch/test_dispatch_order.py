@@ -40,7 +40,7 @@ def sorted_one_by_one(
         for role in view.roles:
             if role in ranked or all(edge.target != near for edge in view.list_domains(role)):
                 continue
-            has = {edge.target for edge in view.tools_of(role)} | {*view.list_essential_tools(role)}
+            has = {edge.target for edge in view.list_tools(role)} | {*view.list_essential_tools(role)}
             lacks = tuple(tool for tool in dict.fromkeys(needs) if tool not in has)
             kind = ["specialist", "executive", "commander"].index(view.records.posts[role].profile.role_type)
             place = preferred.index(role) if role in preferred else len(view.roles)
@@ -56,7 +56,7 @@ def test_order_is_that_of_sorting_one_by_one(views: list[OrgView]) -> None:
     asked = 0
     for view in views:
         tools = [
-            *dict.fromkeys(edge.target for role in view.roles for edge in view.tools_of(role)),
+            *dict.fromkeys(edge.target for role in view.roles for edge in view.list_tools(role)),
             "no_such_tool",
         ]
         tools = tools[:5] + tools[-1:] + [tool for tool, _ in view.essential][:2]

@@ -10,7 +10,7 @@ import pytest
 from orgkernel.decisions.evidence.qualifications import decide_drift
 from orgkernel.decisions.evidence.role_skills import plan_commission
 from orgkernel.decisions.evidence.state_view import QualificationResult
-from orgkernel.decisions.evidence.trust import credible_interval, trust_from
+from orgkernel.decisions.evidence.trust import compute_credible_interval, compute_trust
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import write_tree
@@ -64,13 +64,13 @@ def test_a_small_sample_varies_by_itself() -> None:
 
 def test_trust_is_the_mean_of_its_distribution() -> None:
     """The prior weighs as much as its weight in outcomes; without a stated mean, nothing is known before the first."""
-    trust = trust_from(0.5, 4, 6, 0)
+    trust = compute_trust(0.5, 4, 6, 0)
     assert (trust.mean, trust.alpha, trust.beta) == (0.8, 8, 2)
-    assert trust_from(None, 4, 0, 0).mean is None
-    assert trust_from(None, 4, 0, 4).mean == 0.25
-    assert trust_from(1, 4, 0, 0).mean == 1
-    assert credible_interval(trust_from(1, 4, 0, 0)) == (1, 1)
-    assert credible_interval(trust_from(0, 4, 0, 0)) == (0, 0)
+    assert compute_trust(None, 4, 0, 0).mean is None
+    assert compute_trust(None, 4, 0, 4).mean == 0.25
+    assert compute_trust(1, 4, 0, 0).mean == 1
+    assert compute_credible_interval(compute_trust(1, 4, 0, 0)) == (1, 1)
+    assert compute_credible_interval(compute_trust(0, 4, 0, 0)) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_the_credible_interval_is_that_of_drawn_samples(
     mean: float, weight: float, good: int, bad: int
 ) -> None:
     """95 of 100 samples of the distribution lie in it, and as many below as above."""
-    trust = trust_from(mean, weight, good, bad)
-    low, high = credible_interval(trust)
+    trust = compute_trust(mean, weight, good, bad)
+    low, high = compute_credible_interval(trust)
     chance = random.Random(1)
     drawn = [chance.betavariate(trust.alpha, trust.beta) for _ in range(20_000)]
     assert sum(each < low for each in drawn) / len(drawn) == pytest.approx(0.025, abs=0.005)

@@ -75,7 +75,7 @@ def test_a_reported_tier_counts_as_a_stated_one(view: OrgView, tier: PaceTierNam
                 explained = explain_access(view, request, state, remedies=False)
                 assert explained.decision == decided
                 (line,) = [line.statement for line in explained.trace if line.access_layer == "pace"] or [""]
-                assert f"PACE tier `{tier}` by its SALUTE report of 1970-01-12T13:46:40Z" in line
+                assert f"PACE tier `{tier}`, according to its SALUTE report of 1970-01-12T13:46:40Z" in line
                 changed += decided != decide_access(view, request, empty) and "PACE_CAP" in decided.codes
     assert bool(changed) == (tier in ("contingent", "emergency"))
 
