@@ -28,7 +28,7 @@ from typing import Any
 
 from extension.host.gate import may_use
 from extension.host.organization import Active, Settings
-from extension.host.tool_texts import served_by
+from extension.host.tool_texts import list_served_tools
 from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.activation import activate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
@@ -115,7 +115,9 @@ def _effects_in(org_id: str, version: str) -> Iterator[Effect]:
             host.say(agent, _HELLO)
             stock = host.seen[-1]
             files = host.prompts.tool_files(agent)
-            served = [served_by(name, host.prompts.raw(agent, name), bundle.tools.keys()) for name in files]
+            served = [
+                list_served_tools(name, host.prompts.raw(agent, name), bundle.tools.keys()) for name in files
+            ]
             tools = frozenset(tool for each in served for tool in each)
             for role in bundle.roles.values():
                 agent = host.open_chat()

@@ -113,6 +113,7 @@ _START: tuple[Row, ...] = (
     Row("start: importing pydantic, for comparison", ("start", "pydantic"), "s", _PYTHON, sizes=(0, 1_000), once=True),
     Row("start: check, cold", ("start", "check_cold"), "s", _PYTHON, 15, sizes=(0, 1_000), once=True),
     Row("start: check, warm", ("start", "check_warm"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
+    Row("start: test, warm", ("start", "test"), "s", _PYTHON, 15, sizes=(0, 1_000), once=True),
     Row("start: dispatch, warm", ("start", "dispatch"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
     Row("start: manifest, warm", ("start", "manifest"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
     Row("start: default dependencies", ("installation", "packages"), "packages", sizes=(0, 1_000), once=True),

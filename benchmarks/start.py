@@ -53,6 +53,7 @@ def start(folder: Path) -> dict[str, Any]:
         "version": [*run, "--version"],
         "check_cold": [*run, "check", "--no-cache", str(tree)],
         "check_warm": [*run, "check", str(tree)],
+        "test": [*run, "test", str(tree)],
         "dispatch": [*run, "dispatch", "codegen", *asked],
         "manifest": [*run, "manifest", "codegen_specialist", *asked, "--format", "json"],
     }

@@ -23,7 +23,7 @@ from sqlalchemy import insert
 from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.operations.waiting import await_ticket
 from orgkernel.state.chain import GENESIS, encode_entry, link
-from orgkernel.state.database import make_engine, translate_error, writing
+from orgkernel.state.database import make_engine, open_for_writing, translate_error
 from orgkernel.state.location import parse_location
 from orgkernel.state.migrating import prepare
 from orgkernel.state.store import Store
@@ -129,7 +129,7 @@ def one_commit_each(folder: str | Path, seconds: float = 3.0, callers: int = CAL
             sequence = last[0] + 1
             digest = link(last[1], "w", "decision", sequence, body)
             try:
-                with writing(engine) as connection:
+                with open_for_writing(engine) as connection:
                     connection.execute(
                         statement,
                         {

@@ -1,4 +1,7 @@
-"""The access log: one line for each request, including refused requests. It has the length of a query, not its text."""
+"""The access log: one line for each request, including refused requests.
+
+It contains the length of a query, not its content.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import time
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
-from manifest_api.current_request import PROBLEM, route_of
+from manifest_api.current_request import PROBLEM, get_route
 from manifest_api.guards.middleware import HttpMiddleware
 from orgkernel.diagnostics.wording import clean
 
@@ -18,16 +21,16 @@ _LONGEST = 500
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """A request and its outcome, besides the id of the request and its caller, which every line of the log has."""
+    """A request and its outcome. Every log line also has the id of the request and its caller."""
 
     client: str
     method: str
     path: str
-    """With control characters written out and secrets masked."""
+    """The path, with control characters escaped and secrets masked."""
     route: str
     """The template of the path, such as `/v1/orgs/{org}`. `none` for a request that was refused before."""
     query_bytes: int
-    """Length of the query string. The text itself may hold what is nobody else's business."""
+    """Length of the query string. The query itself could contain private data."""
     status: int
     problem: str
     """Code of the problem that was the answer. Empty for an answer."""
@@ -38,7 +41,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         request_line = f"{self.method} {self.path} {self.status}{self.problem and ' ' + self.problem}"
-        return f"{request_line}, {self.bytes} bytes, {self.milliseconds:g} ms, from {self.client or 'nobody'}"
+        return f"{request_line}, {self.bytes} bytes, {self.milliseconds:g} ms, from {self.client or 'an unknown address'}"
 
 
 class AccessLog(HttpMiddleware):
@@ -66,7 +69,7 @@ class AccessLog(HttpMiddleware):
                     client=client[0] if client else "",
                     method=scope["method"],
                     path=clean(scope["path"][:_LONGEST]),
-                    route=route_of(scope),
+                    route=get_route(scope),
                     query_bytes=len(scope["query_string"]),
                     status=status,
                     problem=scope.get(PROBLEM, ""),

@@ -32,7 +32,7 @@ _REQUESTER = re.compile("(agent|person|role|system|webhook):[!-~]+")
 
 
 class AccessRequestOffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A request for what was not permitted. It permits nothing: evaluate again after it was approved."""
+    """A request for a refused permission. It permits nothing: evaluate again after it was approved."""
 
     org_id: str
     """The organization of the request."""
@@ -41,7 +41,7 @@ class AccessRequestOffer(msgspec.Struct, frozen=True, kw_only=True, omit_default
     request_id: str = ""
     """The request that waits for an answer."""
     request: RequestTerms | None = None
-    """The body for `POST /v1/orgs/{org}/requests`, where there is no request yet."""
+    """The body for `POST /v1/orgs/{org}/requests`, if there is no request yet."""
 
 
 async def find_offer(
@@ -52,11 +52,13 @@ async def find_offer(
     decision: AccessDecision,
     caller: Caller,
 ) -> AccessRequestOffer | None:
-    """The offer for whoever asks with the scope `request`, for themselves or as an operator. None if no grant would help.
+    """The offer for a caller with the scope `request` that asks for itself or as an operator.
+
+    None if no grant would help.
 
     Raises `StoreError`.
     """
-    # The scope has to be named: a gateway with a key that opens everything asks often, and makes no requests.
+    # The scope must be explicit: a gateway with an admin key asks often and makes no requests.
     if decision.outcome not in ("deny", "ask") or "request" not in caller.scopes:
         return None
     if caller.actor.member not in ("", request.subject) or not _REQUESTER.fullmatch(request.subject):

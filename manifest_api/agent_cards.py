@@ -1,8 +1,8 @@
-"""Agent cards (A2A) as this server publishes them: where the agents answer, who may see the cards, who signs them.
+"""Agent cards (A2A) of this server: the address of the agents, who may read the cards, and the key that signs them.
 
-Settings, in `[a2a]` of orgkernel.toml: `url`, where the agents answer; `public_url`, where this server is reached;
-`binding`, the protocol there; `public`, whether everybody may see the short cards; `sign_key`, a file with the key that
-signs them. Addresses in answers come from the settings alone, never from a request.
+Settings, in `[a2a]` of orgkernel.toml: `url`, the address of the agents; `public_url`, the address of this server;
+`binding`, the protocol there; `public`, whether the short cards need no credential; `sign_key`, a file with the key
+that signs them. Addresses in answers come from the settings alone, never from a request.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _PUBLIC = re.compile(rf"{CARD}|{CATALOG}|{KEYS}|/v1/orgs/{_ID}(?:/roles/{_ID})?/
 
 @dataclass(frozen=True, slots=True)
 class CardSettings:
-    """What the operator says of agent cards."""
+    """The operator's settings for agent cards."""
 
     url: str
-    """Where the agents answer."""
+    """Address of the agents."""
     public_url: str
-    """Where this server is reached, without a slash at the end."""
+    """Public address of this server, without a trailing slash."""
     binding: Binding = "JSONRPC"
     is_public: bool = False
     """Whether callers without a credential may see short cards, the catalog and the public keys, from anywhere."""
@@ -67,13 +67,13 @@ def read_card_settings(table: Mapping[str, Any], folder: str) -> CardSettings:
             )
     binding = table.get("binding", "JSONRPC")
     if binding not in BINDINGS:
-        raise BadProject(f"`[a2a]`: `binding` is {quote(binding)}", f"it may be {listing(BINDINGS)}")
+        raise BadProject(f"`[a2a]`: `binding` is {quote(binding)}", f"it must be one of {listing(BINDINGS)}")
     is_public = table.get("public", False)
     if not isinstance(is_public, bool):
         raise BadProject("`[a2a]`: `public` is neither true nor false", "write `public = true`")
     key = table.get("sign_key")
     if key is not None and not (isinstance(key, str) and key):
-        raise BadProject("`[a2a]`: `sign_key` is not a text", 'write `sign_key = "card-key.pem"`')
+        raise BadProject("`[a2a]`: `sign_key` is not a string", 'write `sign_key = "card-key.pem"`')
     return CardSettings(
         table["url"],
         table["public_url"].rstrip("/"),
@@ -93,11 +93,11 @@ class AgentCards:
         self.keys = None if settings.sign_key is None else CardKeys(settings.sign_key)
 
     def is_public(self, method: str, path: str) -> bool:
-        """Whether everybody may ask this."""
+        """Whether a request needs no credential."""
         return self.settings.is_public and method in ("GET", "HEAD") and _PUBLIC.fullmatch(path) is not None
 
     def card(self, view: OrgView, role_id: str, *, short: bool) -> Card | None:
-        """The card of a role, or for an empty role that of the organization; signed, if there is a key."""
+        """The card of a role, or of the organization if the role is empty. It is signed if there is a key."""
         if role_id:
             card = build_role_card(view, role_id, self._endpoint, short=short)
         else:
@@ -105,7 +105,7 @@ class AgentCards:
         return card if card is None or self.keys is None else self.keys.signer().sign(card)
 
     def catalog(self, kernel: Kernel) -> dict[str, Any]:
-        """The index of the short cards of all organizations that are served."""
+        """The index of the short cards of all served organizations."""
         domain = urlsplit(self.settings.public_url).hostname or ""
         entries: list[dict[str, Any]] = []
         for org_id, organization in kernel.state.served.items():

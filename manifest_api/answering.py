@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.current_request import route_of
+from manifest_api.current_request import get_route
 from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.guards.request_head import GZIP, RequestHead, read_head
 from manifest_api.response_cache import Representation, ResponseCache, ResponseKey
@@ -26,7 +26,7 @@ SNAPSHOT = "Orgkernel-Snapshot"
 STALE = "Orgkernel-Stale"
 # All callers with the scope `read` get the same answers. Answers that differ between callers are not cached.
 _ASKER = "read"
-# A store that changes faster than an answer can be made must not keep anybody waiting.
+# A store that changes faster than an answer can be made must not keep callers waiting.
 _TRIES = 5
 _VERSION = "orgkernel.version"
 _KEPT_METHODS = ("GET", "HEAD")
@@ -58,7 +58,7 @@ class Answers:
         self.kernel = kernel
         self.cache: ResponseCache[ResponseKey, Representation] = ResponseCache()
         self.reading_problem: Literal["failed", "overrun"] | None = None
-        """What was wrong with the last reload. While there is something, no answer counts as fresh."""
+        """The problem of the last reload. While it is set, answers are marked as stale."""
 
     @property
     def reading_failed(self) -> bool:
@@ -76,15 +76,15 @@ class Answers:
     async def respond(
         self, request: Request, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
     ) -> Response:
-        """The response to a GET, which may be cached. `org` is the organization whose version answers.
+        """The response to a GET, which can be cached. `org` is the organization whose version answers.
 
-        A `quick` question is answered on the event loop. Any other question is answered in a thread, so that no request
-        waits for it.
+        A `quick` question is answered on the event loop. Any other question is answered in a thread, so that no
+        request waits for it.
         """
         answer = await self.find(ask, org, quick=quick)
-        headers = self._headers(answer)
+        headers = self._build_headers(answer)
         if answer.next is not None:
-            headers["Link"] = f'<{_next_page(request, answer.next)}>; rel="next"'
+            headers["Link"] = f'<{_build_next_link(request, answer.next)}>; rel="next"'
         return self.respond_with(request, answer.body, "application/json", headers, answer.answer_version)
 
     def respond_with(
@@ -107,12 +107,12 @@ class Answers:
     ) -> Response:
         """The response to a POST. It is never cached."""
         answer = await self.find(ask, org, quick=quick)
-        return Response(answer.body, 200, self._headers(answer), "application/json")
+        return Response(answer.body, 200, self._build_headers(answer), "application/json")
 
     async def find(
         self, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
     ) -> Answer:
-        """The answer of one state. Raises what the kernel raises."""
+        """The answer for one state. Raises the errors of the kernel."""
         if quick:
             return self._ask(ask, org)
         return await run_in_threadpool(self._ask, ask, org)
@@ -135,10 +135,10 @@ class Answers:
         )
 
     def stale(self, stale: bool) -> dict[str, str]:
-        """The header of an answer that does not come from the documents on disk."""
+        """The header that marks an answer as stale."""
         return {STALE: "true"} if stale or self.reading_failed else {}
 
-    def _headers(self, answer: Answer) -> dict[str, str]:
+    def _build_headers(self, answer: Answer) -> dict[str, str]:
         return {SNAPSHOT: answer.snapshot, **self.stale(answer.stale)}
 
     # -- what was answered before -----------------------------------------------------------------------------------
@@ -147,40 +147,40 @@ class Answers:
         """The cached response to the same request in the same version. The guards have accepted the request."""
         if scope["method"] not in _KEPT_METHODS:
             return None
-        return self.cache.find(self.kernel.answer_version, _key(scope, head, self.reading_failed))
+        return self.cache.find(self.kernel.answer_version, _build_key(scope, head, self.reading_failed))
 
     def expect(self, scope: Scope) -> None:
-        """Prepare to be told by the route that its response may be cached."""
+        """Prepare for the route to mark its response as cacheable."""
         scope[_VERSION] = []
 
     def put_kept(self, scope: Scope, head: RequestHead, response: Representation) -> None:
         """Cache a response, if its route allows it and the version is still the same."""
         for answer_version, reading_failed in scope[_VERSION]:
             if answer_version is self.answer_version:
-                self.cache.put(answer_version, _key(scope, head, reading_failed), response)
+                self.cache.put(answer_version, _build_key(scope, head, reading_failed), response)
 
 
-def _key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:
+def _build_key(scope: Scope, head: RequestHead, reading_failed: bool) -> ResponseKey:
     path = scope.get("raw_path") or scope["path"].encode()
     return path, scope["query_string"], head.coding, _ASKER, reading_failed
 
 
-def _next_page(request: Request, cursor: str) -> str:
-    """The same question for the next page, as a relative reference."""
+def _build_next_link(request: Request, cursor: str) -> str:
+    """A relative link to the next page of the same question."""
     query = {**request.query_params, "cursor": cursor}
     return f"{request.url.path}?{urlencode(query)}"
 
 
-async def _answers_of(request: Request) -> Answers:
+async def _get_answers(request: Request) -> Answers:
     answers: Answers = request.app.state.answers
     return answers
 
 
-AnswersOfApp = Annotated[Answers, Depends(_answers_of)]
+AnswersOfApp = Annotated[Answers, Depends(_get_answers)]
 
 
 class Representing(HttpMiddleware):
-    """Turn the answers of routes into representations, and cache those that may be cached."""
+    """Turn the answers of routes into representations, and cache those that can be cached."""
 
     def __init__(self, app: ASGIApp, answers: Answers) -> None:
         super().__init__(app)
@@ -206,7 +206,7 @@ class Representing(HttpMiddleware):
         await self._app(scope, receive, take)
         if start is not None:
             head = read_head(scope)
-            kept = await _represent(dict(start["headers"]), body, head.coding, route_of(scope))
+            kept = await _represent(dict(start["headers"]), body, head.coding, get_route(scope))
             if not head.has_body:
                 self._answers.put_kept(scope, head, kept)
             await kept.send(head.conditions, send)

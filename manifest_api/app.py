@@ -172,7 +172,7 @@ def create_app(
     app.openapi = build_openapi  # type: ignore[method-assign]
     _install_routes(app, answers)
     if gateway is not None:
-        app.gateway = _over_http(gateway, kernel, stored, app)
+        app.gateway = _build_http_gateway(gateway, kernel, stored, app)
     app.framework = Faults(super(_Registry, app).__call__)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if is_on("fast_path") else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
@@ -184,20 +184,20 @@ def create_app(
 
 
 def _hold(app: FastAPI, **parts: object) -> None:
-    """Keep what the routes work with."""
+    """Keep the objects that the routes use."""
     for name, part in parts.items():
         setattr(app.state, name, part)
 
 
-def _over_http(gateway: McpGateway, kernel: Kernel, stored: StoreAccess, app: FastAPI) -> ASGIApp:
-    """The gateway of a server. What it imports is only for servers that have one."""
+def _build_http_gateway(gateway: McpGateway, kernel: Kernel, stored: StoreAccess, app: FastAPI) -> ASGIApp:
+    """The gateway of a server. Its imports are needed only by servers with a gateway."""
     from manifest_api.gateway import HttpGateway
 
     return HttpGateway(gateway, kernel, stored, app)
 
 
 def _install_routes(app: FastAPI, answers: Answers) -> None:
-    """The routes, what their exceptions are answered with, and what is around them."""
+    """Install the routes, the error handlers and the middleware."""
     # Not `include_router`, which builds every route again for each application, at the first request.
     for router in ROUTERS:
         app.router.routes.extend(router.routes)

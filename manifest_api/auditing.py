@@ -18,7 +18,7 @@ from orgkernel.operations.decisions import TRIES, Answered, Decided, decide
 from orgkernel.operations.waiting import await_ticket
 
 AUDITED_PER_SECOND = 100
-"""Audited questions per second of all callers without a key, because each of them is a row on the disk."""
+"""Audited questions per second of all callers without a key together, because each is a row on the disk."""
 AUDITED_AT_ONCE = 2_000
 
 
@@ -44,8 +44,9 @@ class Auditor:
         return self._store_access.held() is not None
 
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
-        """Decide, and submit the audit row. Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a
-        caller without a key asks too much.
+        """Decide, and submit the audit row.
+
+        Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a caller without a key asks too much.
         """
         store = self._store_access.held()
         if store is not None and not caller.is_known:
@@ -74,7 +75,7 @@ class Auditor:
                     row = await await_ticket(decided.ticket)
                 return decided.answer(row)
             except Conflict:
-                # Somebody else used the grant up: what is true now is another answer.
+                # Another caller used the grant up, so the answer is different now.
                 await self._store_access.refresh()
                 store = self._store_access.held()
                 decided = decide(self._kernel, store, decided.org, decided.asked, decided.actor)
@@ -83,7 +84,7 @@ class Auditor:
     async def find_offer(
         self, decided: Decided, answered: Answered, caller: Caller
     ) -> AccessRequestOffer | None:
-        """The request for what was not permitted, where one could be made. Raises `StoreError`."""
+        """The request for a refused permission, if one can be made. Raises `StoreError`."""
         if decided.ticket is None:
             return None  # without a store there are no requests
         return await find_offer(

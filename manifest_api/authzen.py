@@ -31,11 +31,11 @@ from manifest_api.authzen_shapes import (
     PartialEntity,
     PartialQuestion,
 )
-from manifest_api.authzen_types import vocabulary_of
+from manifest_api.authzen_types import get_vocabulary
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.request_head import read_head
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
-from manifest_api.questions import parse_body, unfit
+from manifest_api.questions import build_unfit_value_refusal, parse_body
 from manifest_api.response_cache import ResponseCache
 from manifest_api.shapes import InvalidValue
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
@@ -53,7 +53,7 @@ _OVERHEAD = 500
 _decode = msgspec.json.Decoder(prepared(EvaluationQuestion)).decode
 
 Question = tuple[str, bytes, bytes]
-"""The credential, the content type and the body as it was sent."""
+"""The credential, the content type and the unparsed body."""
 
 
 class AskedAccess(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ def understand(subject: str, action: str, resource: str, circumstances: Mapping[
     try:
         known = msgspec.convert(circumstances, prepared(KnownCircumstances))
     except msgspec.ValidationError as error:
-        raise unfit(error, BAD_EVALUATION, "body.context") from None
+        raise build_unfit_value_refusal(error, BAD_EVALUATION, "body.context") from None
     context = AccessContext(**{name: getattr(known, name) for name in _OURS})
     if context.depth or context.children or context.concurrent:
         counts = {name: int(getattr(known, name)) for name in ("depth", "children", "concurrent")}
@@ -101,22 +101,23 @@ def with_unread(
     return msgspec.structs.replace(access, ignored=(*access.ignored, *unread)) if unread else access
 
 
-def of_nobody(access: AskedAccess, circumstances: Mapping[str, Any]) -> AskedAccess:
+def build_open_question(access: AskedAccess, circumstances: Mapping[str, Any]) -> AskedAccess:
     """A question about all subjects. It ignores `on_behalf_of`, `via` and `envelope`, which belong to one subject."""
     unread = tuple(name for name in ("on_behalf_of", "via", "envelope") if name in circumstances)
     return msgspec.structs.replace(access, ignored=(*access.ignored, *unread)) if unread else access
 
 
-def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuestion:
-    """A complete question: missing parts come from the top level. Raises `RequestRefused` if a part is missing there
-    too.
+def fill_question(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuestion:
+    """A complete question: missing parts come from the top level.
+
+    Raises `RequestRefused` if a part is missing there too.
 
     A part replaces the one at the top level as a whole. Only a missing `type`, `id` or `name` is taken from there.
     """
     missing: list[str] = []
-    subject = _filled_entity("subject", question.subject, above.subject, missing)
-    action = _filled_action(question.action, above.action, missing)
-    resource = _filled_entity("resource", question.resource, above.resource, missing)
+    subject = _fill_entity("subject", question.subject, above.subject, missing)
+    action = _fill_action(question.action, above.action, missing)
+    resource = _fill_entity("resource", question.resource, above.resource, missing)
     if subject is None or action is None or resource is None:
         raise RequestRefused(
             BAD_EVALUATION,
@@ -124,10 +125,10 @@ def filled(question: PartialQuestion, above: PartialQuestion) -> EvaluationQuest
             "see `/docs`",
             [InvalidValue(where=f"body.{name}", message="is missing") for name in missing],
         )
-    return EvaluationQuestion(subject, action, resource, context_of(question, above))
+    return EvaluationQuestion(subject, action, resource, choose_context(question, above))
 
 
-def _filled_entity(
+def _fill_entity(
     name: str,
     entity: PartialEntity | msgspec.UnsetType,
     above: PartialEntity | msgspec.UnsetType,
@@ -150,7 +151,7 @@ def _filled_entity(
     return AuthzenEntity(kind, known, chosen.properties)
 
 
-def _filled_action(
+def _fill_action(
     action: PartialAction | msgspec.UnsetType, above: PartialAction | msgspec.UnsetType, missing: list[str]
 ) -> AuthzenAction | None:
     chosen = above if action is msgspec.UNSET else action
@@ -166,8 +167,8 @@ def _filled_action(
     return AuthzenAction(name, chosen.properties)
 
 
-def context_of(question: PartialQuestion, above: PartialQuestion) -> dict[str, Any]:
-    """The context of a question, or the one at the top level."""
+def choose_context(question: PartialQuestion, above: PartialQuestion) -> dict[str, Any]:
+    """The context of a question, or the top-level one."""
     for context in (question.context, above.context):
         if context is not msgspec.UNSET:
             return context
@@ -183,7 +184,7 @@ class Said(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """Approximate bytes in memory. A question is about as long as its answer."""
+        """Approximate size in memory in bytes. A question is about as long as its answer."""
         return 2 * len(self.body) + _OVERHEAD
 
 
@@ -195,14 +196,14 @@ class Evaluator:
     """
 
     def __init__(self, kernel: Kernel, auditor: Auditor, count: Callable[[str, str], None]) -> None:
-        """`count` is told the outcome of each decision and the surface."""
+        """`count` is called with the outcome of each decision and the surface."""
         self._kernel = kernel
         self._auditor = auditor
         self._count = count
         self.cache: ResponseCache[Question, Said] = ResponseCache(MAX_BYTES)
 
     async def answer(self, scope: Scope, body: bytes) -> Said:
-        """The answer to a request body. Raises `RequestRefused`, and what the kernel raises."""
+        """The answer to a request body. Raises `RequestRefused`, and the errors of the kernel."""
         caller = require_scope(scope, "read")
         if scope["query_string"]:
             raise RequestRefused(BAD_EVALUATION, "this route has no query parameters", "see `/docs`")
@@ -223,11 +224,11 @@ class Evaluator:
         return answer
 
 
-def translated(kernel: Kernel, question: EvaluationQuestion) -> AskedAccess:
+def translate_question(kernel: Kernel, question: EvaluationQuestion) -> AskedAccess:
     """A question in the words of its organization. Raises `RequestRefused`, and what `Kernel.organization` raises."""
     subject, action, resource = question.subject, question.action, question.resource
     access = understand("", "", "", question.context)
-    words = vocabulary_of(kernel, access.org)
+    words = get_vocabulary(kernel, access.org)
     request = msgspec.structs.replace(
         access.request,
         subject=words.subject(subject),
@@ -241,13 +242,13 @@ def translated(kernel: Kernel, question: EvaluationQuestion) -> AskedAccess:
 
 async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> EvaluationAnswer:
     """One question, answered and audited."""
-    access = translated(auditor.kernel, question)
+    access = translate_question(auditor.kernel, question)
     started = auditor.begin(access.org, access.request, caller)
     answered = await auditor.finish(started)
-    return as_evaluation(answered, access, await auditor.find_offer(started, answered, caller))
+    return build_evaluation(answered, access, await auditor.find_offer(started, answered, caller))
 
 
-def as_evaluation(
+def build_evaluation(
     answered: Answered, access: AskedAccess, offer: AccessRequestOffer | None = None
 ) -> EvaluationAnswer:
     """A decision as an AuthZEN answer."""

@@ -1,4 +1,4 @@
-"""The types of questions and answers of OpenID AuthZEN 1.0. `authzen` says what they mean in orgkernel."""
+"""The types of questions and answers of OpenID AuthZEN 1.0. `authzen` defines their meaning in orgkernel."""
 
 from __future__ import annotations
 
@@ -210,8 +210,9 @@ class EvaluationAnswer(msgspec.Struct, frozen=True):
 
 
 class EvaluationsAnswer(msgspec.Struct, frozen=True):
-    """The answers in the order of the questions. If the semantic stops early, the last answer is the one that stopped
-    it.
+    """The answers in the order of the questions.
+
+    If the semantic stops early, the last answer is the one that stopped it.
     """
 
     evaluations: tuple[EvaluationAnswer, ...]

@@ -1,9 +1,9 @@
-"""The types, ids and actions of AuthZEN questions in the words of an organization, by its `authzen.types` (ADR 0023).
+"""The types, ids and actions of AuthZEN questions in the words of an organization, by its `authzen.types` (ADR
+0023).
 
-A question is translated before it is decided, and the results of a search are translated back. A word that the table
-does not contain stays as it is. If no document declares it, the question is denied. A missing property never opens
-anything: rule ORG431 demands that a meaning with conditions requires no more than the meaning that remains without
-them.
+A question is translated before it is decided, and the results of a search are translated back. A word that is not in
+the table is unchanged. If no document declares it, the question is denied. A missing property never opens anything:
+rule ORG431 demands that a meaning with conditions requires no more than the meaning that remains without them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Vocabulary:
     def properties_read(self, action: str) -> frozenset[str]:
         """The properties that can change what this action means, such as `resource.status`."""
         meanings = self._types.actions.get(action, ())
-        return frozenset(name for meaning in meanings for name in _properties_of(meaning))
+        return frozenset(name for meaning in meanings for name in _list_properties(meaning))
 
     def all_properties_read(self) -> frozenset[str]:
         """The properties that can change what any action means."""
@@ -41,7 +41,11 @@ class Vocabulary:
     def subject(self, entity: AuthzenEntity) -> str:
         """A subject as decisions write it."""
         foreign = self._types.subjects.get(entity.type)
-        return f"{entity.type}:{entity.id}" if foreign is None else _named(foreign, entity.type, entity.id)
+        return (
+            f"{entity.type}:{entity.id}"
+            if foreign is None
+            else _translate_id(foreign, entity.type, entity.id)
+        )
 
     def resource(self, entity: AuthzenEntity) -> str:
         """A resource as decisions write it."""
@@ -50,7 +54,7 @@ class Vocabulary:
             return f"{entity.type}:{entity.id}"
         if foreign.tool is not None:
             return f"{foreign.kind}:{foreign.tool}:{entity.id}"
-        return _named(foreign, entity.type, entity.id)
+        return _translate_id(foreign, entity.type, entity.id)
 
     def action(
         self,
@@ -58,7 +62,7 @@ class Vocabulary:
         subject: AuthzenEntity | EntityType | None,
         resource: AuthzenEntity | EntityType,
     ) -> str:
-        """An action as decisions write it: by the first of its meanings whose conditions hold."""
+        """An action in the form of decisions: the first of its meanings whose conditions match."""
         for meaning in self._types.actions.get(action.name, ()):
             if self._holds(meaning, action, subject, resource):
                 return meaning.action
@@ -83,18 +87,18 @@ class Vocabulary:
         if meaning.owner is None:
             return True
         owner = resource.properties.get(meaning.owner)
-        # Who is searched for is nobody in particular, and owns nothing.
+        # A searched subject is unknown, so it owns nothing.
         if not isinstance(owner, str) or not isinstance(subject, AuthzenEntity):
             return False
         return self.subject(AuthzenEntity(subject.type, owner)) == self.subject(subject)
 
     def subject_kind(self, foreign_type: str) -> str:
-        """The kind of subjects a search for this type is about."""
+        """The kind of subjects that a search for this type returns."""
         foreign = self._types.subjects.get(foreign_type)
         return foreign_type if foreign is None else foreign.kind
 
     def resource_kind(self, foreign_type: str) -> str:
-        """The kind of resources a search for this type is about. Empty if the registry does not know the resources."""
+        """The kind of resources that a search for this type returns. Empty if the registry has no such resources."""
         foreign = self._types.resources.get(foreign_type)
         if foreign is None:
             return foreign_type
@@ -102,11 +106,11 @@ class Vocabulary:
 
     def found_subjects(self, foreign_type: str, names: Iterable[str]) -> list[FoundEntity]:
         """Subjects that were found, in the words of the question."""
-        return _found(self._types.subjects.get(foreign_type), foreign_type, names)
+        return _translate_entities(self._types.subjects.get(foreign_type), foreign_type, names)
 
     def found_resources(self, foreign_type: str, names: Iterable[str]) -> list[FoundEntity]:
         """Resources that were found, in the words of the question."""
-        return _found(self._types.resources.get(foreign_type), foreign_type, names)
+        return _translate_entities(self._types.resources.get(foreign_type), foreign_type, names)
 
     def found_actions(
         self, allowed: Iterable[str], subject: AuthzenEntity, resource: AuthzenEntity
@@ -117,7 +121,7 @@ class Vocabulary:
         return [name for name in names if self.action(AuthzenAction(name), subject, resource) in permitted]
 
 
-def _named(foreign: ForeignSubject | ForeignResource, foreign_type: str, foreign_id: str) -> str:
+def _translate_id(foreign: ForeignSubject | ForeignResource, foreign_type: str, foreign_id: str) -> str:
     if not foreign.ids:
         return f"{foreign.kind}:{foreign_id}"
     known = foreign.ids.get(foreign_id)
@@ -125,7 +129,7 @@ def _named(foreign: ForeignSubject | ForeignResource, foreign_type: str, foreign
     return f"unlisted {foreign_type}:{foreign_id}" if known is None else f"{foreign.kind}:{known}"
 
 
-def _found(
+def _translate_entities(
     foreign: ForeignSubject | ForeignResource | None, foreign_type: str, names: Iterable[str]
 ) -> list[FoundEntity]:
     back: dict[str, str] = {}
@@ -140,7 +144,7 @@ def _found(
     return entities
 
 
-def _properties_of(meaning: ActionMeaning) -> Iterator[str]:
+def _list_properties(meaning: ActionMeaning) -> Iterator[str]:
     yield from meaning.where
     if meaning.owner is not None:
         yield f"{RESOURCE}.{meaning.owner}"
@@ -156,7 +160,7 @@ def _equals(stated: Any, wanted: str | bool | float) -> bool:
 _NATIVE = Vocabulary(AuthzenTypes())
 
 
-def vocabulary_of(kernel: Kernel, org: str) -> Vocabulary:
-    """The words of an organization. Raises what `Kernel.organization` raises."""
+def get_vocabulary(kernel: Kernel, org: str) -> Vocabulary:
+    """The vocabulary of an organization. Raises the errors of `Kernel.organization`."""
     types = kernel.organization(org).snapshot.records.organization.authzen.types
     return Vocabulary(types) if types.subjects or types.resources or types.actions else _NATIVE

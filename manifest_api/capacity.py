@@ -1,7 +1,7 @@
-"""The room of a store: the free space of its disk, and the budget for its size (docs/how-to/serve.md).
+"""The capacity of a store: the free space of its disk, and the budget for its size (docs/how-to/serve.md).
 
-A store that is nearly full is announced by `/readyz` and the log before anything is refused. When the budget is used up,
-callers without a key are no longer answered what would be audited, so that nobody without a key can fill the disk.
+A store that is nearly full is announced by `/readyz` and the log before anything is refused. When the budget is used
+up, callers without a key get no answers that must be audited, so callers without a key cannot fill the disk.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ DEFAULT_BUDGET = 4_096 * MIB
 LEAST_FREE = 256 * MIB
 """Bytes that should be free on the disk of the store."""
 WARN_AT = 0.8
-"""The part of the budget from which on `/readyz` and the log warn."""
+"""The used part of the budget at which `/readyz` and the log begin to warn."""
 
 
 class Capacity:
-    """How much room a store has. It is told the size of the store at intervals, and asks the disk itself."""
+    """The capacity of a store. The size of the store is reported at intervals; the free space is read from the disk."""
 
     def __init__(self, location: StoreLocation | None, budget: int = DEFAULT_BUDGET) -> None:
         self._folder = os.path.dirname(location.path) if location is not None and location.path else ""
@@ -48,16 +48,14 @@ class Capacity:
         self._said = problem
 
     def find_problem(self) -> str:
-        """What is nearly used up. Empty if there is room."""
+        """The resource that is nearly used up. Empty if there is enough space."""
         if self.is_used_up:
-            return (
-                f"the store has used up its budget of {_mib(self.budget)}; callers without a key are refused"
-            )
+            return f"the store has used up its budget of {_format_mib(self.budget)}; callers without a key are refused"
         if self.used >= self.budget * WARN_AT:
-            return f"the store uses {_mib(self.used)} of its budget of {_mib(self.budget)}"
+            return f"the store uses {_format_mib(self.used)} of its budget of {_format_mib(self.budget)}"
         free = self.free()
         if free is not None and free < LEAST_FREE:
-            return f"the disk of the store has {_mib(free)} left"
+            return f"the disk of the store has {_format_mib(free)} left"
         return ""
 
     def free(self) -> int | None:
@@ -70,5 +68,5 @@ class Capacity:
             return None  # the folder comes with the store
 
 
-def _mib(size: int) -> str:
+def _format_mib(size: int) -> str:
     return f"{size / MIB:.0f} MiB"

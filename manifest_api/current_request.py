@@ -10,13 +10,13 @@ from contextvars import Context, ContextVar
 from starlette.types import Scope
 
 REQUEST_ID = "orgkernel.request_id"
-"""Key of the scope with the id of the request: the one that the client sent, or a new one."""
+"""Scope key of the request id: the one that the client sent, or a new one."""
 ROUTE = "orgkernel.route"
 """Key of the scope with the template of the path, where the framework did not look for the route."""
 PROBLEM = "orgkernel.problem"
 """Key of the scope with the code of the problem that is the answer."""
 NO_ROUTE = "none"
-"""The route of a request that was refused before its route was looked for, or that has no route."""
+"""The route of a request that was refused before routing, or that has no route."""
 
 _CURRENT: ContextVar[Scope | None] = ContextVar("orgkernel_request", default=None)
 set_current = _CURRENT.set
@@ -30,14 +30,14 @@ def note_problem(code: str) -> None:
         scope[PROBLEM] = code
 
 
-def route_of(scope: Scope) -> str:
-    """The template of the path of a request that was answered, such as `/v1/orgs/{org}`."""
+def get_route(scope: Scope) -> str:
+    """The path template of an answered request, such as `/v1/orgs/{org}`."""
     route: str | None = scope.get(ROUTE)
     if route is None:
         route = getattr(scope.get("route"), "path", NO_ROUTE)
     return route
 
 
-def no_request() -> Context:
-    """A context for work that outlives the request that began it, so that nothing is logged in its name."""
+def copy_context_without_request() -> Context:
+    """A context for work that outlives the request that began it, so that no log line names that request."""
     return Context()

@@ -17,8 +17,8 @@ from contextlib import asynccontextmanager
 from fastapi.sse import EventSourceResponse, format_sse_event
 from starlette.types import Message, Receive, Scope, Send
 
-from manifest_api.current_request import no_request
-from manifest_api.guards.caller import caller_of
+from manifest_api.current_request import copy_context_without_request
+from manifest_api.guards.caller import get_caller
 from manifest_api.guards.middleware import IS_HEAD
 from manifest_api.problems import TOO_MANY_FOLLOWERS, RequestRefused
 from manifest_api.store_access import StoreAccess
@@ -28,7 +28,7 @@ from orgkernel.errors import OrgkernelError
 logger = logging.getLogger("orgkernel.server")
 
 LOOK_SECONDS = 0.5
-"""Seconds between two polls of the store. A report of another server may be late by as much."""
+"""Seconds between two polls of the store. A report of another server can be late by this time."""
 MOST_FOLLOWERS = 256
 MOST_PER_ASKER = 32
 """Streams of one credential, or of one address without a credential."""
@@ -53,7 +53,7 @@ class Feed:
         self._look_seconds = look_seconds
         self._shared: deque[StoredReport] = deque()
         self._complete_after = 0
-        """All reports after this number, up to `_seen`, are in `_shared`."""
+        """`_shared` contains all reports after this number, up to `_seen`."""
         self._seen = 0
         self._looking: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
@@ -109,7 +109,7 @@ class Feed:
             if self._looking is None and not self.is_closed:  # another follower may have been quicker
                 self._complete_after = self._seen = last
                 self._shared.clear()
-                self._looking = asyncio.create_task(self._look(), context=no_request())
+                self._looking = asyncio.create_task(self._look(), context=copy_context_without_request())
         news = self._news
         reports = await self._find(number)
         if not reports and not self.is_closed:
@@ -207,7 +207,7 @@ class EventStream(EventSourceResponse):
             )
             await send({"type": "http.response.body", "body": b""})
             return
-        caller = caller_of(scope)
+        caller = get_caller(scope)
         client = scope.get("client")
         asker = caller.credential if caller.is_known else f"address:{client[0] if client else ''}"
 

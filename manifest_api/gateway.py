@@ -19,14 +19,14 @@ from starlette.types import Message, Receive, Scope, Send
 from manifest_api.current_request import ROUTE
 from manifest_api.engine.gateway_calls import encode_result, read_plain_call
 from manifest_api.guards.caller import Caller, require_scope
-from manifest_api.guards.delegation import delegated
+from manifest_api.guards.delegation import read_delegation
 from manifest_api.guards.leaving import ForClient
 from manifest_api.guards.limits import replay, take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
 from manifest_api.guards.origin import refuse_foreign_origin
 from manifest_api.guards.request_head import read_head
-from manifest_api.mcp_asker import HttpAsker, member_of, without_path
-from manifest_api.problems import NO_STORE, RequestRefused, refusal_response
+from manifest_api.mcp_asker import HttpAsker, find_member, without_path
+from manifest_api.problems import NO_STORE, RequestRefused, build_refusal_response
 from manifest_api.questions import refuse_unknown_parameters
 from manifest_api.refusals import refuse_by_kernel
 from manifest_api.routes.mcp import MOST_OF_A_CALL, PATH
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("orgkernel.server")
 _CALLER = "orgkernel.gateway"
-"""Key of the scope with the caller of a request."""
+"""Scope key of the caller of a request."""
 _STATE_SECONDS = 0.1
-"""How long the state of the beginning of a request is taken for the state of now."""
+"""Seconds for which the state at the start of a request is treated as current."""
 _WANTS_PROGRESS = b'"progressToken"'
 _JSON = with_standard([(b"content-type", b"application/json")])
 
@@ -83,10 +83,10 @@ class HttpGateway:
         scope[ROUTE] = PATH
         request = Request({**scope, "app": self._app})
         try:
-            caller = self._caller_of(request)
+            caller = self._identify_caller(request)
             body = await take_body(receive, most=MOST_OF_A_CALL) if read_head(scope).has_body else b""
             if body is None:
-                return  # the client is gone: nobody to answer
+                return  # the client has disconnected
             if self._reads_plain_calls:
                 async with ForClient(receive) as client:
                     quick_answer = await self._answer_plain(scope, caller, body)
@@ -96,9 +96,9 @@ class HttpGateway:
                         await send({"type": "http.response.body", "body": quick_answer})
                         return
                 if client.is_gone:
-                    return  # what was begun must not be done again
+                    return  # a call that has begun must not be repeated
         except RequestRefused as error:
-            response = refusal_response(error)
+            response = build_refusal_response(error)
         except OrgkernelError as error:
             response = await refuse_by_kernel(request, error)
         except Exception:
@@ -114,12 +114,15 @@ class HttpGateway:
         await self._store_access.refresh()
 
     def tools(self) -> UpstreamTools:
-        """What decides about calls and makes them. Raises `StoreError`, and `Refused` if there is no store."""
+        """The object that decides about calls and makes them.
+
+        Raises `StoreError`, and `Refused` if there is no store.
+        """
         store = self._store_access.held()
         if store is None:
             raise Refused(
-                "there is no store, and every call is audited",
-                "`orgkernel key create` makes it",
+                "there is no store, and every call must be audited",
+                "`orgkernel key create` creates it",
                 NO_STORE.code,
             )
         if self._tools is None or self._tools[0] is not store:
@@ -127,11 +130,11 @@ class HttpGateway:
             self._tools = store, _Tools(permits, store, is_state_held=True, unrecorded=_log_unrecorded)
         return self._tools[1]
 
-    def _caller_of(self, request: Request) -> HttpCaller:
-        """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
+    def _identify_caller(self, request: Request) -> HttpCaller:
+        """Identify the caller. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
         refuse_unknown_parameters(request, ("org",))
-        caller, org_id, subject = member_of(request, request.query_params.get("org"))
+        caller, org_id, subject = find_member(request, request.query_params.get("org"))
         require_scope(request, "report")  # a call uses grants up, and is counted
         return HttpCaller(request, caller, org_id, subject, self)
 
@@ -140,9 +143,11 @@ class HttpGateway:
         if call is None:
             return None
         try:
-            result = await call_tool(self.gateway, caller, call.name, call.arguments, form_asker=_no_form)
+            result = await call_tool(
+                self.gateway, caller, call.name, call.arguments, form_asker=_answer_no_form
+            )
         except UnknownTool:
-            return None  # nothing was decided; the SDK knows how to say it
+            return None  # nothing was decided; the SDK words the error
         return encode_result(call, result)
 
     async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
@@ -197,17 +202,19 @@ class HttpCaller(HttpAsker, GatewayCaller):
     def __init__(
         self, request: Request, caller: Caller, org_id: str, subject: str, gateway: HttpGateway
     ) -> None:
-        super().__init__(request, caller, org_id, subject, delegated(request, subject))
+        super().__init__(request, caller, org_id, subject, read_delegation(request, subject))
         self.actor_name = caller.credential
         self._gateway = gateway
         self._state_at = time.monotonic()
 
     async def view(self) -> OrgView:
-        """The organization as it is now."""
+        """The current version of the organization."""
         return self._kernel.organization(self.org_id).snapshot.index
 
     async def tools(self) -> UpstreamTools:
-        """What makes calls, with the state as it is now: finding out what a call is may have taken a server to start."""
+        """The object that makes calls, with the current state: finding the target of a call can take time if a
+        server must start.
+        """
         if time.monotonic() - self._state_at > _STATE_SECONDS:
             await self._gateway.refresh()
             self._state_at = time.monotonic()
@@ -215,10 +222,10 @@ class HttpCaller(HttpAsker, GatewayCaller):
 
 
 def _log_unrecorded(text: str) -> None:
-    logger.error("how a call ended was not written down: %s", text)
+    logger.error("the outcome of a call was not recorded: %s", text)
 
 
-async def _no_form(message: str, request_id: str) -> FormAnswer | None:
+async def _answer_no_form(message: str, request_id: str) -> FormAnswer | None:
     return None
 
 

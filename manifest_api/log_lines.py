@@ -1,7 +1,7 @@
-"""The lines of the log, as text or as JSON, for the server and for the access log alike.
+"""Format log lines as text or JSON, for the server log and the access log.
 
-Each line that is written while a request is answered names the request and the credential of its caller. Texts of
-clients cannot add a line of their own, and whatever looks like a secret is masked.
+Each line that is written while a request is answered names the request and the credential of its caller. Strings
+from clients cannot add lines, and secrets are masked.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 
 from manifest_api.access_log import Access
 from manifest_api.current_request import REQUEST_ID, find_current
-from manifest_api.guards.caller import caller_name
-from manifest_api.spans import current_trace
+from manifest_api.guards.caller import get_caller_name
+from manifest_api.spans import get_current_trace
 from orgkernel.diagnostics.wording import clean
 from orgkernel.runtime.secret_shapes import mask_secrets
 
@@ -39,12 +39,12 @@ class TextLines(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line. The traceback of an exception follows on lines of its own."""
+        """Format the line, followed by the traceback of an exception on separate lines."""
         return mask_secrets(super().format(record))
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """The line before the traceback."""
-        about = "".join(f" {name}={value}" for name, value in _request().items())
+        about = "".join(f" {name}={value}" for name, value in _describe_request().items())
         return super().formatMessage(record) + about
 
 
@@ -59,8 +59,8 @@ class JsonLines(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": mask_secrets(record.getMessage()),
-            **_request(),
-            **current_trace(),
+            **_describe_request(),
+            **get_current_trace(),
         }
         if isinstance(access, Access):
             line |= msgspec.structs.asdict(access)
@@ -69,11 +69,14 @@ class JsonLines(logging.Formatter):
         return json.dumps(line)
 
 
-def _request() -> dict[str, str]:
+def _describe_request() -> dict[str, str]:
     """The request that is being answered and its caller. Empty outside a request."""
     scope = find_current()
     if scope is None:
         return {}
     request_id: bytes = scope.get(REQUEST_ID, b"")
-    # The caller is one that a guard has identified, but the subject of a token is a text of others.
-    return {"request": clean(request_id[:_LONGEST_ID].decode("latin-1")), "caller": clean(caller_name(scope))}
+    # A guard has identified the caller, but the subject of a token is a foreign string.
+    return {
+        "request": clean(request_id[:_LONGEST_ID].decode("latin-1")),
+        "caller": clean(get_caller_name(scope)),
+    }

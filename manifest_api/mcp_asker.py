@@ -1,4 +1,4 @@
-"""Who asks over `/mcp`: the agent or the person that the key belongs to, in the organization that declares it."""
+"""The caller over `/mcp`: the agent or the person that the key belongs to, in the organization that declares it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class HttpAsker(Asker):
             raise without_path(error) from None
 
     async def decide(self, request: AccessRequest) -> Answered:
-        """Decide and audit as an evaluation. The scope `report` is left out, so that asking uses no grant up."""
+        """Decide and audit as an evaluation. The scope `report` is left out, so asking does not use up a grant."""
         auditor: Auditor = self._request.app.state.auditor
         asking = replace(self.caller, scopes=frozenset({"read"}))
         try:
@@ -81,45 +81,46 @@ def without_path(error: StoreError) -> Refused:
     return Refused(kind.title.lower(), "try again later", kind.code)
 
 
-def asker_of(request: Request, org: str | None) -> HttpAsker:
-    """The asker of a request. Raises as `member_of`."""
-    return HttpAsker(request, *member_of(request, org))
+def find_asker(request: Request, org: str | None) -> HttpAsker:
+    """The asker of a request. Raises the errors of `find_member`."""
+    return HttpAsker(request, *find_member(request, org))
 
 
-def member_of(request: Request, org: str | None) -> tuple[Caller, str, str]:
-    """Who asks, the organization, and the member of it that the key belongs to. Raises `RequestRefused`, and
-    `UnknownOrganization` and `NotServed` for a named organization.
+def find_member(request: Request, org: str | None) -> tuple[Caller, str, str]:
+    """The caller, the organization, and its member that the key belongs to.
+
+    Raises `RequestRefused`, and `UnknownOrganization` and `NotServed` for a named organization.
     """
     caller = require_scope(request, "read")
     if not caller.is_known:
         raise RequestRefused(
             problems.KEY_REQUIRED,
-            "MCP answers somebody about themselves, so it needs the key of an agent or of a person",
+            "MCP answers questions about the caller, so it needs the key of an agent or of a person",
             f"send `Authorization: Bearer KEY`; {_CREATE}",
         )
     subject = caller.actor.member
     if not subject:
         raise RequestRefused(
             problems.NO_SUBJECT,
-            "the key belongs to no agent and no person, so nobody asks",
+            "the key does not belong to an agent or a person",
             f"use the key of an agent or a person; {_CREATE}",
         )
     kernel: Kernel = request.app.state.answers.kernel
-    return caller, _org_of(kernel, subject, org), subject
+    return caller, _find_organization(kernel, subject, org), subject
 
 
-def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
-    """The organization that a subject asks about: the one of the URL, or the only or active one that declares it."""
+def _find_organization(kernel: Kernel, subject: str, org: str | None) -> str:
+    """The organization for a subject: the one in the URL, or the only or active one that declares it."""
     if org is not None:
         named = kernel.organization(org).snapshot
-        if not _declares(kernel, named.org_id, subject):
+        if not _is_declared(kernel, named.org_id, subject):
             raise RequestRefused(
                 problems.NO_SUBJECT,
                 f"organization {quote(named.org_id)} does not declare {quote(subject)}",
                 "name another organization, or use another key",
             )
         return named.org_id
-    org_ids = [each for each in kernel.state.served if _declares(kernel, each, subject)]
+    org_ids = [each for each in kernel.state.served if _is_declared(kernel, each, subject)]
     if len(org_ids) == 1:
         return org_ids[0]
     if not org_ids:
@@ -138,6 +139,6 @@ def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
     )
 
 
-def _declares(kernel: Kernel, org_id: str, subject: str) -> bool:
+def _is_declared(kernel: Kernel, org_id: str, subject: str) -> bool:
     declared_subject = get_access_tables(kernel.organization(org_id).snapshot.index).find_subject(subject)
     return declared_subject is not None and declared_subject.identity.kind != "unknown"

@@ -1,7 +1,7 @@
 """The metrics of a server, in the formats of Prometheus and OpenMetrics (docs/how-to/observe.md).
 
 What is counted for every request is counted in plain numbers, because the counters of the library lock and would cost
-more than a decision; they are turned into metrics when somebody asks. All label values come from this program, never
+more than a decision; they become metrics when a scrape reads them. All label values come from this program, never
 from a request: templates of paths, statuses, codes and outcomes.
 """
 
@@ -28,7 +28,7 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.types import Scope
 
-from manifest_api.current_request import PROBLEM, route_of
+from manifest_api.current_request import PROBLEM, get_route
 from manifest_api.status import build_standings, count_severity
 from orgkernel import __version__
 from orgkernel.diagnostics import Severity
@@ -55,13 +55,13 @@ class RequestCounts(Collector):
 
     def __init__(self) -> None:
         self._requests: dict[tuple[str, str, int], list[float]] = {}
-        """Method, route and status to the requests in each bucket, and the sum of all seconds in the last place."""
+        """Requests per bucket and, as the last value, the sum of all seconds, keyed by method, route and status."""
         self._problems: Counter[str] = Counter()
         self._decisions: Counter[tuple[str, ...]] = Counter()
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request that was answered."""
-        key = scope["method"], route_of(scope), status
+        key = scope["method"], get_route(scope), status
         counts = self._requests.get(key)
         if counts is None:
             counts = self._begin(*key)
@@ -71,7 +71,7 @@ class RequestCounts(Collector):
             self._problems[scope[PROBLEM]] += 1
 
     def _begin(self, method: str, route: str, status: int) -> list[float]:
-        """The counts of a new kind of request. All methods that are not known are one."""
+        """The counts of a new kind of request. All unknown methods are counted as one."""
         key = (method if method in _METHODS else _OTHER, route, status)
         return self._requests.setdefault(key, [0.0] * (len(_SECONDS) + 2))
 
@@ -80,14 +80,14 @@ class RequestCounts(Collector):
         self._decisions[outcome, surface] += 1
 
     def collect(self) -> Iterator[Metric]:
-        """All of them as metrics."""
+        """All counts as metrics."""
         requests: dict[tuple[str, ...], float] = {}
         by_route: dict[str, list[float]] = {}
         for (method, route, status), counts in dict(self._requests).items():
             requests[method, route, str(status)] = sum(counts[:-1])
             known = by_route.get(route)
             by_route[route] = [*counts] if known is None else list(map(add, known, counts))
-        yield _labeled(
+        yield _build_labeled_metric(
             CounterMetricFamily, "orgkernel_http_requests",
             "Requests by method, template of the path, and status (0 if the client left before).",
             ("method", "route", "status"), requests,
@@ -98,19 +98,19 @@ class RequestCounts(Collector):
             labels=("route",),
         )
         for route, (*buckets, total) in by_route.items():
-            durations.add_metric((route,), list(_cumulative(buckets)), total)
+            durations.add_metric((route,), list(_sum_buckets(buckets)), total)
         yield durations
-        yield _labeled(
+        yield _build_labeled_metric(
             CounterMetricFamily, "orgkernel_problems", "Problem documents that were sent, by code.", ("code",),
             dict(self._problems),
         )  # fmt: skip
-        yield _labeled(
+        yield _build_labeled_metric(
             CounterMetricFamily, "orgkernel_decisions", "Decisions by outcome and surface.",
             ("outcome", "surface"), dict(self._decisions),
         )  # fmt: skip
 
 
-def _cumulative(buckets: Iterable[float]) -> Iterator[tuple[str, float]]:
+def _sum_buckets(buckets: Iterable[float]) -> Iterator[tuple[str, float]]:
     total = 0.0
     for bound, count in zip((*map(str, _SECONDS), "+Inf"), buckets, strict=True):
         total += count
@@ -165,7 +165,7 @@ class Metrics:
 
 
 class ServerState(Collector):
-    """What is true at the moment: organizations, findings, store, caches, connections and streams."""
+    """Current values: organizations, findings, store, caches, connections and streams."""
 
     def __init__(
         self,
@@ -184,20 +184,20 @@ class ServerState(Collector):
         """The connections of `serve`. None for an application under another server."""
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the registry need not ask at the start."""
+        """Describe nothing, so the registry does not collect at the start."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
         """The values now."""
-        yield from self._organizations()
+        yield from self._collect_organizations()
         yield from self._store()
-        yield from self._kept()
+        yield from self._collect_caches()
         yield from self._load()
 
-    def _organizations(self) -> Iterator[Metric]:
+    def _collect_organizations(self) -> Iterator[Metric]:
         state = self._answers.kernel.state
         standings = Counter(each.standing for each in build_standings(state))
-        yield _labeled(
+        yield _build_labeled_metric(
             GaugeMetricFamily, "orgkernel_organizations", "Organizations that are served, stale or refused.",
             ("standing",),
             {name: standings[name] for name in ("served", "stale", "refused")},
@@ -205,7 +205,7 @@ class ServerState(Collector):
         roles = sum(len(each.snapshot.index.roles) for each in state.served.values())
         yield GaugeMetricFamily("orgkernel_roles", "Roles of all organizations that answer.", value=roles)
         diagnostics = state.latest.diagnostics
-        yield _labeled(
+        yield _build_labeled_metric(
             GaugeMetricFamily, "orgkernel_findings", "Findings in the documents on disk.", ("severity",),
             {each.value: count_severity(diagnostics, each) for each in Severity},
         )  # fmt: skip
@@ -224,33 +224,35 @@ class ServerState(Collector):
             readable = None if store is None else 1
         except OrgkernelError:
             readable = 0
-        yield _known(
+        yield _build_gauge(
             "orgkernel_store_readable", "1 if the store can be read. Absent without a store.", readable
         )
         yield GaugeMetricFamily(
             "orgkernel_store_size_bytes", "Size of the store when it was measured last.", value=room.used
         )
         yield GaugeMetricFamily("orgkernel_store_budget_bytes", "Budget of the store.", value=room.budget)
-        yield _known("orgkernel_store_disk_free_bytes", "Free space on the disk of the store.", room.free())
-        yield _known(
+        yield _build_gauge(
+            "orgkernel_store_disk_free_bytes", "Free space on the disk of the store.", room.free()
+        )
+        yield _build_gauge(
             "orgkernel_audit_queue_length",
             "Audit rows and changes that wait for the disk.",
             None if store is None else store.waiting,
         )
-        yield _known(
+        yield _build_gauge(
             "orgkernel_checkpoints_failing",
             "1 while the checkpoints of the audit cannot be written.",
             None if store is None else int(store.problem is not None),
         )
 
-    def _kept(self) -> Iterator[Metric]:
+    def _collect_caches(self) -> Iterator[Metric]:
         caches = self._caches()
         for name, about, values in (
             ("orgkernel_cache_hits", "Answers from a cache.", {each: caches[each].hits for each in caches}),
-            ("orgkernel_cache_misses", "Answers that no cache had.", {each: caches[each].misses for each in caches}),
+            ("orgkernel_cache_misses", "Answers that were not in a cache.", {each: caches[each].misses for each in caches}),
         ):  # fmt: skip
-            yield _labeled(CounterMetricFamily, name, about, ("cache",), values)
-        yield _labeled(
+            yield _build_labeled_metric(CounterMetricFamily, name, about, ("cache",), values)
+        yield _build_labeled_metric(
             GaugeMetricFamily, "orgkernel_cache_bytes", "Approximate size of a cache in memory.", ("cache",),
             {each: caches[each].bytes for each in caches},
         )  # fmt: skip
@@ -263,29 +265,29 @@ class ServerState(Collector):
             "orgkernel_draining", "1 while the server is closing.", value=int(self._is_draining())
         )
         connections = self.connections
-        yield _known(
+        yield _build_gauge(
             "orgkernel_connections",
             "Open connections.",
             None if connections is None else connections.open_count,
         )
-        yield _known(
+        yield _build_gauge(
             "orgkernel_connections_limit",
-            "Most open connections.",
+            "Maximum number of open connections.",
             None if connections is None else connections.most,
         )
-        yield _labeled(
+        yield _build_labeled_metric(
             CounterMetricFamily, "orgkernel_connections_closed",
             "Connections that were closed at a limit, by reason.", ("reason",),
             {} if connections is None else dict(connections.closed),
         )  # fmt: skip
 
 
-def _known(name: str, about: str, value: float | None) -> GaugeMetricFamily:
+def _build_gauge(name: str, about: str, value: float | None) -> GaugeMetricFamily:
     """A gauge. It has no sample while the value is not known."""
     return GaugeMetricFamily(name, about, value=value)
 
 
-def _labeled(
+def _build_labeled_metric(
     kind: type[CounterMetricFamily | GaugeMetricFamily],
     name: str,
     about: str,

@@ -50,7 +50,7 @@ from orgkernel.manifest.v1 import build_definitions, encode
 PROBES = ("/livez", "/readyz")
 """Routes that need no credential, even where every caller has one."""
 NO_CREDENTIAL: Sequence[dict[str, list[str]]] = ()
-# The most asked for come first: routes are looked for in this order.
+# The most used routers come first, because routes are matched in this order.
 ROUTERS: tuple[APIRouter, ...] = (
     authzen.router,
     organizations.router,
@@ -90,7 +90,7 @@ document decides.
 Errors are problem documents (RFC 9457) with a stable `code`. A caller on loopback may ask without a key. Changes, and
 requests that do not come from loopback, need `Authorization: Bearer KEY`.
 """
-# What the guards answer before a route is reached.
+# Answers of the guards, before a route is reached.
 _OF_EVERY_ROUTE = {
     "401": ("Unauthenticated", "The request needs a credential, or its credential is not valid."),
     "403": ("Refused", "The request does not come from loopback, or its credential does not have the scope."),
@@ -109,7 +109,7 @@ _OF_EVERY_ROUTE = {
 }
 
 
-def methods_at(scope: Scope) -> tuple[str, ...]:
+def list_methods(scope: Scope) -> tuple[str, ...]:
     """The methods of all routes with a path."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, Route))
     methods = {
@@ -136,14 +136,16 @@ def build_openapi() -> dict[str, Any]:
         for operation in operations.values():
             _mend(operation, NO_CREDENTIAL if path in PROBES else MAY_ASK)
     document["components"] = {
-        "schemas": _schemas(document["paths"]),
+        "schemas": _build_schemas(document["paths"]),
         "responses": {
             name: {"description": description, "content": PROBLEM}
             for name, description in _OF_EVERY_ROUTE.values()
         },
         "securitySchemes": SECURITY_SCHEMES,
     }
-    plain: dict[str, Any] = msgspec.json.decode(encode(document))  # lists for tuples, as everybody reads it
+    plain: dict[str, Any] = msgspec.json.decode(
+        encode(document)
+    )  # lists instead of tuples, as in decoded JSON
     return plain
 
 
@@ -164,7 +166,7 @@ def _mend(operation: dict[str, Any], security: Sequence[dict[str, list[str]]]) -
                 parameter["schema"] = {**choice, **parameter["schema"]}
 
 
-def _schemas(paths: dict[str, Any]) -> dict[str, Any]:
+def _build_schemas(paths: dict[str, Any]) -> dict[str, Any]:
     """The schemas that the paths refer to."""
     shapes = (*SHAPES.values(), KnownCircumstances)
     schemas = build_definitions(shapes, REFERENCE)[1]

@@ -40,7 +40,7 @@ NOT_SERVED = ProblemCode("NOT_SERVED", 503, "The organization has errors",
 NOT_READY = ProblemCode("NOT_READY", 503, "No organization is served",
     "No organization was found, or all of them have errors. `GET /v1/diagnostics` lists the findings.")
 DRAINING = ProblemCode("DRAINING", 503, "The server is closing",
-    "The server was told to end. It answers for a moment longer, and takes no more work.")
+    "The server is shutting down. It finishes its current requests and accepts no new work.")
 NOT_LOOPBACK = ProblemCode("NOT_LOOPBACK", 403, "The request does not come from this machine",
     "Until there are API keys, only requests from the loopback interface are answered. `orgkernel key create --admin` "
     "creates the first key.")
@@ -48,28 +48,26 @@ FORWARDED = ProblemCode("FORWARDED", 403, "The request was forwarded",
     "The request has a header that proxies add, so it may come from anywhere. Until there are API keys, forwarded "
     "requests are refused. Send the request directly, or create a key.")
 FOREIGN_HOST = ProblemCode("FOREIGN_HOST", 403, "The Host header does not name this machine",
-    "Without a key, the Host header must be `localhost`, an address of 127.0.0.0/8 or `[::1]`. Otherwise a web page "
-    "could reach the registry under a name of its own.")
+    "Without a key, the Host header must be `localhost`, an address of 127.0.0.0/8 or `[::1]`. Otherwise a web page could reach the registry under its own name.")
 UNAUTHENTICATED = ProblemCode("UNAUTHENTICATED", 401, "The request needs a credential",
     "Requests that do not come from loopback need a key as `Authorization: Bearer KEY`, or a token of the identity "
-    "provider. A request with a forwarded header or a foreign Host does not count as loopback.")
+    "provider. A request with a forwarded header or a foreign Host is not treated as loopback.")
 BAD_CREDENTIAL = ProblemCode("BAD_CREDENTIAL", 401, "The credential is not valid",
     "The key or token is unknown, expired or revoked, or the request has several Authorization headers. The answer does "
     "not say which.")
 KEY_REQUIRED = ProblemCode("KEY_REQUIRED", 401, "The request needs a key",
-    "Without a key, a caller on this machine may ask and may change nothing, because the governed agents run on this "
+    "Without a key, a caller on this machine can ask questions but cannot change anything, because the governed agents run on this "
     "machine too. `orgkernel key create` creates a key with the scope that is needed.")
 SCOPE_MISSING = ProblemCode("SCOPE_MISSING", 403, "The credential lacks a scope",
     "The scopes are `read`, `request`, `grant`, `approve`, `rank`, `lock`, `report` and `admin`. `admin` includes all "
     "others.")
 SELF_GRANT = ProblemCode("SELF_GRANT", 403, "An agent cannot give itself a permission",
-    "The credential of an agent cannot issue, approve or promote for that agent or for a role that it fills. Nobody can "
-    "approve a request that they made under another name.")
+    "The credential of an agent cannot issue, approve or promote for that agent or for a role that it fills. A caller cannot approve its own request, not even under another name.")
 OTHER_REQUESTER = ProblemCode("OTHER_REQUESTER", 403, "The credential belongs to another requester",
     "The credential of an agent can request permissions for that agent only.")
 NO_AUTHORITY = ProblemCode("NO_AUTHORITY", 403, "The credential has no authority over the subject",
     "The act needs a superior of the subject, the owner or an operator. For acts about tools, a role whose `may_grant` lists "
-    "the tools is enough. Nobody can act on a superior. The help names the line of the chain of command.")
+    "the tools is enough. A caller cannot act on its superior. The help names the line of the chain of command.")
 AGENT_INACTIVE = ProblemCode("AGENT_INACTIVE", 403, "The agent is not active",
     "The agent of the credential is suspended or decommissioned, and can change nothing until it is active again.")
 RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "The caller sends too many requests",
@@ -85,15 +83,15 @@ REQUESTS_BLOCKED = ProblemCode("REQUESTS_BLOCKED", 429, "The requester was denie
 BAD_EVALUATION = ProblemCode("BAD_EVALUATION", 400, "The question about access cannot be read",
     "A question has a subject and a resource with `type` and `id`, and an action with `name`. `errors` lists what is wrong.")
 MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The credential cannot grant this",
-    "An agent can grant what `may_grant` of its roles lists. Nobody can grant more than they may do themselves without "
-    "approval, for a longer time, or from a grant with a number of uses. The help says what they can grant.")
+    "An agent can grant what `may_grant` of its roles lists. A caller cannot grant more than it may do itself without "
+    "approval, for a longer time, or from a grant with a number of uses. The help says what it can grant.")
 MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder cannot use the tool",
     "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/orgs/{org}/why` says what is missing.")
 TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "The tool is locked by another holder",
     "Wait until the lock is released, or break it with the scope `lock`.")
 STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock or the claim is no longer held",
     "It expired, was broken or transferred, or was taken again. Work under its token must stop.")
-CLAIM_CONFLICT = ProblemCode("CLAIM_CONFLICT", 409, "Somebody else has claimed the files",
+CLAIM_CONFLICT = ProblemCode("CLAIM_CONFLICT", 409, "Another holder has claimed the files",
     "The detail names the path and its holder, and the help says when the claim ends. Nothing was claimed.")
 BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
     "`errors` lists what is wrong. `orgkernel schema salute_report` prints the JSON Schema of a report.")
@@ -101,7 +99,7 @@ OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to a
     "The credential of an agent can report for the roles of that agent only.")
 OTHER_SUBJECT = ProblemCode("OTHER_SUBJECT", 403, "The credential belongs to another subject",
     "The credential of an agent can see and load the skills of that agent only.")
-NO_SUBJECT = ProblemCode("NO_SUBJECT", 403, "The credential belongs to nobody who could ask",
+NO_SUBJECT = ProblemCode("NO_SUBJECT", 403, "The credential belongs to no agent or person",
     "`/mcp` answers an agent or a person about themselves. The key of an operator belongs to neither, and an organization "
     "answers only those it declares.")
 FOREIGN_ORIGIN = ProblemCode("FOREIGN_ORIGIN", 403, "The request comes from a page of another origin",
@@ -124,9 +122,9 @@ ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "The record is revoked alr
     "A revocation cannot be undone. Issue a new record.")
 GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",
     "The grant was used, revoked or expired in the meantime.")
-PAST_UNKNOWN = ProblemCode("PAST_UNKNOWN", 409, "The state of that time is not known any more",
-    "The history before was dropped. `serve --keep-history` keeps it longer.")
-NOT_ASLEEP = ProblemCode("NOT_ASLEEP", 409, "The grant is not asleep", "It gives its permission already.")
+PAST_UNKNOWN = ProblemCode("PAST_UNKNOWN", 409, "The state of that time is no longer known",
+    "Earlier history was dropped. `serve --keep-history` keeps it longer.")
+NOT_ASLEEP = ProblemCode("NOT_ASLEEP", 409, "The grant is not asleep", "Its permission already applies.")
 SNAPSHOT_CHANGED = ProblemCode("SNAPSHOT_CHANGED", 409, "It is for another version of the documents",
     "The documents were edited since. Evaluate again, and ask for the version that the answer names.")
 NOTHING_TO_ASK = ProblemCode("NOTHING_TO_ASK", 409, "No grant would permit this",
@@ -134,8 +132,7 @@ NOTHING_TO_ASK = ProblemCode("NOTHING_TO_ASK", 409, "No grant would permit this"
 NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 409, "The request names no organization",
     "A record belongs to one organization. Name it. Only some records can be stored for all organizations (`*`).")
 OTHER_ORGANIZATION = ProblemCode("OTHER_ORGANIZATION", 409, "The record belongs to another organization",
-    "The detail names the organization. A grant cannot be moved to another one, and a report is handed in at the path of its "
-    "own.")
+    "The detail names the organization. A grant cannot be moved to another one, and a report is sent to the path of its own organization.")
 MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change to this state",
     "The detail names its current state.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",
@@ -144,7 +141,7 @@ SKILL_HELD = ProblemCode("SKILL_HELD", 409, "The agent has the skill already",
     "The detail names its level. An assessment changes the level.")
 SKILL_SUSPENDED = ProblemCode("SKILL_SUSPENDED", 409, "The skill is suspended",
     "A suspended skill cannot be practiced until it is resumed.")
-NOT_SUSPENDED = ProblemCode("NOT_SUSPENDED", 409, "The skill is not suspended", "It counts already.")
+NOT_SUSPENDED = ProblemCode("NOT_SUSPENDED", 409, "The skill is not suspended", "Its level already applies.")
 PREREQUISITE_MISSING = ProblemCode("PREREQUISITE_MISSING", 409, "A prerequisite is missing",
     "The detail names the skill or the qualification that is needed first.")
 AGENT_UNDECLARED = ProblemCode("AGENT_UNDECLARED", 409, "No roster declares the agent",
@@ -206,7 +203,7 @@ DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session has a result al
 CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is stored already",
     "Contracts are never changed. A new contract has a new id.")
 LOG_MUTATED = ProblemCode("LOG_MUTATED", 409, "The log was changed in the store",
-    "What is stored does not fit its digests, so nothing of it is told. Compare the store with a backup.")
+    "The stored records do not match their digests, so they are not returned. Compare the store with a backup.")
 HANDOFF_REFUSED = ProblemCode("HANDOFF_REFUSED", 409, "The hand-off is not permitted",
     "The detail names the first step that fails, with its code. Nothing was stored. "
     "`POST /v1/orgs/{org}/handoffs/check` gives every step with its lines and remedies.")
@@ -214,7 +211,7 @@ HANDOFF_INCOMPLETE = ProblemCode("HANDOFF_INCOMPLETE", 409, "The hand-off still 
     "The edge requires a brief or something in it, or a circumstance is not known. The detail lists what is missing. "
     "Nothing was stored.")
 HANDOFF_DUPLICATE = ProblemCode("HANDOFF_DUPLICATE", 409, "The brief or the session is in use",
-    "A brief is worked on once, and a session works by one brief. Nothing was stored.")
+    "A brief is worked on once, and a session follows one brief. Nothing was stored.")
 NO_SDK = ProblemCode("NO_SDK", 501, "MCP is not installed on the server",
     "`/mcp` needs the SDK of the Model Context Protocol: the server has to be installed as `orgkernel[mcp]`.")
 INTERNAL = ProblemCode("INTERNAL", 500, "The server has an internal error",
@@ -247,7 +244,7 @@ class RequestRefused(Exception):
             self.headers.setdefault("WWW-Authenticate", 'Bearer realm="orgkernel"')
 
 
-def problem_response(
+def build_problem_response(
     kind: ProblemCode,
     detail: str,
     help: str = "",
@@ -274,20 +271,22 @@ def problem_response(
 
 
 def say_invalid(where: str) -> str:
-    """Where a request does not fit."""
+    """The message for a request that is not valid at a place."""
     return f"the request is not valid at {where}"
 
 
-def refusal_response(refused: RequestRefused) -> Response:
+def build_refusal_response(refused: RequestRefused) -> Response:
     """The response to a refused request."""
-    return problem_response(
+    return build_problem_response(
         refused.kind, refused.detail, refused.help, errors=refused.errors, headers=refused.headers
     )
 
 
-def problem_of_store(error: OrgkernelError) -> Response:
+def build_store_problem(error: OrgkernelError) -> Response:
     """The response if the state could not be read or written, or does not allow the change."""
     kind = KINDS.get(error.code, STORE_FAILED if isinstance(error, StoreError) else REFUSED)
     # The path of the store is for the log only. Clients do not need it.
     detail = kind.sentence if isinstance(error, StoreError) else error.message
-    return problem_response(kind, detail, "try again later" if isinstance(error, StoreError) else error.help)
+    return build_problem_response(
+        kind, detail, "try again later" if isinstance(error, StoreError) else error.help
+    )

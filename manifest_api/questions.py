@@ -43,8 +43,8 @@ DEFAULT_ORGANIZATIONS, MOST_ORGANIZATIONS = 50, 200
 DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
 
 
-def id_in_path(what: str, example: str) -> Any:
-    """A path parameter. Its pattern is for clients; for any other text the kernel says that the id is unknown."""
+def declare_path_id(what: str, example: str) -> Any:
+    """A path parameter. Its pattern is for clients; for other strings, the kernel reports an unknown id."""
     return Path(
         description=f"Id of {what}.",
         json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,99}$"},
@@ -52,12 +52,12 @@ def id_in_path(what: str, example: str) -> Any:
     )
 
 
-def word(description: str) -> Any:
+def declare_word(description: str) -> Any:
     """A query parameter with one word."""
     return Query(min_length=1, max_length=LONGEST_WORD, description=description)
 
 
-Org = Annotated[str, id_in_path("an organization, or `active`", "software_dev")]
+Org = Annotated[str, declare_path_id("an organization, or `active`", "software_dev")]
 OrgOrAll = Annotated[
     str,
     Path(
@@ -66,20 +66,20 @@ OrgOrAll = Annotated[
         examples=["software_dev"],
     ),
 ]
-Role = Annotated[str, id_in_path("a role", "codegen_specialist")]
-Cursor = Annotated[str | None, word("The `next` of the previous page.")]
+Role = Annotated[str, declare_path_id("a role", "codegen_specialist")]
+Cursor = Annotated[str | None, declare_word("The `next` of the previous page.")]
 AsOf = Annotated[
     float | None,
     Query(
         ge=0,
         le=LATEST_TIME,
-        description="Seconds since 1970-01-01 UTC: stored state as it was then. The documents are those of now.",
+        description="Seconds since 1970-01-01 UTC: stored state as it was then. The documents are the current ones.",
     ),
 ]
 
 
-def as_of_time(kernel: Kernel, at: float | None) -> Kernel:
-    """The kernel, or the same with the state of an earlier time."""
+def open_kernel_as_of(kernel: Kernel, at: float | None) -> Kernel:
+    """The kernel, or one with the state of an earlier time."""
     return kernel if at is None else kernel.as_of(at)
 
 
@@ -92,15 +92,17 @@ class CrewQuestion:
     limit: int
 
 
-async def crew_question(
+async def read_crew_question(
     role_type: Annotated[RoleType | None, Query(description="Only roles of this type.")] = None,
-    domain: Annotated[str | None, word("Only roles that handle this domain. It may be an alias.")] = None,
-    plan: Annotated[str | None, word("Only roles that follow this plan.")] = None,
-    tool: Annotated[str | None, word("Only roles that are equipped with this tool.")] = None,
-    skill: Annotated[str | None, word("Only roles that require this skill.")] = None,
-    reports_to: Annotated[str | None, word("Only roles with this direct superior.")] = None,
-    department: Annotated[str | None, word("The department.")] = None,
-    layer: Annotated[str | None, word("The hand-off layer.")] = None,
+    domain: Annotated[
+        str | None, declare_word("Only roles that handle this domain. It may be an alias.")
+    ] = None,
+    plan: Annotated[str | None, declare_word("Only roles that follow this plan.")] = None,
+    tool: Annotated[str | None, declare_word("Only roles that are equipped with this tool.")] = None,
+    skill: Annotated[str | None, declare_word("Only roles that require this skill.")] = None,
+    reports_to: Annotated[str | None, declare_word("Only roles with this direct superior.")] = None,
+    department: Annotated[str | None, declare_word("The department.")] = None,
+    layer: Annotated[str | None, declare_word("The hand-off layer.")] = None,
     cursor: Cursor = None,
     limit: Annotated[
         int, Query(ge=1, le=MOST_ROLES, description="Maximum number of roles on a page.")
@@ -114,7 +116,7 @@ async def crew_question(
     return CrewQuestion(wanted, cursor, limit)
 
 
-CrewQuery = Annotated[CrewQuestion, Depends(crew_question)]
+CrewQuery = Annotated[CrewQuestion, Depends(read_crew_question)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +128,21 @@ class AgentQuestion:
     limit: int
 
 
-async def agent_question(
-    role: Annotated[str | None, word("Only agents that fill this role.")] = None,
-    department: Annotated[str | None, word("Only agents with a role in this department.")] = None,
-    rank: Annotated[str | None, word("Only agents of this rank.")] = None,
-    skill: Annotated[str | None, word("Only agents that hold this skill.")] = None,
+async def read_agent_question(
+    role: Annotated[str | None, declare_word("Only agents that fill this role.")] = None,
+    department: Annotated[str | None, declare_word("Only agents with a role in this department.")] = None,
+    rank: Annotated[str | None, declare_word("Only agents of this rank.")] = None,
+    skill: Annotated[str | None, declare_word("Only agents that hold this skill.")] = None,
     min_level: Annotated[
         int | None,
         Query(ge=1, le=7, description="Lowest level of the skill, or of any skill, decay included."),
     ] = None,
-    qualification: Annotated[str | None, word("Only agents that have passed this test.")] = None,
-    tool: Annotated[str | None, word("Only agents with a role that is equipped with this tool.")] = None,
-    intent: Annotated[str | None, word("Only agents with a role that serves this intent.")] = None,
-    watch: Annotated[str | None, word("Only agents that fill a role in this watch.")] = None,
+    qualification: Annotated[str | None, declare_word("Only agents that have passed this test.")] = None,
+    tool: Annotated[
+        str | None, declare_word("Only agents with a role that is equipped with this tool.")
+    ] = None,
+    intent: Annotated[str | None, declare_word("Only agents with a role that serves this intent.")] = None,
+    watch: Annotated[str | None, declare_word("Only agents that fill a role in this watch.")] = None,
     lifecycle: Annotated[Lifecycle | None, Query(description="Only agents in this state.")] = None,
     cursor: Cursor = None,
     limit: Annotated[
@@ -153,14 +157,15 @@ async def agent_question(
     return AgentQuestion(wanted, cursor, limit)
 
 
-AgentQuery = Annotated[AgentQuestion, Depends(agent_question)]
+AgentQuery = Annotated[AgentQuestion, Depends(read_agent_question)]
 
 
 def start_of_page(
     cursor: str | None, stamp: str, count: int, name: str = "cursor", *, refusal: ProblemCode = BAD_CURSOR
 ) -> int:
-    """The start of a page in a list of `count` items, from a cursor `STAMP-START`. A stamp names one version of one
-    list.
+    """The start of a page in a list of `count` items, from a cursor `STAMP-START`.
+
+    A stamp names one version of one list.
     """
     if not cursor:
         return 0
@@ -177,11 +182,11 @@ def start_of_page(
 
 async def _refuse_unknown_parameters(request: Request) -> None:
     if request.query_params:
-        refuse_unknown_parameters(request, tuple(_parameters_of(request.scope["route"].dependant)))
+        refuse_unknown_parameters(request, tuple(_list_parameters(request.scope["route"].dependant)))
 
 
 def refuse_unknown_parameters(request: Request, names: Sequence[str]) -> None:
-    """Raise `RequestRefused` for a query parameter of another name, and for one that is repeated."""
+    """Raise `RequestRefused` for an unknown or repeated query parameter."""
     if not request.scope["query_string"]:
         return
     seen: set[str] = set()
@@ -198,11 +203,11 @@ def refuse_unknown_parameters(request: Request, names: Sequence[str]) -> None:
         raise RequestRefused(INVALID_REQUEST, say_invalid(where), "see `/docs`", errors)
 
 
-def _parameters_of(dependant: Dependant) -> Iterator[str]:
+def _list_parameters(dependant: Dependant) -> Iterator[str]:
     """The query parameters of a route, including those of its dependencies."""
     yield from (field.alias for field in dependant.query_params)
     for each in dependant.dependencies:
-        yield from _parameters_of(each)
+        yield from _list_parameters(each)
 
 
 KNOWN_PARAMETERS = Depends(_refuse_unknown_parameters)
@@ -214,13 +219,13 @@ Shape = TypeVar("Shape")
 async def read_body(
     request: Request, shape: type[Shape], example: str, kind: ProblemCode = INVALID_REQUEST
 ) -> Shape:
-    """The body as a value of a type. A body that does not fit is a problem of this kind."""
+    """Read the body as a value of a type. Raises `RequestRefused` with this kind of problem."""
     decode: Callable[[bytes], Shape] = msgspec.json.Decoder(prepared(shape)).decode
     return parse_body(request.scope, await request.body(), decode, example, kind)
 
 
-def text_in_body(name: str, value: msgspec.Raw) -> SourceText:
-    """A document in a body: an object, or a text with YAML or JSON. An object has places in its own JSON."""
+def read_body_text(name: str, value: msgspec.Raw) -> SourceText:
+    """Read a document in a body: an object, or a string with YAML or JSON. An object has places in its own JSON."""
     text = bytes(value)
     if text[:1] == b'"':
         text = msgspec.json.decode(text, type=str).encode("utf-8", "surrogatepass")
@@ -234,7 +239,7 @@ def parse_body(
     example: str,
     kind: ProblemCode = INVALID_REQUEST,
 ) -> Shape:
-    """Like `read_body`, for a body that was read already."""
+    """Parse a body like `read_body`, after it was read."""
     content_type = read_head(scope).content_type
     if content_type != b"application/json":
         media_type = content_type.decode("latin-1")
@@ -248,7 +253,7 @@ def parse_body(
         question = decode(body)
         refuse_repeated_names(body, kind)
     except msgspec.ValidationError as error:
-        raise unfit(error, kind) from None
+        raise build_unfit_value_refusal(error, kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RequestRefused(BAD_JSON, BAD_JSON.sentence, f"send an object such as {example}") from None
     return question
@@ -272,7 +277,7 @@ def refuse_repeated_names(body: bytes, kind: ProblemCode) -> None:
     json.loads(body, object_pairs_hook=check, parse_int=str, parse_float=str, parse_constant=str)
 
 
-def unfit(
+def build_unfit_value_refusal(
     error: msgspec.ValidationError, kind: ProblemCode = INVALID_REQUEST, inside: str = "body"
 ) -> RequestRefused:
     """The problem for a value that does not fit."""

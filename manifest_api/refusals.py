@@ -12,8 +12,13 @@ from starlette.responses import Response
 
 from manifest_api import problems
 from manifest_api.answering import SNAPSHOT, Answers
-from manifest_api.openapi import methods_at
-from manifest_api.problems import RequestRefused, problem_of_store, problem_response, refusal_response
+from manifest_api.openapi import list_methods
+from manifest_api.problems import (
+    RequestRefused,
+    build_problem_response,
+    build_refusal_response,
+    build_store_problem,
+)
 from manifest_api.shapes import DiagnosticRow, InvalidValue, OrganizationStanding
 from manifest_api.status import build_finding, build_standings
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
@@ -64,9 +69,9 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
         case UnknownRole():
             headers |= answers.stale(_is_stale(answers, org))
         case UnknownOrganization() if org == ALL_ORGANIZATIONS:
-            return problem_response(
+            return build_problem_response(
                 problems.NO_ORGANIZATION,
-                f"{quote(ALL_ORGANIZATIONS)} does not stand for all organizations here",
+                f"{quote(ALL_ORGANIZATIONS)} does not mean all organizations here",
                 "name the organization",
                 headers=headers,
             )
@@ -78,17 +83,19 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
             headers["Link"] = '</v1/diagnostics>; rel="describedby"'
             if len(findings) > problems.MOST_SHOWN:
                 more = f"`GET /v1/diagnostics` lists all {len(findings)} findings"
-                return problem_response(kind, error.message, more, diagnostics=diagnostics, headers=headers)
+                return build_problem_response(
+                    kind, error.message, more, diagnostics=diagnostics, headers=headers
+                )
         case UsageError():
             pass
         case StoreError():
             logger.error("the store failed: %s", error.message)
-            return problem_of_store(error)
+            return build_store_problem(error)
         case Refused():
-            return problem_of_store(error)
+            return build_store_problem(error)
         case _:
             raise error
-    return problem_response(
+    return build_problem_response(
         kind, error.message, error.help,
         organizations=organizations, diagnostics=diagnostics, headers=headers,
     )  # fmt: skip
@@ -104,19 +111,19 @@ def _is_stale(answers: Answers, org: str) -> bool:
 
 async def _refuse_by_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestRefused)
-    return refusal_response(error)
+    return build_refusal_response(error)
 
 
 async def _refuse_parameters(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    errors = tuple(_invalid(each) for each in error.errors())
+    errors = tuple(_build_invalid_value(each) for each in error.errors())
     where = listing(each.where for each in errors)
-    return problem_response(
+    return build_problem_response(
         problems.INVALID_REQUEST, problems.say_invalid(where), "see `/docs`", errors=errors
     )
 
 
-def _invalid(error: dict[str, Any]) -> InvalidValue:
+def _build_invalid_value(error: dict[str, Any]) -> InvalidValue:
     message = printable(str(error["msg"]))
     return InvalidValue(where=".".join(map(str, error["loc"])), message=message[:1].lower() + message[1:])
 
@@ -126,10 +133,10 @@ async def _refuse_by_framework(request: Request, error: Exception) -> Response:
     kind = _KIND_OF_STATUS.get(error.status_code, problems.BAD_REQUEST)
     headers = dict(error.headers or {})
     if kind is problems.METHOD_NOT_ALLOWED:
-        headers["Allow"] = ", ".join(methods_at(request.scope))
+        headers["Allow"] = ", ".join(list_methods(request.scope))
         detail = f"the path {quote(request.url.path)} does not have the method {quote(request.method)}"
     elif kind is problems.UNKNOWN_ROUTE:
         detail = f"the path {quote(request.url.path)} does not exist"
     else:
         detail = problems.BAD_REQUEST.sentence
-    return problem_response(kind, detail, "`/docs` lists the routes", headers=headers)
+    return build_problem_response(kind, detail, "`/docs` lists the routes", headers=headers)

@@ -2,7 +2,7 @@
 
 A failure never stops the server and is never hidden: until a reload succeeds, answers are marked as stale, and the
 reload is tried again. The same holds for a reload that takes longer than its limit, for example because a file system
-does not answer. It goes on in its own thread, for which nobody waits at the end of the server.
+does not answer. It continues in its own thread, and the end of the server does not wait for it.
 
 All kinds of edits are noticed: files written in place, files renamed over others, folders moved in. The operating
 system does not report some changes, so these are compared twice a second: a watched folder that is replaced, a file
@@ -36,7 +36,7 @@ _SETTLE_MS = 100
 _LOOK_MS = 500
 _RETRY_SECONDS = 5.0
 RELOAD_SECONDS = 60.0
-"""How long a reload may take before it counts as failed."""
+"""Seconds after which a reload is treated as failed."""
 PathIdentity = tuple[int, ...] | None
 _NOISE = frozenset({"node_modules", "__pycache__"})
 
@@ -51,9 +51,9 @@ class Reloader:
         seconds: float = RELOAD_SECONDS,
         observers: Sequence[Callable[[str, float], None]] = (),
     ) -> None:
-        """`note` is told of every load before the next one. A reload may take so many `seconds`. Each of
-        the `observers` is told of every reload whether it is `ok`, has `failed` or has `overrun` its limit, and the
-        seconds it took.
+        """`note` is called with every load before the next one. A reload is limited to `seconds`.
+
+        Each observer is called with the result of every reload, `ok`, `failed` or `overrun`, and its duration.
         """
         self._seconds = seconds
         self._observers = tuple(observers)
@@ -100,7 +100,7 @@ class Reloader:
             if self._running is None:
                 self._before = self._answers.kernel.state
                 self._began = time.monotonic()
-                self._running = _in_own_thread(self._read)
+                self._running = _run_in_own_thread(self._read)
             running = self._running
             # A future of this call, because an event that was waited for belongs to one loop and fails in any other.
             stopping = self._stopping = asyncio.get_running_loop().create_future()
@@ -112,7 +112,7 @@ class Reloader:
             if running.done():
                 await self._finish(running)
             elif not self._stop.is_set():
-                self._overrun(running, first=not overran)
+                self._note_overrun(running, first=not overran)
 
     async def _finish(self, running: asyncio.Future[Reload]) -> None:
         self._running = None
@@ -129,7 +129,7 @@ class Reloader:
         if self._note is not None:
             await self._note(state, report)
 
-    def _overrun(self, running: asyncio.Future[Reload], *, first: bool) -> None:
+    def _note_overrun(self, running: asyncio.Future[Reload], *, first: bool) -> None:
         self._answers.reading_problem = "overrun"
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         if not first:
@@ -159,7 +159,7 @@ class Reloader:
     def _read(self) -> Reload:
         kernel = self._answers.kernel
         report = kernel.reload()
-        self._linked = linked_paths(kernel.state.latest.tree.paths.values(), kernel.watched)
+        self._linked = list_linked_paths(kernel.state.latest.tree.paths.values(), kernel.watched)
         return report
 
     async def _watch_folders(self) -> None:
@@ -171,7 +171,7 @@ class Reloader:
         self._seen = {}
         async for changes in awatch(
             *folders,
-            watch_filter=relevant_below(folders, self._answers.kernel.foreign_folders),
+            watch_filter=build_change_filter(folders, self._answers.kernel.foreign_folders),
             debounce=_SETTLE_MS * 10,
             step=_SETTLE_MS,
             rust_timeout=_LOOK_MS,
@@ -184,15 +184,15 @@ class Reloader:
             retry = self._answers.reading_failed and time.monotonic() >= self._retry_at
             if changes or now != self._seen or retry:
                 await self.reload()
-                # As they were before they were read: what changed meanwhile, and what is watched only now, is read again.
+                # The state from before the reload: files that changed in the meantime, and newly watched ones, are read again.
                 self._seen = now
             there = identify(path for path in watched if os.path.isdir(path))
             if there != begun or self._answers.kernel.watched != watched:
                 return
 
 
-def _in_own_thread(read: Callable[[], Reload]) -> asyncio.Future[Reload]:
-    """The result of a function that runs in a thread of its own. The end of the program does not wait for it."""
+def _run_in_own_thread(read: Callable[[], Reload]) -> asyncio.Future[Reload]:
+    """Run a function in a separate thread. The end of the program does not wait for it."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Reload] = loop.create_future()
 
@@ -222,7 +222,7 @@ def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> N
     if not report.changed:
         return
     recovered = [
-        org_id for org_id, each in state.served.items() if not each.stale and _was_stale(before, org_id)
+        org_id for org_id, each in state.served.items() if not each.stale and _is_stale(before, org_id)
     ]
     for org_id in dict.fromkeys([*report.updated, *recovered]):
         if org_id in state.served:
@@ -242,11 +242,11 @@ def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> N
         logger.info("read again: no organization changed, %d findings", len(state.latest.diagnostics))
 
 
-def _was_stale(before: RegistryState, org_id: str) -> bool:
+def _is_stale(before: RegistryState, org_id: str) -> bool:
     return org_id in before.served and before.served[org_id].stale
 
 
-def relevant_below(folders: Sequence[str], foreign: Sequence[str] = ()) -> Callable[[Change, str], bool]:
+def build_change_filter(folders: Sequence[str], foreign: Sequence[str] = ()) -> Callable[[Change, str], bool]:
     """A filter for changes below folders: documents, folders, and links that swap folders; below those in a foreign format every Markdown file."""
     beginnings = tuple(os.path.join(folder, "") for folder in folders)
     inside = frozenset(os.path.join(folder, "") for folder in foreign)
@@ -288,7 +288,7 @@ def _identify(path: str, entries: bool) -> PathIdentity:
     return identity[:2] if identity is not None and os.path.isdir(path) and not entries else identity
 
 
-def linked_paths(files: Iterable[str], watched: Iterable[str]) -> tuple[str, ...]:
+def list_linked_paths(files: Iterable[str], watched: Iterable[str]) -> tuple[str, ...]:
     """Files that links lead to outside the watched folders, and the folders of these files."""
     inside = tuple(os.path.join(os.path.realpath(path), "") for path in watched if os.path.isdir(path))
     folders: dict[str, str] = {}

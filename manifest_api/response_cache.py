@@ -17,12 +17,12 @@ Headers = list[tuple[bytes, bytes]]
 MAX_BYTES = 64 * 1024 * 1024
 # Of the objects around a body: the key, the headers, their places in tables.
 _OVERHEAD = 2_000
-# 304 has no content, so it says nothing of the content's type, coding and length (RFC 9110 §15.4.5).
+# 304 has no content, so it has no headers for the content's type, coding and length (RFC 9110 §15.4.5).
 _OF_CONTENT = (b"content-type", b"content-encoding", b"content-length")
 
 
 ResponseKey: TypeAlias = tuple[bytes, bytes, str, str, bool]
-"""The key of a response in one version of the registry: path and query as they were sent, the negotiated coding, the
+"""The key of a response in one version of the registry: the unparsed path and query, the negotiated coding, the
 group of callers that gets this response, and whether answers are marked as stale.
 """
 
@@ -33,7 +33,7 @@ class Representation:
     __slots__ = ("body", "etag", "headers", "headers_of_304", "route")
 
     def __init__(self, headers: Headers, body: bytes, etag: bytes, route: str) -> None:
-        """`route` is the template of its path, for those who count requests."""
+        """`route` is the template of its path, for request counts."""
         self.headers = headers
         self.body = body
         self.etag = etag
@@ -90,7 +90,7 @@ class ResponseCache(Generic[K, V]):
 
     @property
     def bytes(self) -> int:
-        """Bytes of all cached responses."""
+        """Size of all cached responses in bytes."""
         return self._bytes
 
     @property
@@ -109,8 +109,9 @@ class ResponseCache(Generic[K, V]):
         return kept
 
     def put(self, state: object, key: K, kept: V) -> None:
-        """Cache a response, and drop those of other states. A response larger than a quarter of the cache is not
-        cached.
+        """Cache a response, and drop those of other states.
+
+        A response larger than a quarter of the cache is not cached.
         """
         if state is not self._state:
             self._state, self._bytes = state, 0

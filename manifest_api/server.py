@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from manifest_api.agent_cards import CardSettings
 from manifest_api.app import create_app
 from manifest_api.capacity import DEFAULT_BUDGET
-from manifest_api.current_request import no_request
+from manifest_api.current_request import copy_context_without_request
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.connections import (
@@ -32,11 +32,11 @@ from manifest_api.guards.connections import (
     Connection,
     Connections,
     LimitedProtocol,
-    connection_budget,
+    compute_connection_budget,
 )
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.proxies import TrustedProxies
-from manifest_api.guards.tls import SOON_DAYS, SecuredListener, Tls, TlsFiles, days_left
+from manifest_api.guards.tls import SOON_DAYS, SecuredListener, Tls, TlsFiles, count_days_left
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.store_access import Retention, StoreAccess
@@ -53,7 +53,7 @@ logger = logging.getLogger("orgkernel.server")
 
 _GRACE_SECONDS = 5
 DRAIN_SECONDS = 2.0
-"""Seconds between SIGTERM and closing, in which `/readyz` says that this server takes no more work."""
+"""Seconds between SIGTERM and closing, during which `/readyz` answers 503."""
 # So few that accepting all of them at once stays within the file descriptors that are kept free.
 _BACKLOG = 128
 
@@ -91,7 +91,7 @@ def serve(
     has_keys = tokens is not None or _has_keys(store)
     addresses = resolve_address(host, port, has_keys=has_keys, needs_key=needs_key)
     listener = _listen(addresses, host, port)
-    # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
+    # Loaded objects stay: collecting garbage among them would delay answers for longer than they take.
     gc.freeze()
     telemetry = open_telemetry(os.environ)
     app = create_app(
@@ -104,10 +104,10 @@ def serve(
     app.state.server_state.connections = connections
     config = build_config(app, connections)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
-    if secured is not None and days_left(secured.expires_at) < SOON_DAYS:
-        logger.warning("the certificate expires in %d days: renew it", days_left(secured.expires_at))
+    if secured is not None and count_days_left(secured.expires_at) < SOON_DAYS:
+        logger.warning("the certificate expires in %d days: renew it", count_days_left(secured.expires_at))
     try:
-        said_ready = partial(on_ready or (lambda url: None), _url(listener, secured is not None))
+        said_ready = partial(on_ready or (lambda url: None), _build_url(listener, secured is not None))
         _Server(config, app, said_ready, drain_seconds, connections, secured).run([listener])
     finally:
         listener.close()
@@ -122,7 +122,7 @@ def build_config(app: ASGIApp, connections: Connections | None = None) -> uvicor
         app,
         http=partial(LimitedProtocol, connections=places),  # type: ignore[arg-type]
         backlog=_BACKLOG,
-        # Whoever asks is told by the connection alone: see guards/loopback.py.
+        # The caller's address is that of the connection alone: see guards/loopback.py.
         proxy_headers=False,
         server_header=False,
         ws="none",
@@ -138,7 +138,9 @@ def build_config(app: ASGIApp, connections: Connections | None = None) -> uvicor
 def limit_connections(proxies: TrustedProxies | None = None) -> Connections:
     """The places for connections. `proxies` may take as many as there are."""
     trusted = proxies or TrustedProxies()
-    return Connections(connection_budget(), lambda address: is_loopback(address) or trusted.includes(address))
+    return Connections(
+        compute_connection_budget(), lambda address: is_loopback(address) or trusted.includes(address)
+    )
 
 
 class _Server(uvicorn.Server):
@@ -178,23 +180,23 @@ class _Server(uvicorn.Server):
             self._on_ready()
 
     def _make_protocol(self, handshake: Connection) -> LimitedProtocol:
-        """The protocol of a connection, as uvicorn makes one."""
+        """Create the protocol of a connection, as uvicorn does."""
         return LimitedProtocol(
             config=self.config, server_state=self.server_state, app_state=self.lifespan.state,
             connections=self._connections, handshake=handshake,
         )  # fmt: skip
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Requests that are cut off now are no faults to print tracebacks for; ours go to our own logger.
+        # Requests that are cut off now need no tracebacks; orgkernel's messages use its own logger.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        self._feed.close()  # who follows the reports would be waited for
+        self._feed.close()  # otherwise the shutdown would wait for followers of the reports
         await super().shutdown(sockets)
-        if self.force_exit:  # a second Ctrl-C: uvicorn waits for nobody, nor for the watcher to end
+        if self.force_exit:  # a second Ctrl-C: uvicorn stops waiting, even for the watcher
             await self.lifespan.shutdown()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Like uvicorn, but a signal that ended the server is not raised again."""
+        """Handle signals like uvicorn, except that a signal that ended the server is not raised again."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -205,7 +207,7 @@ class _Server(uvicorn.Server):
         }
         if hasattr(signal, "SIGHUP"):
             handlers[signal.SIGHUP] = lambda *_: loop.call_soon_threadsafe(
-                self._read_again, context=no_request()
+                self._read_again, context=copy_context_without_request()
             )
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
@@ -230,10 +232,10 @@ class _Server(uvicorn.Server):
             try:
                 self._tls.renew()
                 logger.info(
-                    "read the certificate again; it expires in %d days", days_left(self._tls.expires_at)
+                    "read the certificate again; it expires in %d days", count_days_left(self._tls.expires_at)
                 )
             except UsageError as error:
-                logger.error("the certificate stays as it was: %s", error.message)
+                logger.error("the certificate was not replaced: %s", error.message)
         task = asyncio.get_running_loop().create_task(self._reloader.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
@@ -250,10 +252,10 @@ def _has_keys(store: StoreLocation | None) -> bool:
 
 
 def resolve_address(host: str, port: int, *, has_keys: bool, needs_key: bool = False) -> list[Any]:
-    """What the system knows of an address to listen on. Raises `UsageError` if it needs a key and there is none."""
+    """Resolve an address to listen on. Raises `UsageError` if it needs a key and none exists."""
     if needs_key and not has_keys:
         raise UsageError(
-            "everybody needs a key, and there is none", "create one with `orgkernel key create --admin`"
+            "every request needs a key, but no key exists", "create one with `orgkernel key create --admin`"
         )
     try:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -264,7 +266,7 @@ def resolve_address(host: str, port: int, *, has_keys: bool, needs_key: bool = F
     if not has_keys and not all(is_loopback(str(address[0])) for *_, address in addresses):
         raise UsageError(
             f"{quote(host)} is not a loopback address",
-            "without an API key, only loopback can be served; create a key with `orgkernel key create --admin`, or listen on `127.0.0.1`",
+            "without an API key, the server listens on loopback only; create a key with `orgkernel key create --admin`, or listen on `127.0.0.1`",
         )
     return addresses
 
@@ -284,12 +286,12 @@ def _listen(addresses: list[Any], host: str, port: int) -> socket.socket:
                 f"port {port} of {quote(host)} is in use",
                 "choose another port with `--port`; 0 picks a free one",
             ) from None
-        reason = (error.strerror or "it cannot be used").lower()
+        reason = (error.strerror or "the address cannot be used").lower()
         raise UsageError(f"cannot listen on port {port} of {quote(host)}: {reason}") from None
     return listener
 
 
-def _url(listener: socket.socket, is_secured: bool) -> str:
+def _build_url(listener: socket.socket, is_secured: bool) -> str:
     address, port = listener.getsockname()[:2]
     scheme = "https" if is_secured else "http"
     return f"{scheme}://[{address}]:{port}" if ":" in address else f"{scheme}://{address}:{port}"

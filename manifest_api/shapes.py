@@ -110,9 +110,13 @@ class FindingList(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
     """Cursor of the next page. It is null on the last page."""
     store_problem: str | None
-    """Why the documents could not be compared with the store. It is null if they could, or if there is no store."""
+    """The reason why the documents could not be compared with the store. It is null if they could, or if there is no
+    store.
+    """
     reading_problem: str | None
-    """Why the findings may be older than the documents on disk. It is null if the last reload succeeded."""
+    """The reason why the findings could be older than the documents on disk. It is null if the last reload
+    succeeded.
+    """
     snapshot: str
 
 
@@ -135,7 +139,7 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     audit cannot be written.
     """
     store_problem: str
-    """What is low, or cannot be written. Empty otherwise."""
+    """A description of the problem: a low resource, or checkpoints that cannot be written. Empty otherwise."""
     errors: int
     """Findings in all documents, including those outside organizations."""
     organizations: tuple[OrganizationStanding, ...]
@@ -177,7 +181,7 @@ class InvalidValue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A problem document (RFC 9457). `code` is stable, and `help` says what to do."""
+    """A problem document (RFC 9457). `code` is stable, and `help` names the remedy."""
 
     type: str
     title: str

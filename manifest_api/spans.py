@@ -1,4 +1,4 @@
-"""Parts of a trace, for code that does not know whether there are traces (`telemetry.py` says)."""
+"""Parts of a trace, for code that does not know whether tracing is enabled (see `telemetry.py`)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def set_tracer(tracer: Tracer | None) -> None:
 
 
 def span(name: str) -> AbstractContextManager[object]:
-    """A part of the current trace. Nothing, if there are no traces."""
+    """A part of the current trace. Does nothing if tracing is disabled."""
     return _NOTHING if _tracer is None else _tracer.start_as_current_span(name)
 
 
-def current_trace() -> dict[str, str]:
+def get_current_trace() -> dict[str, str]:
     """The ids of the current trace, for the log. Empty if there is none."""
     if _tracer is None:
         return {}

@@ -54,7 +54,7 @@ def build_standings(state: RegistryState) -> tuple[OrganizationStanding, ...]:
     return tuple(build_standing(state, org_id) for org_id in {**state.served, **state.refused})
 
 
-def not_fresh(standings: Iterable[OrganizationStanding]) -> tuple[OrganizationStanding, ...]:
+def list_not_fresh(standings: Iterable[OrganizationStanding]) -> tuple[OrganizationStanding, ...]:
     """Organizations that are stale or refused."""
     return tuple(each for each in standings if each.standing != "served")
 
@@ -68,9 +68,9 @@ def list_organizations(kernel: Kernel, after: str | None, limit: int) -> Organiz
     start = 0 if after is None else known.index(after) + 1
     page = known[start : start + limit]
     return OrganizationList(
-        organizations=tuple(_line(state, org_id) for org_id in page),
+        organizations=tuple(_build_line(state, org_id) for org_id in page),
         count=len(known),
-        active=_active(kernel),
+        active=_find_active(kernel),
         next=page[-1] if page and start + limit < len(known) else None,
         snapshot=state.latest.digest,
     )
@@ -82,23 +82,23 @@ def show_organization(kernel: Kernel, org: str) -> OrganizationDetail:
     view = kernel.organization(org).snapshot.index
     manifest = kernel.crew(org, limit=0)
     return OrganizationDetail(
-        **msgspec.structs.asdict(_line(state, view.org_id)),
+        **msgspec.structs.asdict(_build_line(state, view.org_id)),
         mode=view.records.organization.mode,
         departments=manifest.departments,
         domains=manifest.domains,
         roots=manifest.roots,
-        chart=tuple(_role(view, role_id) for role_id in view.roles),
+        chart=tuple(_build_role(view, role_id) for role_id in view.roles),
     )
 
 
-def _active(kernel: Kernel) -> str | None:
+def _find_active(kernel: Kernel) -> str | None:
     try:
         return kernel.organization(ACTIVE).snapshot.org_id
     except OrgkernelError:
         return None
 
 
-def _line(state: RegistryState, org_id: str) -> OrganizationLine:
+def _build_line(state: RegistryState, org_id: str) -> OrganizationLine:
     answering = state.served.get(org_id)
     known = answering.snapshot if answering else state.latest.organizations.get(org_id)
     organization = known.records.organization if known else None
@@ -110,7 +110,7 @@ def _line(state: RegistryState, org_id: str) -> OrganizationLine:
     )
 
 
-def _role(view: OrgView, role_id: str) -> RoleLine:
+def _build_role(view: OrgView, role_id: str) -> RoleLine:
     profile = view.records.posts[role_id].profile
     superior = view.get_superior_edge(role_id)
     return RoleLine(

@@ -75,7 +75,7 @@ class StoreAccess:
         self._opening = threading.Lock()
         self._store: Store | None = None
         self._problem: Exception | None = None
-        self._reader, self._workers = _threads()
+        self._reader, self._workers = _create_threads()
         self._asking = threading.Lock()
         self._next_read: Future[None] | None = None
         self._reading_since: float | None = None
@@ -105,7 +105,7 @@ class StoreAccess:
             store.refresh()
 
     async def refresh(self) -> None:
-        """Like `read_now`, with a short timeout. `held` raises the error."""
+        """Read the state like `read_now`, with a short timeout. `held` raises the error."""
         if self._location is None:
             return
         store = self._store
@@ -123,7 +123,7 @@ class StoreAccess:
         """The store with the state for this request. None if there is no store. Raises `StoreError`."""
         problem = self._problem
         if problem is not None:
-            # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.
+            # Every caller raises a copy, because a traceback grows with each raise. Only orgkernel errors can be copied safely.
             raise copy.copy(problem) if isinstance(problem, OrgkernelError) else problem
         if self._store is None and self._location is not None and not self._is_missing:
             return self.open()
@@ -135,7 +135,10 @@ class StoreAccess:
         return EMPTY_STATE if store is None else store.get_last_view(org_id)
 
     def read_past(self, org_id: str, at: float) -> StateView:
-        """The state as it was at a time. Raises `StoreError` and `Refused`. It reads the store, so not on the event loop."""
+        """The state as it was at a time. Raises `StoreError` and `Refused`.
+
+        It reads the store, so do not call it on the event loop.
+        """
         store = self.held()
         return EMPTY_STATE if store is None else store.read_past(org_id, at)
 
@@ -162,8 +165,8 @@ class StoreAccess:
         """Wait until everything is written, and close the store."""
         for threads in (self._reader, self._workers):
             threads.shutdown(cancel_futures=True)
-        # No thread runs until somebody asks again; a read that was never begun will not be.
-        self._reader, self._workers = _threads()
+        # No thread runs until the next question; a read that was not begun never will be.
+        self._reader, self._workers = _create_threads()
         self._next_read = None
         with self._opening:
             store, self._store = self._store, None
@@ -199,10 +202,10 @@ class StoreAccess:
 
 
 class VanishedGrants:
-    """Puts to sleep, at every load of the documents, the grants of those who are not declared any more.
+    """Puts the grants of subjects that are no longer declared to sleep, at every load of the documents.
 
-    INVARIANT: no load is passed over. What the store could not take is tried again, with the load it was found in, so a
-    subject that was missing in one load and is there in the next does not find its grants awake.
+    INVARIANT: no load is passed over. What the store could not take is tried again, with the load it was found in,
+    so a subject that was missing in one load and is there in the next does not find its grants awake.
     """
 
     def __init__(self, store_access: StoreAccess) -> None:
@@ -211,12 +214,12 @@ class VanishedGrants:
         self._writing = asyncio.Lock()
 
     async def note(self, state: RegistryState, report: Reload) -> None:
-        """Take a load, and try to write down what it says."""
+        """Take a load, and try to record its effect."""
         self._loads.append((state, report))
         await self.retry()
 
     async def retry(self) -> None:
-        """Write down what the loads say that are not written down yet."""
+        """Record the effects of loads that were not recorded yet."""
         async with self._writing:  # another caller would remove the load after the one that it has written
             try:
                 while self._loads:
@@ -230,7 +233,9 @@ class VanishedGrants:
                             grant.grant_id, quote(grant.subject),
                         )  # fmt: skip
             except StoreError as error:
-                logger.warning("grants could not be put to sleep, it is tried again: %s", error.message)
+                logger.warning(
+                    "grants could not be put to sleep; this will be tried again: %s", error.message
+                )
 
 
 def _put_to_sleep(state: RegistryState, report: Reload, store: Store) -> tuple[Grant, ...]:
@@ -291,10 +296,12 @@ async def keep_within_budget(
                 if counts is not None and counts[0]:
                     logger.info("dropped %d rows of the audit that were older than the retention", counts[0])
         except OrgkernelError as error:
-            logger.warning("the store could not be measured or pruned, it is tried again: %s", error.message)
+            logger.warning(
+                "the store could not be measured or pruned; this will be tried again: %s", error.message
+            )
 
 
-def _threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
+def _create_threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
     """The thread that reads the state, and the threads that use the store."""
     return ThreadPoolExecutor(1, "orgkernel-state"), ThreadPoolExecutor(_THREADS, "orgkernel-work")
 
@@ -304,6 +311,6 @@ async def _is_done(future: Future[T], seconds: float) -> bool:
     waited = asyncio.wrap_future(future)
     waited.add_done_callback(
         lambda each: each.cancelled() or each.exception()
-    )  # whoever asks `future` is told
+    )  # the error reaches the caller through `future`
     await asyncio.wait([waited], timeout=seconds)
     return future.done()

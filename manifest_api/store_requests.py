@@ -49,7 +49,9 @@ async def write(
     """The response to a change: check the scope, read the draft from the body, and run one operation in a thread."""
     caller = require_scope(request, scope)
     body = await read_body(request, draft, example)
-    return json_response(await operate(request, caller, lambda context: operation(context, body)), status)
+    return build_json_response(
+        await operate(request, caller, lambda context: operation(context, body)), status
+    )
 
 
 async def write_with_reason(
@@ -82,12 +84,12 @@ async def with_store(
 async def find_in_store(
     request: Request, find: Callable[[Store], T | None], seconds: float = WORK_SECONDS
 ) -> T | None:
-    """A record of the store, found in a thread. None if there is no such record or no store."""
+    """Find a record of the store in a thread. None if there is no such record or no store."""
     store_access: StoreAccess = request.app.state.store_access
     return await store_access.work(find, seconds)
 
 
-def json_response(answer: Any, status: int = 200) -> Response:
+def build_json_response(answer: Any, status: int = 200) -> Response:
     """A JSON response that is not cached."""
     return Response(encode(answer), status, media_type="application/json")
 
@@ -103,12 +105,14 @@ async def page_from_store(
 
     The page begins after the row of the cursor. The list only grows at its end.
     """
-    rows = rows_after(await find_in_store(request, read) or (), name, cursor, "row of this list")
+    rows = list_rows_after(await find_in_store(request, read) or (), name, cursor, "row of this list")
     shown = tuple(rows[:limit])
     return shown, name(shown[-1]) if len(rows) > limit else None
 
 
-def rows_after(rows: Sequence[T], name: Callable[[T], str], cursor: str | None, what: str) -> Sequence[T]:
+def list_rows_after(
+    rows: Sequence[T], name: Callable[[T], str], cursor: str | None, what: str
+) -> Sequence[T]:
     """The rows after the row of the cursor. Without a cursor, all rows."""
     if cursor is None:
         return rows
@@ -118,7 +122,7 @@ def rows_after(rows: Sequence[T], name: Callable[[T], str], cursor: str | None, 
     raise RequestRefused(BAD_CURSOR, f"the cursor does not name a {what}", "start again without a cursor")
 
 
-def listed_organization(request: Request, org: str) -> str | None:
+def choose_listed_organization(request: Request, org: str) -> str | None:
     """The organization whose rows are listed. None for `*`, which lists those of all organizations."""
     kernel: Kernel = request.app.state.answers.kernel
     return None if org == ALL_ORGANIZATIONS else resolve_org(kernel, org)
@@ -127,7 +131,7 @@ def listed_organization(request: Request, org: str) -> str | None:
 def require_known(kernel: Kernel | None, org: str) -> None:
     """Raise `UnknownOrganization` for an id that no document declares.
 
-    The operations call it `UNKNOWN_NAME`, because there it is a value beside others. Here it is in the path.
+    The operations call it `UNKNOWN_NAME`, because there it is one of several values. Here it is in the path.
     """
     if kernel is not None and org not in (ACTIVE, ALL_ORGANIZATIONS):
         resolve_org(kernel, org)
@@ -138,4 +142,4 @@ async def record_response(request: Request, find: Callable[[Store], Any], what: 
     record = await find_in_store(request, find)
     if record is None:
         raise RequestRefused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
-    return json_response(record)
+    return build_json_response(record)

@@ -1,7 +1,7 @@
 """OpenTelemetry traces and metrics, if the environment configures them (docs/how-to/observe.md, ADR 0029).
 
-The standard variables `OTEL_*` say what is sent where. Nothing of OpenTelemetry is imported before one of them asks for
-it. Without, a request costs nothing more.
+The standard variables `OTEL_*` configure what is sent where. OpenTelemetry is imported only if one of them is set.
+Otherwise, requests have no extra cost.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.current_request import NO_ROUTE, PROBLEM, REQUEST_ID, route_of
-from manifest_api.guards.caller import caller_name
+from manifest_api.current_request import NO_ROUTE, PROBLEM, REQUEST_ID, get_route
+from manifest_api.guards.caller import get_caller_name
 from manifest_api.spans import set_tracer
 from orgkernel import __version__
 from orgkernel.diagnostics.wording import clean
@@ -40,7 +40,7 @@ _FRESH_SECONDS = 1.0
 _LONGEST = 500
 
 
-def exporters_of(environment: Mapping[str, str], signal: str) -> tuple[str, ...]:
+def list_exporters(environment: Mapping[str, str], signal: str) -> tuple[str, ...]:
     """The exporters that the environment names for `TRACES` or `METRICS`. An endpoint alone means OTLP."""
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return ()
@@ -59,8 +59,8 @@ def exporters_of(environment: Mapping[str, str], signal: str) -> tuple[str, ...]
 
 
 def open_telemetry(environment: Mapping[str, str]) -> Telemetry | None:
-    """Start what the environment asks for. None if it asks for nothing, or for what is not installed."""
-    wanted = {signal: exporters_of(environment, signal) for signal in _SIGNALS}
+    """Start telemetry as the environment configures it. None if it configures none, or if packages are missing."""
+    wanted = {signal: list_exporters(environment, signal) for signal in _SIGNALS}
     if not any(wanted.values()):
         return None
     try:
@@ -118,7 +118,7 @@ class Telemetry:
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Measure a request that was answered."""
-        self._requests.record(seconds, _attributes(scope, status))
+        self._requests.record(seconds, _build_attributes(scope, status))
 
     def reloaded(self, result: str, seconds: float) -> None:
         """Note a reload."""
@@ -137,10 +137,12 @@ class Telemetry:
                     if family.type == "counter"
                     else self._meter.create_observable_gauge
                 )
-                make(family.name, [self._reader(registry, family.name)], description=family.documentation)
+                make(
+                    family.name, [self._build_reader(registry, family.name)], description=family.documentation
+                )
 
     def close(self) -> None:
-        """Send what is left. It does not wait long for a collector that does not answer."""
+        """Send remaining data. It does not wait long for a collector that does not answer."""
         set_tracer(None)
         closing = [Thread(target=each.shutdown, daemon=True) for each in (self._traces, self._metrics)]
         for thread in closing:
@@ -149,7 +151,7 @@ class Telemetry:
         for thread in closing:
             thread.join(max(0.0, end - time.monotonic()))
 
-    def _reader(
+    def _build_reader(
         self, registry: CollectorRegistry, name: str
     ) -> Callable[[CallbackOptions], Iterable[Observation]]:
         from opentelemetry.metrics import Observation
@@ -192,7 +194,7 @@ class Traced:
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
-        # By default, the text of an exception would be written down, which may hold anything.
+        # By default, the message of an exception would be recorded, which could contain anything.
         with self._tracer.start_as_current_span(
             scope["method"], context=extract(headers), kind=SpanKind.SERVER, record_exception=False,
             set_status_on_exception=False,
@@ -200,28 +202,28 @@ class Traced:
             try:
                 await self._app(scope, receive, send_noting)
             finally:
-                route = route_of(scope)
+                route = get_route(scope)
                 if route != NO_ROUTE:
                     request.update_name(f"{scope['method']} {route}")
                 request.set_attributes(
                     {
-                        **_attributes(scope, status),
+                        **_build_attributes(scope, status),
                         "url.path": clean(scope["path"][:_LONGEST]),
                         "orgkernel.request_id": clean(
                             scope.get(REQUEST_ID, b"")[:_LONGEST].decode("latin-1")
                         ),
-                        "orgkernel.caller": clean(caller_name(scope)),
+                        "orgkernel.caller": clean(get_caller_name(scope)),
                     }
                 )
                 if status >= 500 or not status:
                     request.set_status(StatusCode.ERROR)
 
 
-def _attributes(scope: Scope, status: int) -> dict[str, str | int]:
-    """The attributes of a request by the semantic conventions. None of them is a text of the client."""
+def _build_attributes(scope: Scope, status: int) -> dict[str, str | int]:
+    """The attributes of a request by the semantic conventions. None of them is a string from the client."""
     attributes: dict[str, str | int] = {
         "http.request.method": scope["method"],
-        "http.route": route_of(scope),
+        "http.route": get_route(scope),
         "http.response.status_code": status,
         "url.scheme": scope.get("scheme", "http"),
     }

@@ -14,7 +14,7 @@ from typing import Any
 from manifest_api.openapi import build_openapi
 from orgkernel import Kernel, __version__
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
-from orgkernel.exchange.agent_zero.specification import organization_form
+from orgkernel.exchange.agent_zero.specification import build_organization_form
 from orgkernel.project.scaffold import build_schemas, render_schema
 from orgkernel.runtime.trigger_names import ALIASES, NAMES
 from orgkernel.runtime.word_topics import TABLES
@@ -67,7 +67,7 @@ def _installed_organizations() -> dict[str, str]:
     kernel, files = Kernel.open(), {}
     for org in ("sigint_alpha", "software_dev"):
         view = kernel.organization(org).snapshot.index
-        document = json.dumps(organization_form(view), ensure_ascii=False, indent=2) + "\n"
+        document = json.dumps(build_organization_form(view), ensure_ascii=False, indent=2) + "\n"
         files[f"extension/organizations/{org}.json"] = document
         bundle = render_bundle(compile_bundle(view, f"orgkernel {__version__}"))
         files[f"extension/organizations/bundles/{org}.json"] = bundle

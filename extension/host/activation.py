@@ -18,7 +18,7 @@ PLANS = "_org_htn_allowed_plans"
 
 def begin_task(active: Active, memory: AgentMemory, agent: Any) -> bool:
     """Record the task of a message that has just come. False if the message only asks which role is pinned."""
-    task = pinning.obey(active, agent, reading.task_of(agent))
+    task = pinning.obey(active, agent, reading.read_task(agent))
     if task is None:
         return False
     memory.task = task
@@ -26,7 +26,7 @@ def begin_task(active: Active, memory: AgentMemory, agent: Any) -> bool:
     memory.state = ""
     memory.steering = None
     memory.tool_texts = None
-    memory.model, memory.window = reading.model_of(agent)
+    memory.model, memory.window = reading.read_model(agent)
     return True
 
 
@@ -64,7 +64,7 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain
         memory.roles[role.role_id] = RoleMemory(task_started=time.time())
     elif memory.new_task:
         if memory.role_id == role.role_id and memory.domain == domain and own.consecutive_failures:
-            own.turns_without_progress = 0  # a message from the user counts as progress
+            own.turns_without_progress = 0  # a message from the user is progress
             memory.new_task = False
         else:
             memory.roles[role.role_id] = RoleMemory(

@@ -1,12 +1,13 @@
 """Compile an organization from `active.json` and `roles/*.json` alone, here in the host.
 
-Somebody who copies or edits these files gets what they say: who takes which domain, which tools each role has, whom it
-commands, its plans, its tiers with their triggers, its file scope. What only the organization's own documents can say
-(policies, levels, approvals, ranks) is not in these files. What is in them and cannot be enforced here is named in a
-remark, and what would give a right is then not given. The law `by_hand_equals_the_bundle` compares both.
+A user who copies or edits these files gets what they declare: routing by domain, the tools and subordinates of each
+role, its plans, its tiers with their triggers, and its file scope. Facts that only the organization's own documents
+can declare (policies, levels, approvals, ranks) are not in these files. What is in them and cannot be enforced here
+is named in a remark, and what would give a right is then not given. The law `by_hand_equals_the_bundle` compares
+both.
 
-The words of domains and the names of tools are in no such file. They come from a compiled bundle that is at hand, which
-may be of another organization: nothing else of it counts.
+The words of domains and the names of tools are in no such file. They come from a compiled bundle that is at hand,
+which may be of another organization: nothing else of it counts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LONGEST: Final = 2_000
 _MOST_REMARKS: Final = 20
 _LONGEST_BRIEF: Final = 480
 _LONGEST_WEIGHED: Final = 100_000
-"""Characters of all descriptions together that the choice by the message takes in."""
+"""Maximum number of characters of all descriptions together that are used to choose a role by the message."""
 _ANSWER, _HAND_ON = "response", "call_subordinate"
 _ALSO_WITH: Final = {"code_execution_tool": "input"}
 """A tool without which another one is a trap: a command that asks is never answered."""
@@ -38,11 +39,10 @@ _WRITING: Final = {
 _PATH_ARGUMENTS: Final = {"text_editor": ["path"]}
 REMARK: Final = (
     "The organization is compiled from active.json and roles/*.json\n"
-    "Roles, tools, delegation, plans and PACE are in force as these files say. They cannot say policies, approvals, hours, "
-    "ranks and qualifications, so nothing of that is enforced. To compile all of an organization's documents: "
+    "Roles, tools, delegation, plans and PACE apply as these files declare them. Files like these cannot declare policies, approvals, hours, ranks and qualifications, so these are not enforced. To compile all of an organization's documents: "
     "`orgkernel host activate`."
 )
-# What each file can say. All else is named as not enforced.
+# The known fields of each file. All other fields are reported as not enforced.
 _OF_ORGANIZATION: Final = frozenset(
     ("_schema", "_version", "org_id", "org_name", "description", "mission", "hierarchy", "communication_channels", "mode",
      "microcosm_config", "macrocosm_config", "domain_routing", "domains", "external", "departments", "layers",
@@ -68,7 +68,7 @@ _OF_CAPABILITIES: Final = frozenset(
 
 
 class NothingUsable(ValueError):
-    """The files make no organization. The message says what is missing."""
+    """The files do not make an organization. The message says what is missing."""
 
 
 @dataclass(slots=True)
@@ -95,9 +95,10 @@ class _Work:
 def build_bundle(
     document: Mapping[str, Any], files: Mapping[str, object], words: bundles.Bundle | None = None
 ) -> tuple[bundles.Bundle, tuple[str, ...]]:
-    """The organization that the files say, and remarks on what of them has no effect.
+    """The organization that the files declare, with remarks on content that has no effect.
 
-    `files` holds for each role its profile, or the error with which its file could not be read. Raises `NothingUsable`.
+    `files` maps each role to its profile, or to the error of reading its file. Raises
+    `NothingUsable`.
     """
     remarks = [REMARK]
     profiles = {}
@@ -117,32 +118,32 @@ def build_bundle(
         work.names = {tool.tool: name for name, tool in reversed(list(words.tools.items()))}
     _read_chain(work)
     _find_unknown(work)
-    roles = {role_id: _role(work, role_id) for role_id in profiles}
+    roles = {role_id: _build_role(work, role_id) for role_id in profiles}
     for role_id, role in roles.items():
-        role["delegates_to"] = _delegates_to(work, roles, role_id)
+        role["delegates_to"] = _list_delegates(work, roles, role_id)
         if role["delegates_to"] and _HAND_ON not in role["essential"]:
             role["essential"].append(_HAND_ON)
             role["host_tools"] = list(dict.fromkeys((*role["host_tools"], _HAND_ON)))
             role["tools"].setdefault(_HAND_ON, _grant(_HAND_ON, _HAND_ON, False, ()))
-        role["brief"] = _brief(work, roles, role)
+        role["brief"] = _write_brief(work, roles, role)
     data: dict[str, Any] = {
         "_schema": bundles.SCHEMA,
         "_version": bundles.VERSION,
-        "digest": digest_of(document, profiles),
+        "digest": compute_digest(document, profiles),
         "compiled_by": "the extension, by hand",
         "organization": {
             "org_id": document["org_id"],
-            "org_name": _text(document.get("org_name")) or document["org_id"],
-            "description": _text(document.get("description")),
-            "mode": _text(document.get("mode")) or "microcosm",
-            "workspace_root": _text(document.get("workspace_root")) or None,
+            "org_name": _read_text(document.get("org_name")) or document["org_id"],
+            "description": _read_text(document.get("description")),
+            "mode": _read_text(document.get("mode")) or "microcosm",
+            "workspace_root": _read_text(document.get("workspace_root")) or None,
             "document": {name: value for name, value in document.items() if name != "x_orgkernel"},
         },
-        **_domains(work, roles),
+        **_build_domains(work, roles),
         "roles": roles,
-        "tools": _tools(work, roles),
+        "tools": _build_tools(work, roles),
         "signals": {},
-        "limits": _limits(work),
+        "limits": _read_limits(work),
     }
     shown = work.remarks
     if len(shown) > _MOST_REMARKS:
@@ -151,9 +152,9 @@ def build_bundle(
     return bundles.read_bundle(data | {"checksum": bundles.compute_checksum_of(data)}), tuple(shown)
 
 
-def _limits(work: _Work) -> dict[str, Any]:
-    """The limits of a run that the organization states. One that is none has its default."""
-    stated_limits, least = _mapping(work.document.get("limits")), bundles.BundleLimits()
+def _read_limits(work: _Work) -> dict[str, Any]:
+    """The run limits that the organization states. A missing or invalid limit has its default value."""
+    stated_limits, least = _read_mapping(work.document.get("limits")), bundles.BundleLimits()
     limits: dict[str, Any] = {}
     for name in ("max_spawn_depth", "max_children", "max_concurrent"):
         value = stated_limits.get(name, getattr(least, name))
@@ -163,24 +164,27 @@ def _limits(work: _Work) -> dict[str, Any]:
     wrong = [name for name, value in limits.items() if stated_limits.get(name, value) != value]
     if wrong:
         work.remark(
-            "Limits in active.json cannot be read", f"{', '.join(wrong)}: the default counts, or `strict`."
+            "Limits in active.json cannot be read", f"{', '.join(wrong)}: the default applies, or `strict`."
         )
     return limits
 
 
-def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.RoleTexts:
-    """What is known about a role in words: of many roles less of each, because weighing takes time."""
+def build_role_texts(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.RoleTexts:
+    """The strings that describe a role.
+
+    In large organizations, each role has shorter ones, because comparing them takes time.
+    """
     longest = max(_LONGEST_WEIGHED // len(bundle.roles), 200)
-    capabilities = _mapping(role.profile.get("capabilities"))
-    skills = [_mapping(each).get("skill", each) for each in _list(capabilities.get("skills"))]
+    capabilities = _read_mapping(role.profile.get("capabilities"))
+    skills = [_read_mapping(each).get("skill", each) for each in _read_list(capabilities.get("skills"))]
     fields: list[tuple[str, str]] = [
-        *(("intent", each) for each in _texts(capabilities.get("intents"))),
-        *(("example", each) for each in _texts(role.profile.get("examples"))),
+        *(("intent", each) for each in _read_texts(capabilities.get("intents"))),
+        *(("example", each) for each in _read_texts(role.profile.get("examples"))),
         ("name", role.role_name),
         ("description", role.description[:longest]),
         *(("skill_name", each) for each in skills if isinstance(each, str)),
         *(("plan_name", each) for each in role.plans),
-        *(("tool_name", _tool_name(bundle, each)) for each in role.host_tools - role.essential),
+        *(("tool_name", _get_tool_name(bundle, each)) for each in role.host_tools - role.essential),
     ]
     learned = []
     for name in role.domains:
@@ -197,18 +201,18 @@ def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.Rol
         tuple(fields),
         leads=role.subordinates,
         prior=text_index.PRIORS.get(role.role_type, 1.0),
-        not_examples=tuple(_texts(role.profile.get("not_examples"))),
+        not_examples=tuple(_read_texts(role.profile.get("not_examples"))),
         domains=tuple(learned),
     )
 
 
-def _tool_name(bundle: bundles.Bundle, tool: str) -> str:
+def _get_tool_name(bundle: bundles.Bundle, tool: str) -> str:
     known = bundle.tools.get(tool)
     return known.name if known is not None else tool
 
 
-def digest_of(document: Mapping[str, Any], profiles: Mapping[str, Any]) -> str:
-    """The digest of what the files say."""
+def compute_digest(document: Mapping[str, Any], profiles: Mapping[str, Any]) -> str:
+    """Compute the digest of the content of the files."""
     text = json.dumps([document, profiles], sort_keys=True, ensure_ascii=True)
     return f"by hand, sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
@@ -217,36 +221,38 @@ def digest_of(document: Mapping[str, Any], profiles: Mapping[str, Any]) -> str:
 
 
 def _read_chain(work: _Work) -> None:
-    """Whom each role reports to: the hierarchy decides, and the role's own file where the hierarchy says nothing."""
-    for superior, entry in _mapping(work.document.get("hierarchy")).items():
-        for each in _texts(_mapping(entry).get("subordinates")):
+    """Read the superior of each role from the hierarchy, or from the role's own file if the hierarchy does not name
+    one.
+    """
+    for superior, entry in _read_mapping(work.document.get("hierarchy")).items():
+        for each in _read_texts(_read_mapping(entry).get("subordinates")):
             known = work.superiors.setdefault(each, superior)
             if known != superior:
                 work.remark(
                     f"Role {each[:60]} has two superiors",
-                    f"active.json puts it below {known} and {superior}; {known} counts.",
+                    f"active.json puts it below {known} and {superior}; {known} is used.",
                 )
     for role_id, profile in work.profiles.items():
-        reports_to = _text(_mapping(profile.get("chain_of_command")).get("reports_to"))
+        reports_to = _read_text(_read_mapping(profile.get("chain_of_command")).get("reports_to"))
         known = (
             work.superiors.setdefault(role_id, reports_to) if reports_to else work.superiors.get(role_id, "")
         )
         if reports_to and reports_to != known:
             work.remark(
                 f"Role {role_id[:60]} reports to {known[:60]}",
-                f"active.json says so, and roles/{role_id}.json says {reports_to}; active.json counts.",
+                f"active.json declares it, and roles/{role_id}.json declares {reports_to}; active.json is used.",
             )
     for role_id in work.profiles:
-        chain = _chain(work, role_id)
+        chain = _list_superiors(work, role_id)
         if role_id in chain:
             work.circle.update(chain)
     if work.circle:
         names = ", ".join(sorted(work.circle)[:6])
-        work.remark("Roles report to each other in a circle", f"{names}: none of them may delegate.")
+        work.remark("Roles report to each other in a circle", f"{names}: these roles may not delegate.")
 
 
-def _chain(work: _Work, role_id: str) -> list[str]:
-    """All superiors, nearest first. One that was met before ends it."""
+def _list_superiors(work: _Work, role_id: str) -> list[str]:
+    """All superiors, nearest first. A cycle ends the list."""
     chain: list[str] = []
     above = work.superiors.get(role_id)
     while above and above not in chain:
@@ -255,68 +261,73 @@ def _chain(work: _Work, role_id: str) -> list[str]:
     return chain
 
 
-def _delegates_to(work: _Work, roles: Mapping[str, Any], role_id: str) -> list[str]:
+def _list_delegates(work: _Work, roles: Mapping[str, Any], role_id: str) -> list[str]:
     """The roles below it, if it may delegate, and those that its file names; not where layers or its position forbid it."""
     profile, role = work.profiles[role_id], roles[role_id]
-    named = _texts(_mapping(profile.get("handoff")).get("may_to"))
+    named = _read_texts(_read_mapping(profile.get("handoff")).get("may_to"))
     if role_id in work.circle or profile.get("position") == "worker":
         return []
     return [
         each
         for each in roles
         if each != role_id
-        and (each in named or (role["can_delegate"] and role_id in _chain(work, each)))
-        and not _layers_forbid(work, profile, work.profiles[each])
+        and (each in named or (role["can_delegate"] and role_id in _list_superiors(work, each)))
+        and not _do_layers_forbid(work, profile, work.profiles[each])
     ]
 
 
-def _layers_forbid(work: _Work, profile: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _do_layers_forbid(work: _Work, profile: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     edges = work.document.get("dispatch_edges")
     source, target = profile.get("layer"), other.get("layer")
     if not edges or source is None or target is None:
         return False
-    pairs = [_mapping(each) for each in edges] if isinstance(edges, list) else []
+    pairs = [_read_mapping(each) for each in edges] if isinstance(edges, list) else []
     return not any(each.get("from") == source and each.get("to") == target for each in pairs)
 
 
 # -- roles -------------------------------------------------------------------------------------------------------------
 
 
-def _role(work: _Work, role_id: str) -> dict[str, Any]:
+def _build_role(work: _Work, role_id: str) -> dict[str, Any]:
     profile = work.profiles[role_id]
-    capabilities, doctrine = _mapping(profile.get("capabilities")), _mapping(profile.get("doctrine"))
-    kind = _text(profile.get("role_type")) or "specialist"
+    capabilities, doctrine = (
+        _read_mapping(profile.get("capabilities")),
+        _read_mapping(profile.get("doctrine")),
+    )
+    kind = _read_text(profile.get("role_type")) or "specialist"
     kind = kind if kind in AUTHORITY_OF_TYPE else "specialist"
-    can_delegate = _mapping(profile.get("chain_of_command")).get("can_delegate")
+    can_delegate = _read_mapping(profile.get("chain_of_command")).get("can_delegate")
     delegates = can_delegate if isinstance(can_delegate, bool) else kind in ("executive", "commander")
-    listed = _listed_tools(work, role_id, capabilities)
+    listed = _list_role_tools(work, role_id, capabilities)
     also = [_ALSO_WITH[each] for each in listed if each in _ALSO_WITH]
     essential = [*also, _ANSWER, *([_HAND_ON] if delegates else [])]
     names = [work.host_name(each) for each in listed]
-    scope = _texts(profile.get("file_scope"))
+    scope = _read_texts(profile.get("file_scope"))
     limit = doctrine.get("max_turns_without_progress")
-    chain = _chain(work, role_id)
-    entry = _mapping(_mapping(work.document.get("hierarchy")).get(role_id))
+    chain = _list_superiors(work, role_id)
+    entry = _read_mapping(_read_mapping(work.document.get("hierarchy")).get(role_id))
     return {
         "role_id": role_id,
         "role_name": _name(profile, entry, role_id),
         "role_type": kind,
-        "description": _text(profile.get("description")),
+        "description": _read_text(profile.get("description")),
         "brief": "",
         "reports_to": work.superiors.get(role_id) or None,
         "chain": chain,
         "subordinates": [each for each in work.profiles if work.superiors.get(each) == role_id],
         "can_delegate": delegates,
         "delegates_to": [],
-        "domains": _texts(capabilities.get("bst_domains")),
-        "plans": _texts(capabilities.get("htn_plans")),
+        "domains": _read_texts(capabilities.get("bst_domains")),
+        "plans": _read_texts(capabilities.get("htn_plans")),
         "tools": {
-            each: _grant(each, work.host_name(each), each in _texts(capabilities.get("tools_primary")), scope)
+            each: _grant(
+                each, work.host_name(each), each in _read_texts(capabilities.get("tools_primary")), scope
+            )
             for each in dict.fromkeys((*listed, *essential))
         },
         "host_tools": list(dict.fromkeys([*names, *essential])),
         "essential": essential,
-        "pace": _plan(work, role_id, _mapping(profile.get("pace_plan"))),
+        "pace": _plan(work, role_id, _read_mapping(profile.get("pace_plan"))),
         "max_turns": limit if type(limit) is int and limit > 0 else pace.DEFAULT_MAX_TURNS,
         "doctrine": dict(doctrine),
         "file_scope": scope,
@@ -324,12 +335,15 @@ def _role(work: _Work, role_id: str) -> dict[str, Any]:
     }
 
 
-def _listed_tools(work: _Work, role_id: str, capabilities: Mapping[str, Any]) -> list[str]:
-    """The tools that a role's file gives it, preferred ones first."""
-    tool_names = [*_texts(capabilities.get("tools_primary")), *_texts(capabilities.get("tools_secondary"))]
+def _list_role_tools(work: _Work, role_id: str, capabilities: Mapping[str, Any]) -> list[str]:
+    """The tools that a role's file lists, preferred ones first."""
+    tool_names = [
+        *_read_texts(capabilities.get("tools_primary")),
+        *_read_texts(capabilities.get("tools_secondary")),
+    ]
     limited = []
-    for each in _list(capabilities.get("tools")):
-        use = _mapping(each)
+    for each in _read_list(capabilities.get("tools")):
+        use = _read_mapping(each)
         if use.get("level", "full") == "full" and isinstance(use.get("tool"), str):
             tool_names.append(use["tool"])
         else:
@@ -344,12 +358,12 @@ def _listed_tools(work: _Work, role_id: str, capabilities: Mapping[str, Any]) ->
             text = f"{', '.join(unknown[:6])}: allowed if the host has a tool of that name."
             work.remark(f"Role {role_id[:60]} has tools that no catalog here knows", text)
     if not tools:
-        work.remark(f"Role {role_id[:60]} lists no tools", "So it may only answer, and delegate if it leads.")
+        work.remark(f"Role {role_id[:60]} lists no tools", "It may only answer, and delegate if it leads.")
     elif "file_scope" in work.profiles[role_id]:
         free = [each for each in tools if work.host_name(each) not in _WRITING]
         if free:
             text = f"It is checked for {' and '.join(_WRITING)}. Not checked: {', '.join(free[:6])}."
-            work.remark(f"The file scope of role {role_id[:60]} is checked in part", text)
+            work.remark(f"The file scope of role {role_id[:60]} is checked for some tools only", text)
     return tools
 
 
@@ -371,8 +385,8 @@ def _plan(work: _Work, role_id: str, plan: Mapping[str, Any]) -> dict[str, Any]:
     for name in tiers.TIERS:
         if name not in plan:
             continue
-        tier = _mapping(plan[name])
-        text = _text(tier.get("trigger"))
+        tier = _read_mapping(plan[name])
+        text = _read_text(tier.get("trigger"))
         tree = None
         if text and name in tiers.ABOVE_PRIMARY:
             parsed = trigger_parser.parse_trigger(text)
@@ -385,9 +399,9 @@ def _plan(work: _Work, role_id: str, plan: Mapping[str, Any]) -> dict[str, Any]:
                     f"{problem.message}{advice}.",
                 )
         pace_tiers[name] = {
-            "action": _text(tier.get("action")),
-            "description": _text(tier.get("description")),
-            "escalate_to": _text(tier.get("escalate_to")) or None,
+            "action": _read_text(tier.get("action")),
+            "description": _read_text(tier.get("description")),
+            "escalate_to": _read_text(tier.get("escalate_to")) or None,
             "trigger": tree,
             "text": text,
         }
@@ -396,40 +410,41 @@ def _plan(work: _Work, role_id: str, plan: Mapping[str, Any]) -> dict[str, Any]:
 
 def _name(profile: Mapping[str, Any], entry: Mapping[str, Any], role_id: str) -> str:
     return (
-        _text(profile.get("role_name"))
-        or _text(entry.get("role_name"))
+        _read_text(profile.get("role_name"))
+        or _read_text(entry.get("role_name"))
         or role_id.replace("_", " ").title()[:200]
     )
 
 
-def _brief(work: _Work, roles: Mapping[str, Any], role: Mapping[str, Any]) -> str:
-    """The text that tells a role about itself: what does not fit into some 120 tokens is left out."""
-    organization = _text(work.document.get("org_name")) or work.document["org_id"]
+def _write_brief(work: _Work, roles: Mapping[str, Any], role: Mapping[str, Any]) -> str:
+    """Write the brief of a role, limited to about 120 tokens."""
+    organization = _read_text(work.document.get("org_name")) or work.document["org_id"]
     above = role["reports_to"]
     superior = roles[above]["role_name"] if above in roles else above if above not in (None, "user") else ""
     below = sorted(role["delegates_to"], key=lambda each: each not in role["subordinates"])
     hand_on = "delegate it, or " if below else ""
-    first = f"You are the {_line(role['role_name'], 60)} ({_line(role['role_id'], 60)}) of {_line(organization, 60)}."
+    first = f"You are the {_shorten_line(role['role_name'], 60)} ({_shorten_line(role['role_id'], 60)}) of {_shorten_line(organization, 60)}."
     last = (
         f"Use only tools shown here. If you cannot do something, do not work around it: {hand_on}answer with `response`, "
-        f"and say what is missing and that {_line(superior, 60) or 'the user'} should take over."
+        f"and say what is missing and that {_shorten_line(superior, 60) or 'the user'} should take over."
     )
     middle = []
     left = _LONGEST_BRIEF - len(first) - len(last)
-    names = ", ".join(_line(each, 60) for each in below[:6])
+    names = ", ".join(_shorten_line(each, 60) for each in below[:6])
     lacks = [
-        f"You do not have: {each}" for each in _texts(work.profiles[role["role_id"]].get("does_not_have"))
+        f"You do not have: {each}"
+        for each in _read_texts(work.profiles[role["role_id"]].get("does_not_have"))
     ]
     delegation = [f"Delegate with `call_subordinate` to one of these profiles: {names}."] if names else []
     for sentence in (*delegation, role["description"], *lacks):
-        line = _line(sentence, _LONGEST)
+        line = _shorten_line(sentence, _LONGEST)
         if line and len(line) < left:
             middle.append(line if line[-1] in ".!?" else f"{line}.")
             left -= len(line) + 2
     return "\n".join((first, *middle, last))
 
 
-def _line(text: str, most: int) -> str:
+def _shorten_line(text: str, most: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
@@ -437,7 +452,7 @@ def _line(text: str, most: int) -> str:
 # -- domains and tools -------------------------------------------------------------------------------------------------
 
 
-def _domains(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
+def _build_domains(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
     known: Mapping[str, bundles.BundleDomain] = work.words.domains if work.words is not None else {}
     own = (domain for role in roles.values() for domain in role["domains"])
     domains: dict[str, dict[str, Any]] = {}
@@ -454,26 +469,29 @@ def _domains(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "domains": domains,
         "aliases": aliases,
-        "dispatch": {name: _taker(work, roles, name, each["broader"]) for name, each in domains.items()},
+        "dispatch": {name: _find_taker(work, roles, name, each["broader"]) for name, each in domains.items()},
     }
 
 
-def _taker(work: _Work, roles: Mapping[str, Any], domain: str, broader: Sequence[str]) -> str | None:
+def _find_taker(work: _Work, roles: Mapping[str, Any], domain: str, broader: Sequence[str]) -> str | None:
     """The role for a domain: by the nearest domain it handles, by its type, by routing, with fewest domains."""
     near = (domain, *broader)
     candidates = []
     for number, (role_id, role) in enumerate(roles.items()):
         distance = next((at for at, each in enumerate(near) if each in role["domains"]), None)
         if distance is not None:
-            routed = _texts(_mapping(work.document.get("domain_routing")).get(near[distance]))
+            routed = _read_texts(_read_mapping(work.document.get("domain_routing")).get(near[distance]))
             place = routed.index(role_id) if role_id in routed else len(routed)
             rank = AUTHORITY_OF_TYPE[role["role_type"]]
             candidates.append((distance, rank, place, len(role["domains"]), number, role_id))
     return min(candidates)[-1] if candidates else None
 
 
-def _tools(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Every tool that a role lists or that is known here: one that no role lists is refused to all."""
+def _build_tools(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Build all tools that a role lists or that the bundle's words know.
+
+    A tool that no role lists is refused to all roles.
+    """
     known: Mapping[str, bundles.BundleTool] = work.words.tools if work.words is not None else {}
     ids = {work.host_name(tool): tool for role in roles.values() for tool in role["tools"]}
     essential = {name for role in roles.values() for name in role["essential"]}
@@ -491,22 +509,25 @@ def _tools(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _say_without_effect(names: Sequence[str]) -> str:
-    return f"{_listing(names)}: they have no effect here."
+    return f"{_join_names(names)}: they have no effect here."
 
 
 def _find_unknown(work: _Work) -> None:
-    """Name what the files say and nothing here enforces."""
-    unused = _said(work.document, _OF_ORGANIZATION)
+    """Name the parts of the files that are not enforced here."""
+    unused = _list_unread_fields(work.document, _OF_ORGANIZATION)
     if unused:
         work.remark("Parts of active.json are not enforced", _say_without_effect(unused))
     by_role: dict[str, list[str]] = {}
     for role_id, profile in work.profiles.items():
-        capabilities = _said(_mapping(profile.get("capabilities")), _OF_CAPABILITIES)
-        for name in (*_said(profile, _OF_ROLE), *(f"capabilities.{each}" for each in capabilities)):
+        capabilities = _list_unread_fields(_read_mapping(profile.get("capabilities")), _OF_CAPABILITIES)
+        for name in (
+            *_list_unread_fields(profile, _OF_ROLE),
+            *(f"capabilities.{each}" for each in capabilities),
+        ):
             by_role.setdefault(name, []).append(role_id)
-        if _mapping(profile.get("handoff")).get("may_from"):
+        if _read_mapping(profile.get("handoff")).get("may_from"):
             by_role.setdefault("handoff.may_from", []).append(role_id)
-        kind = _text(profile.get("role_type", "specialist"))
+        kind = _read_text(profile.get("role_type", "specialist"))
         if kind not in AUTHORITY_OF_TYPE:
             by_role.setdefault(f"role_type {kind[:30]}", []).append(role_id)
     if by_role:
@@ -514,33 +535,33 @@ def _find_unknown(work: _Work) -> None:
         work.remark("Parts of roles/*.json are not enforced", _say_without_effect(parts))
 
 
-def _said(data: Mapping[str, Any], known: frozenset[str]) -> list[str]:
+def _list_unread_fields(data: Mapping[str, Any], known: frozenset[str]) -> list[str]:
     return [
         str(name)[:60] for name, value in data.items() if name not in known and value not in (None, [], {})
     ]
 
 
-def _listing(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return ", ".join(names[:8]) + more
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _read_mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: object) -> list[Any]:
+def _read_list(value: object) -> list[Any]:
     return value[:_MOST_ITEMS] if isinstance(value, list) else []
 
 
-def _text(value: object) -> str:
-    return _clean(value) if isinstance(value, str) else ""
+def _read_text(value: object) -> str:
+    return _clean_text(value) if isinstance(value, str) else ""
 
 
-def _texts(value: object) -> list[str]:
-    return [_clean(each) for each in _list(value) if isinstance(each, str)]
+def _read_texts(value: object) -> list[str]:
+    return [_clean_text(each) for each in _read_list(value) if isinstance(each, str)]
 
 
-def _clean(text: str) -> str:
-    """Text that can be written as UTF-8, not longer than anybody writes by hand."""
+def _clean_text(text: str) -> str:
+    """A string that can be encoded as UTF-8, limited in length."""
     return text[:_LONGEST].encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
 """The hooks around a tool call: refuse it, count its result, show a refusal without a trace.
 
-Hosts do not report whether a call failed, so its answer decides. That is careful in both directions. A log that was read
-may be full of errors, so only the start and the end of an answer count, and a long answer that merely ends in an error is
-not a failure. A neighbor that diagnoses tool output decides first.
+Hosts do not report whether a call failed, so its answer decides. The rules avoid mistakes in both directions. A log
+that was read can be full of errors, so only the start and the end of an answer are checked, and a long answer that
+merely ends in an error is not a failure. A neighbor that diagnoses tool output decides first.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from . import delegation, effect, gate, host_tools, reading, saying
-from .guarding import guarded, in_force
+from .guarding import find_role_in_force, run_guarded
 from .memory import KEY, AgentMemory, RoleMemory
 from .organization import Active, find_active
 from .runtime import bundle as bundles
 
 _LONG = 30
-"""From this many lines on, an answer counts as regular output, whatever it contains."""
+"""From this number of lines, an answer is treated as regular output, whatever it contains."""
 _EDGE = 3
 _FAILED = re.compile(
     r"^\s*(?:Traceback \(most recent call last\)|(?:[\w.]+\.)?\w*(?:Error|Exception)\b\s*(?::|$)|error\b|fatal:|ERROR\b|MCP Tool Exception)"
@@ -60,12 +60,12 @@ def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, 
         memory.refused = _judge(active, memory, agent, tool_name, tool_args)
         return memory.refused
 
-    refusal = guarded(agent, "tool_execute_before", work)
+    refusal = run_guarded(agent, "tool_execute_before", work)
     return refusal if refusal is not None else _refuse_after_error(agent, tool_name)
 
 
 def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments: Any) -> str | None:
-    role_and_memory = in_force(active, memory)
+    role_and_memory = find_role_in_force(active, memory)
     if role_and_memory is None:
         return None
     role = role_and_memory[0]
@@ -82,7 +82,7 @@ class _Call(NamedTuple):
     method: str | None
     arguments: Mapping[str, Any]
     written: tuple[object, ...]
-    """The mappings that the host runs: what is changed in them is what the tool gets."""
+    """The argument mappings that the host runs. Changes to them reach the tool."""
     unknown: bool = False
     """Whether the host has no such tool."""
     beside: int = 0
@@ -92,7 +92,7 @@ class _Call(NamedTuple):
 def _judge_one(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, call: _Call
 ) -> str | None:
-    action = gate.action_of(call.method, call.arguments)
+    action = gate.find_action(call.method, call.arguments)
     refusal = _find_refusal(active, memory, agent, role, call, action)
     name = (
         f"`{call.tool}:{action}`" if action is not None and call.tool in role.host_tools else f"`{call.tool}`"
@@ -121,15 +121,17 @@ def _find_refusal(
     """Why a role may not make a call. None if it may."""
 
     def hand_over(role_id: str) -> str | None:
-        return delegation.how_to_call(active, agent, role, role_id)
+        return delegation.explain_how_to_call(active, agent, role, role_id)
 
-    left = delegation.role_in_run(active, agent, role)
+    left = delegation.restrict_role_to_run(active, agent, role)
     if call.unknown:
-        here = host_tools.names_here(agent) or _shown(memory)
+        here = host_tools.list_tool_names(agent) or _list_shown_tools(memory)
         return gate.answer_unknown(active, left, call.tool, here, hand_over)
 
     def judge(each: bundles.BundleRole) -> str | None:
-        return gate.judge(active, each, call.tool, action, _shown(memory), hand_over, call.arguments)
+        return gate.judge(
+            active, each, call.tool, action, _list_shown_tools(memory), hand_over, call.arguments
+        )
 
     refusal = judge(role)
     if refusal is not None:
@@ -138,11 +140,15 @@ def _find_refusal(
         return _delegate(active, memory, agent, role, call)
     if left is role or gate.is_essential(role, call.tool):
         return None
-    depth, superiors = delegation.place_of(agent).depth, delegation.superior_roles(active, agent)
-    why = delegation.chain_refuses(
+    depth, superiors = delegation.place_of(agent).depth, delegation.list_superior_roles(active, agent)
+    why = delegation.find_chain_refusal(
         active.bundle, role, superiors, depth, lambda each: judge(each) is not None
     )
-    return gate.answer_in_run(active, left, call.tool, why, _shown(memory)) if why is not None else None
+    return (
+        gate.answer_in_run(active, left, call.tool, why, _list_shown_tools(memory))
+        if why is not None
+        else None
+    )
 
 
 def _delegate(
@@ -183,7 +189,7 @@ def _judge_several(
     if isinstance(listed, str):
         with contextlib.suppress(ValueError):
             listed = json.loads(listed)
-    inner = [_inner_call(each) for each in listed] if isinstance(listed, list) else [None]
+    inner = [_read_inner_call(each) for each in listed] if isinstance(listed, list) else [None]
     if active.settings.enforcement == "enforce":
         if None in inner:
             return _UNREADABLE
@@ -201,7 +207,7 @@ def _judge_several(
     return None
 
 
-def _inner_call(request: Any) -> tuple[str, str | None, dict[str, Any]] | None:
+def _read_inner_call(request: Any) -> tuple[str, str | None, dict[str, Any]] | None:
     """The tool, the method and the arguments in one of several calls, as a host reads them. None if it cannot."""
     if isinstance(request, dict) and not request.get("tool_name") and not request.get("tool"):
         wrapped = request.get("actions")
@@ -220,13 +226,13 @@ def _inner_call(request: Any) -> tuple[str, str | None, dict[str, Any]] | None:
     return tool, method or None, arguments
 
 
-def _shown(memory: AgentMemory) -> frozenset[str]:
+def _list_shown_tools(memory: AgentMemory) -> frozenset[str]:
     """The tools in the host's prompt. Empty if unknown."""
     return frozenset(served for text in memory.tool_texts or () for served in text.tools)
 
 
 def _refuse_after_error(agent: Any, tool: str) -> str | None:
-    """With `on_error: refuse`, refuse a call while the organization cannot be read."""
+    """Refuse a call while the organization cannot be read, if `on_error` is `refuse`."""
     try:
         memory = agent.data.get(KEY)
         active, _ = find_active(look=False)
@@ -240,7 +246,7 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
         if active.settings.on_error != "refuse" or active.settings.enforcement != "enforce":
             return None
         with contextlib.suppress(Exception):  # an error here refuses the call too
-            role_and_memory = in_force(active, memory)
+            role_and_memory = find_role_in_force(active, memory)
             if role_and_memory is not None and gate.is_essential(role_and_memory[0], tool):
                 return None
         memory.refused = (
@@ -259,7 +265,7 @@ def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **
     """Count failures and successes. Remember files read and written, and whether the task was answered."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        role_and_memory = in_force(active, memory)
+        role_and_memory = find_role_in_force(active, memory)
         if role_and_memory is None:
             return
         own = role_and_memory[1]
@@ -277,7 +283,7 @@ def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **
             own.last_success = fingerprint
             _note_files(own, tool_name, *reading.call_of(agent))
 
-    guarded(agent, "tool_execute_after", work)
+    run_guarded(agent, "tool_execute_after", work)
 
 
 def error_format(agent: Any, msg: Any = None, **_: Any) -> None:
@@ -289,11 +295,11 @@ def error_format(agent: Any, msg: Any = None, **_: Any) -> None:
         if refusal is not None and isinstance(text, str) and refusal in text:
             msg["message"] = refusal
             return
-        role_and_memory = in_force(active, memory)
+        role_and_memory = find_role_in_force(active, memory)
         if role_and_memory is not None and memory.tool:
             _count_failure(role_and_memory[1], memory.tool)
 
-    guarded(agent, "error_format", work)
+    run_guarded(agent, "error_format", work)
 
 
 def _count_failure(own: RoleMemory, tool: str) -> None:

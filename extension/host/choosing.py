@@ -1,8 +1,10 @@
-"""Choose the role of a message, once: by a pin, the agent's profile, the belief of a tracker, or the words of the message.
+"""Choose the role of a message, once: by a pin, the agent's profile, the belief of a tracker, or the words of the
+message.
 
-A tracker reads whatever the loop hands on: tool results, refusals, warnings. So its belief counts only when it is about
-the message: when it changed since the message came, and nothing else was said after the message. Most trackers look at a
-message after its first prompt was built. Where the words choose no role, such a belief still settles it (`hear`).
+A tracker reads whatever the loop hands on: tool results, refusals, warnings. So its belief is used only if it is
+about the message: if it changed after the message came, and nothing was added after the message. Most trackers look
+at a message after its first prompt was built. Where the words choose no role, such a belief still settles it
+(`hear`).
 """
 
 from __future__ import annotations
@@ -42,35 +44,35 @@ class Choice(NamedTuple):
     settled: bool = True
     """Whether it stays until the next message. If not, a tracker that has looked at the message may still choose."""
     remark: tuple[str, str] | None = None
-    """What the user can do so that such a message finds a role: a heading and the words."""
+    """A remark that tells the user how such a message can find a role: a heading and its content."""
 
 
 def settle(active: Active, memory: AgentMemory, agent: Any) -> Choice:
-    """The role for the message that has just come. Its text is in `memory.task`."""
-    belief = _belief_about_message(memory, agent)
+    """Choose the role for the message that has just come. Its content is in `memory.task`."""
+    belief = _find_belief_about_message(memory, agent)
     domain = belief.domain if belief is not None else None
-    pinned = pinning.role_of(active, agent)
+    pinned = pinning.find_pinned_role(active, agent)
     if pinned is not None:
         return Choice(pinned, domain, "it is pinned to this chat")
-    role = active.bundle.roles.get(reading.profile_of(agent))
+    role = active.bundle.roles.get(reading.read_profile(agent))
     if role is not None:
         return Choice(role, domain, "the agent's profile is this role")
-    below = delegation.role_below(active, memory, agent)
+    below = delegation.find_role_below(active, memory, agent)
     if below is not None:
         return Choice(below[0], domain, below[1])
     if belief is not None:
-        return _by_belief(active, belief)
-    return _by_message(active, memory)
+        return _choose_by_belief(active, belief)
+    return _choose_by_message(active, memory)
 
 
 def hear(active: Active, memory: AgentMemory, agent: Any) -> Choice | None:
     """The role for a message whose words chose none, if a tracker has classified the message by now."""
-    belief = _belief_about_message(memory, agent)
-    return _by_belief(active, belief) if belief is not None else None
+    belief = _find_belief_about_message(memory, agent)
+    return _choose_by_belief(active, belief) if belief is not None else None
 
 
 def keep(active: Active, memory: AgentMemory) -> Choice:
-    """The role of the last message as it was settled. None if the organization no longer has it."""
+    """The role that was chosen for the last message. None if the organization no longer has it."""
     if memory.heard is not None:
         heard: Choice = memory.heard
         return heard
@@ -78,27 +80,27 @@ def keep(active: Active, memory: AgentMemory) -> Choice:
     return Choice(role, memory.domain, "the organization no longer has this role")
 
 
-def _belief_about_message(memory: AgentMemory, agent: Any) -> reading.Belief | None:
-    belief = reading.belief_of(agent)
+def _find_belief_about_message(memory: AgentMemory, agent: Any) -> reading.Belief | None:
+    belief = reading.read_belief(agent)
     if belief is None or belief.is_same(memory.belief):
         return None
-    messages = reading.said_to(agent)
-    if not messages or messages[-1] != reading.content_of(agent):
-        return None  # something was said after the message, and the tracker may have read that
-    # An agent that is seen for the first time in the middle of its chat may hold a belief about an earlier message.
+    messages = reading.list_messages(agent)
+    if not messages or messages[-1] != reading.get_content(agent):
+        return None  # the tracker could have read a later message
+    # An agent that is first seen in the middle of its chat could have a belief about an earlier message.
     return belief if memory.message is not NOTHING_YET or len(messages) == 1 else None
 
 
-def _by_belief(active: Active, belief: reading.Belief) -> Choice:
+def _choose_by_belief(active: Active, belief: reading.Belief) -> Choice:
     match = bundles.find_role(active.bundle, belief.domain)
     return Choice(match.role, match.domain, match.reason)
 
 
-def _by_message(active: Active, memory: AgentMemory) -> Choice:
+def _choose_by_message(active: Active, memory: AgentMemory) -> Choice:
     if active.words is None:
-        if _continues(memory.task):
-            return _as_before(active, memory)
-        return _unsettled("there are no words to choose a role by the message")
+        if _is_continuation(memory.task):
+            return _continue_task(active, memory)
+        return _leave_open("the organization has no words to choose a role by")
     ranking = text_index.rank_roles(active.words, memory.task)
     if ranking.outcome == "role":
         best = ranking.ranked[0]
@@ -111,26 +113,26 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
                 if name in active.bundle.domains
             ),
         )
-        return Choice(role, domain, _why(role, best))
+        return Choice(role, domain, _explain_choice(role, best))
     if ranking.outcome == "small_talk":
         return Choice(None, None, "the message is small talk")
-    if ranking.outcome != "close" and _continues(memory.task):
-        return _as_before(active, memory)
+    if ranking.outcome != "close" and _is_continuation(memory.task):
+        return _continue_task(active, memory)
     if ranking.outcome == "close":
         names = " and ".join(active.words.roles[each.role] for each in ranking.ranked[:2])
-        return _unsettled(delegation.say_tie(names))
+        return _leave_open(delegation.say_tie(names))
     if ranking.outcome == "language":
         reason = f"the message seems to be {ranking.language}, and no role has examples in this language"
         advice = f"{reason[:1].upper()}{reason[1:]}. Give roles `examples` in it, and activate the organization again."
-        return _unsettled(reason, (f"No role for a message in {ranking.language}", advice))
-    return _unsettled("the message is about the work of no role")
+        return _leave_open(reason, (f"No role for a message in {ranking.language}", advice))
+    return _leave_open("the message is not about the work of any role")
 
 
-def _unsettled(reason: str, remark: tuple[str, str] | None = None) -> Choice:
+def _leave_open(reason: str, remark: tuple[str, str] | None = None) -> Choice:
     return Choice(None, None, reason, settled=False, remark=remark)
 
 
-def _why(role: bundles.BundleRole, best: text_index.Ranked) -> str:
+def _explain_choice(role: bundles.BundleRole, best: text_index.Ranked) -> str:
     kinds = {each.kind for each in best.evidence}
     if "name" in kinds:
         return f"the message asks {role.role_id} by name"
@@ -139,15 +141,15 @@ def _why(role: bundles.BundleRole, best: text_index.Ranked) -> str:
     return text_index.say_why(best)
 
 
-def _as_before(active: Active, memory: AgentMemory) -> Choice:
+def _continue_task(active: Active, memory: AgentMemory) -> Choice:
     kept = keep(active, memory)
     if kept.role is None:
-        return _unsettled("the message continues a task that had no role")
+        return _leave_open("the message continues a task that had no role")
     return Choice(kept.role, kept.domain, delegation.CONTINUES)
 
 
-def _continues(message: str) -> bool:
-    """Whether a message is about the task before. Thanks are not, unless they ask for something."""
+def _is_continuation(message: str) -> bool:
+    """Whether a message continues the previous task. Thanks do not, unless they ask for something."""
     if len(message.split()) > _MOST_WORDS_OF_CONTINUATION:
         return False
     return (_ASKS_ON if _THANKS.search(message) else _POINTS_BACK).search(message) is not None

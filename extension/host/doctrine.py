@@ -23,14 +23,14 @@ def _has_graphics() -> bool:
 
 
 @cache
-def _working_directory() -> str:
-    """Where the host's process runs. It does not move."""
+def _get_working_directory() -> str:
+    """The working directory of the host's process, which does not change."""
     return os.getcwd()
 
 
 def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Observation:
     """The known measures of the role, after the calls that it has made. Unknown ones are left out."""
-    tokens = reading.tokens_of(agent)
+    tokens = reading.read_tokens(agent)
     fill = tokens / memory.window if tokens is not None and memory.window else None
     stale = reading.count(reading.plan_of(agent).get("turns_since_progress"))
     return observation.Observation(
@@ -48,7 +48,7 @@ def apply_pace(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
     """Decide the role's tier, write it where neighbors read it, and log every change."""
-    # A neighbor writes the escalation of a plan to the same attribute. It counts as the previous tier.
+    # A neighbor writes the escalation of a plan to the same attribute. It is used as the previous tier.
     outside = getattr(agent, "_org_pace_level", None) if memory.visible else None
     held = (outside,) if outside in tiers.TIERS[1:] and outside != own.tier else own.held
     decision = pace.decide_pace(
@@ -71,7 +71,7 @@ def report(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
     """Write the role's SALUTE report if it is due."""
-    situation = situation_of(active, memory, agent, role, own)
+    situation = build_situation(active, memory, agent, role, own)
     due, _, own.emission = salute.find_emission(own.emission, situation, role.doctrine)
     if due:
         made = salute.compute_report(situation)
@@ -80,7 +80,7 @@ def report(
 
 
 def finish_reports(memory: AgentMemory, agent: Any) -> None:
-    """Wait for reports that are being written, at the end of a turn."""
+    """At the end of a turn, wait for reports that are being written."""
     _say_problem(memory, agent, report_writer.finish())
 
 
@@ -89,12 +89,12 @@ def _say_problem(memory: AgentMemory, agent: Any, problem: str) -> None:
         say_once(agent, memory, "SALUTE report not written", content=problem, kind="warning")
 
 
-def situation_of(
+def build_situation(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> salute.Situation:
     """The measured values that a report is computed from."""
     plan = reading.plan_of(agent)
-    tokens = reading.tokens_of(agent) or 0
+    tokens = reading.read_tokens(agent) or 0
     step = reading.count(plan.get("current_step")) or 0
     return salute.Situation(
         role_id=role.role_id,
@@ -110,11 +110,12 @@ def situation_of(
         plan=str(plan.get("plan_id") or ""),
         plan_step=step,
         plan_steps=reading.count(plan.get("total_steps")) or reading.count(plan.get("total_nodes")) or 0,
-        plan_steps_done=_done(plan.get("steps_completed")) or _done(plan.get("completed_nodes")),
+        plan_steps_done=_count_done_steps(plan.get("steps_completed"))
+        or _count_done_steps(plan.get("completed_nodes")),
         plan_turns_since_progress=reading.count(plan.get("turns_since_progress")),
         iterations_on_step=reading.count(plan.get("turns_since_transition")) or own.turns_without_progress,
         tool=memory.tool,
-        working_directory=_working_directory(),
+        working_directory=_get_working_directory(),
         files_modified=tuple(own.files_modified),
         files_read=tuple(own.files_read),
         task_started=own.task_started,
@@ -127,10 +128,10 @@ def situation_of(
         gpu_available=_has_graphics(),
         failures_consecutive=own.consecutive_failures,
         failures_total=own.total_failures,
-        memory_fragments=reading.fragments_of(agent),
+        memory_fragments=reading.read_fragments(agent),
     )
 
 
-def _done(value: object) -> int:
+def _count_done_steps(value: object) -> int:
     """The number of completed steps. Neighbors store either the number or the steps."""
     return len(value) if isinstance(value, list | tuple | set | dict) else reading.count(value) or 0

@@ -1,8 +1,8 @@
 """The effect of the organization: counted for each chat, written as totals of the host to `effect.json`.
 
-Counting is cheap and never touches the disk. When a turn ends, the counts are added to the file: under a lock, because
-several processes may add at the same time, and in one step, so that no reader sees half a file. What cannot be written is
-kept and written later.
+Counting does not touch the disk. When a turn ends, the counts are added to the file: under a lock, because several
+processes can add at the same time, and in one step, so that no reader sees half a file. Counts that cannot be
+written are kept and written later.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import organization, places
-from .locking import alone_in
+from .locking import hold_folder
 from .memory import AgentMemory
 from .runtime import effect_counts, regular_files, utc
 from .saying import say, say_once
@@ -24,7 +24,7 @@ from .saying import say, say_once
 HostEffect = effect_counts.HostEffect
 
 KEY = "_orgkernel_effect"
-"""In the data of a chat. The host does not save keys that begin with an underscore."""
+"""Key in the data of a chat. The host does not save keys that begin with an underscore."""
 _MOST_BYTES = 1_000_000
 _MOST_WAITING = 50
 _WAIT = 0.2
@@ -36,11 +36,11 @@ class _ChatEffect:
     """The effect in one chat."""
 
     turn: HostEffect = field(default_factory=HostEffect)
-    """Not yet told."""
+    """Counts that were not shown yet."""
     told: HostEffect = field(default_factory=HostEffect)
     unwritten: HostEffect = field(default_factory=HostEffect)
     waiting: list[tuple[str, str, str | None, Any, bool]] = field(default_factory=list)
-    """Refused calls whose arguments nobody has looked at yet."""
+    """Refused calls whose arguments were not inspected yet."""
 
 
 # -- counting ----------------------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ def note_prompt(agent: Any, memory: AgentMemory, role_id: str, hidden_characters
 
     Under `observe`, the number of characters by which it would be shorter.
     """
-    counts = _counts(agent, _enforcement() != "observe")
+    counts = _get_counts(agent, _get_enforcement() != "observe")
     counts.prompts += 1
     counts.characters += hidden_characters
 
@@ -59,11 +59,11 @@ def note_prompt(agent: Any, memory: AgentMemory, role_id: str, hidden_characters
 def note_refusal(
     agent: Any, memory: AgentMemory, role_id: str, tool: str, action: str | None, arguments: Any
 ) -> None:
-    """Count a refused call, or one that would be refused."""
-    applied = _enforcement() == "enforce"
-    counts = _counts(agent, applied)
+    """Count a refused call, or under `observe` one that would be refused."""
+    applied = _get_enforcement() == "enforce"
+    counts = _get_counts(agent, applied)
     counts.refusals += 1
-    waiting = _chat(agent).waiting
+    waiting = _get_chat_effect(agent).waiting
     if len(waiting) < _MOST_WAITING:
         # Looked at when the turn ends. A copy, because the host may change the arguments.
         kept = dict(arguments) if isinstance(arguments, Mapping) else None
@@ -73,28 +73,28 @@ def note_refusal(
 
 
 def note_role(agent: Any, memory: AgentMemory, role_id: str) -> None:
-    """Count that a role was taken: it was not the role before."""
-    effect_counts.count_name(_counts(agent, _enforcement() != "observe").roles, role_id)
+    """Count that a message chose another role than before."""
+    effect_counts.count_name(_get_counts(agent, _get_enforcement() != "observe").roles, role_id)
 
 
 def note_tier(agent: Any, memory: AgentMemory, role_id: str, tier: str) -> None:
-    """Count that a role reached a tier: it was in another one before."""
-    effect_counts.count_tier(_counts(agent, _enforcement() != "observe").tiers, role_id, tier)
+    """Count that a role moved to another tier."""
+    effect_counts.count_tier(_get_counts(agent, _get_enforcement() != "observe").tiers, role_id, tier)
 
 
-def _enforcement() -> str:
+def _get_enforcement() -> str:
     """The setting of the organization that the running hook has found."""
     held = organization.find_loaded()
     return held.settings.enforcement if held is not None else "enforce"
 
 
-def _counts(agent: Any, applied: bool) -> effect_counts.EffectCounts:
-    turn = _chat(agent).turn
+def _get_counts(agent: Any, applied: bool) -> effect_counts.EffectCounts:
+    turn = _get_chat_effect(agent).turn
     return turn.applied if applied else turn.would
 
 
-def _chat(agent: Any) -> _ChatEffect:
-    """The record of the agent's chat. All agents of a chat share it."""
+def _get_chat_effect(agent: Any) -> _ChatEffect:
+    """The record of the agent's chat, which all agents of a chat share."""
     data = getattr(agent.context, "data", None)
     if not isinstance(data, dict):  # a host that keeps no data with a chat
         data = agent.context.__dict__
@@ -108,20 +108,20 @@ def _chat(agent: Any) -> _ChatEffect:
 
 
 def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None:
-    """At the end of a main agent's turn, say what it changed, if anything. `names` are those of the roles."""
+    """At the end of a main agent's turn, tell the user its effect, if any. `names` maps role ids to names."""
     turn, problem = end_turn(agent)
     if problem:
         say_once(agent, memory, problem, kind="warning")
     short = effect_counts.summary(turn)
     if short:
-        chat = effect_counts.summary(_chat(agent).told)
+        chat = effect_counts.summary(_get_chat_effect(agent).told)
         so_far = [f"in this chat so far: {chat}"] if chat != short else []
         say(agent, f"Effect: {short}", content="\n".join((*effect_counts.lines(turn, names), *so_far)))
 
 
 def end_turn(agent: Any) -> tuple[HostEffect, str]:
-    """End the turn of a main agent: what it changed, and the problem if the file cannot be written."""
-    chat = _chat(agent)
+    """End the turn of a main agent. Returns its effect, and the problem if the file cannot be written."""
+    chat = _get_chat_effect(agent)
     _look_at_calls(chat)
     turn, chat.turn = chat.turn, HostEffect()
     if not turn.is_empty():
@@ -136,9 +136,9 @@ def end_turn(agent: Any) -> tuple[HostEffect, str]:
     return turn, problem
 
 
-def of_chat(agent: Any) -> HostEffect:
+def get_chat_effect(agent: Any) -> HostEffect:
     """The effect in a chat so far."""
-    chat = _chat(agent)
+    chat = _get_chat_effect(agent)
     _look_at_calls(chat)
     host_effect = HostEffect()
     host_effect.add(chat.told)
@@ -146,25 +146,31 @@ def of_chat(agent: Any) -> HostEffect:
     return host_effect
 
 
-def of_all(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
+def read_total_effect(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
     """The effect in all chats, up to this moment for the chat of this agent. None if the file cannot be read."""
-    host_effect, problem = of_host(folder)
+    host_effect, problem = read_host_effect(folder)
     if problem:
         return None, problem
     every = host_effect or HostEffect()
     if agent is not None:
-        chat = _chat(agent)
+        chat = _get_chat_effect(agent)
         every.add(chat.unwritten)
         every.add(chat.turn)
     return every, ""
 
 
-def of_host(folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
-    """The effect in all chats until their last turn, None if there is no file, and the problem if it cannot be read."""
+def read_host_effect(folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
+    """Read the effect in all chats until their last turn.
+
+    Returns None if there is no file, and a problem if it cannot be read.
+    """
     try:
         return _read(folder), ""
     except (OSError, ValueError, RecursionError) as error:
-        return None, f"{places.EFFECT} cannot be read: {_words(error)}; remove it to count anew"
+        return (
+            None,
+            f"{places.EFFECT} cannot be read: {_describe_error(error)}; remove it to start counting again",
+        )
 
 
 def _look_at_calls(chat: _ChatEffect) -> None:
@@ -183,14 +189,14 @@ def _look_at_calls(chat: _ChatEffect) -> None:
 
 
 def add_to_file(folder: str, effect: HostEffect) -> str:
-    """Add counts to the totals of the host. The problem in words if that is not possible, else an empty text."""
+    """Add counts to the totals of the host. Returns the problem if that fails, else an empty string."""
     try:
-        with alone_in(folder, _WAIT):
+        with hold_folder(folder, _WAIT):
             total = _read(folder) or HostEffect()
             total.add(effect)
             _write(folder, total)
     except (OSError, ValueError, RecursionError) as error:
-        return f"{places.EFFECT} cannot be kept: {_words(error)}; the counts of this process are kept until it can"
+        return f"{places.EFFECT} cannot be kept: {_describe_error(error)}; the counts of this process are kept until it can"
     return ""
 
 
@@ -206,7 +212,10 @@ def _read(folder: str) -> HostEffect | None:
 
 
 def _write(folder: str, effect: HostEffect) -> None:
-    """Replace the file in one step. The lock makes the temporary name safe; what a killed writer left is replaced."""
+    """Replace the file in one step.
+
+    The lock makes the temporary name safe; a file left by a killed writer is replaced.
+    """
     beside = os.path.join(folder, places.EFFECT_TEMPORARY)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(beside)
@@ -217,7 +226,7 @@ def _write(folder: str, effect: HostEffect) -> None:
     os.replace(beside, os.path.join(folder, places.EFFECT))
 
 
-def _words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, BlockingIOError):
         return "another process holds the folder"
     if isinstance(error, OSError):

@@ -40,9 +40,9 @@ def judge(
     hand_over: HandOver,
     arguments: Mapping[str, Any],
 ) -> str | None:
-    """Why the call is refused, and what the role can do instead. None if it is allowed.
+    """The refusal of a call, with alternatives. None if the call is allowed.
 
-    What it names as a way on is allowed. `there` are the tools that this host has, empty if unknown.
+    The alternatives are always allowed. `there` are the tools that this host has, empty if unknown.
     """
     if is_essential(role, tool):
         return None
@@ -52,30 +52,30 @@ def judge(
             return None
         way = f"Or answer with `response` and say that `{tool}` must be listed first."
         unlisted = refusals.say_unlisted_tool(_name(active), "it")
-        return f"`{tool}` is refused: {unlisted}. {_ways(_own_tools(active, role, there), way)}"
+        return f"`{tool}` is refused: {unlisted}. {_join_ways(_own_tools(active, role, there), way)}"
     if tool not in role.host_tools:
-        return _not_its_tool(active, role, tool, known, there, hand_over)
+        return _refuse_foreign_tool(active, role, tool, known, there, hand_over)
     grant = role.tools.get(known.tool)
     actions = grant.actions if grant is not None else {}
-    # An action that nobody declares writes for all that is known.
+    # An undeclared action could write, so it is treated as writing.
     writes = grant is not None and (action in grant.scoped or (bool(grant.scoped) and action not in actions))
     if writes:
-        return _out_of_file_scope(active, role, tool, known, arguments)
+        return _find_file_scope_violation(active, role, tool, known, arguments)
     if action is not None and actions.get(action) is False:
         allowed = [name for name, may in actions.items() if may]
         instead = f"Allowed: {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
-        way = _way_on(active, role, tool, _holders(active, role, known), hand_over)
+        way = _say_alternative(active, role, tool, _list_holders(active, role, known), hand_over)
         refusal = f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not this action."
-        return f"{refusal} {_ways(instead, way)}"
+        return f"{refusal} {_join_ways(instead, way)}"
     return None
 
 
 def answer_in_run(
     active: Active, role: bundles.BundleRole, tool: str, why: str, there: Collection[str]
 ) -> str:
-    """What the model reads if the run it works in takes a tool from it. `role` has what is left to it."""
+    """The refusal for a tool that the run, not the role, forbids. `role` has the tools that remain in this run."""
     way = "Or answer with `response` and say so."
-    return f"`{tool}` is refused: {why} {_ways(_own_tools(active, role, there), way)}"
+    return f"`{tool}` is refused: {why} {_join_ways(_own_tools(active, role, there), way)}"
 
 
 def answer_unknown(
@@ -85,61 +85,64 @@ def answer_unknown(
     here: Collection[str],
     hand_over: HandOver,
 ) -> str:
-    """What the model reads when it asks for a tool that this host does not have. `here` are those that it has.
+    """The refusal for a tool that this host does not have. `here` are the tools that it has.
 
-    Otherwise the host answers, with every tool that it has.
+    Without this refusal, the host would answer with all its tools.
     """
-    own = [each for each in _in_host(active, role, here) if each != "response"]
+    own = [each for each in _list_host_tools(active, role, here) if each != "response"]
     others = [each for each in here if each not in active.bundle.tools and may_use(active, role, each)]
-    meant = host_tools.meant_by(tool, [*own, *sorted(others), *ALWAYS])
+    meant = host_tools.find_meant_tool(tool, [*own, *sorted(others), *ALWAYS])
     missing = f"There is no tool `{tool[:60]}` here."
     way = "Or answer with `response`."
     if meant is not None:
-        return f"{missing} Did you mean `{meant}`? Tools of {role.role_name}: {_quoted(own)}. {way}"
-    foreign = host_tools.meant_by(tool, [each for each in active.bundle.tools if not here or each in here])
+        return f"{missing} Did you mean `{meant}`? Tools of {role.role_name}: {_quote_names(own)}. {way}"
+    foreign = host_tools.find_meant_tool(
+        tool, [each for each in active.bundle.tools if not here or each in here]
+    )
     if foreign is not None and (known := active.bundle.tools.get(host_tools.without_method(foreign))):
         name = host_tools.without_method(foreign)
-        return f"{missing} {_not_its_tool(active, role, name, known, here, hand_over)}"
-    return f"{missing} {_ways(f'Continue with {_quoted(own)}.' if own else '', way)}"
+        return f"{missing} {_refuse_foreign_tool(active, role, name, known, here, hand_over)}"
+    return f"{missing} {_join_ways(f'Continue with {_quote_names(own)}.' if own else '', way)}"
 
 
-def _in_host(active: Active, role: bundles.BundleRole, here: Collection[str]) -> list[str]:
+def _list_host_tools(active: Active, role: bundles.BundleRole, here: Collection[str]) -> list[str]:
     """The role's tools that this host has. Remote tools count as there if the host lists none."""
     remote = any("." in each for each in here)
     return [
-        tool
-        for tool in tools_in_order(active, role)
-        if not here or tool in here or ("." in tool and not remote)
+        tool for tool in sort_tools(active, role) if not here or tool in here or ("." in tool and not remote)
     ]
 
 
-def _quoted(names: Collection[str]) -> str:
+def _quote_names(names: Collection[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _out_of_file_scope(
+def _find_file_scope_violation(
     active: Active,
     role: bundles.BundleRole,
     tool: str,
     known: bundles.BundleTool,
     arguments: Mapping[str, Any],
 ) -> str | None:
-    """Why a call writes outside the file scope of a role. None if each of its paths, and what it leads to, is inside."""
-    bound = refusals.say_file_scope(role.role_name, _quoted(role.file_scope))
+    """The reason why a call writes outside the file scope of a role.
+
+    None if all its paths and their link targets are inside.
+    """
+    bound = refusals.say_file_scope(role.role_name, _quote_names(role.file_scope))
     if not known.path_arguments:
-        return f"`{tool}` is refused: {bound}, and nothing says where this tool writes. Use a tool that names a path."
-    stated = [_texts(arguments[name]) for name in known.path_arguments if name in arguments]
+        return f"`{tool}` is refused: {bound}, and this tool does not declare where it writes. Use a tool that names a path."
+    stated = [_list_texts(arguments[name]) for name in known.path_arguments if name in arguments]
     stated_paths = [path for texts in stated for path in texts]
     if not stated_paths:
         return f"`{tool}` is refused: {bound}, and the call names no path. Name a path there, or answer with `response`."
     for path in stated_paths:
         if path is None or not _is_in_scope(path, role.file_scope, active.bundle.root):
             path_text = f"`{path}`" if path else "the path"
-            return f"`{tool}` is refused: {bound}, and {path_text} is not surely in it. Write there, or answer with `response`."
+            return f"`{tool}` is refused: {bound}, and {path_text} is not certainly in it. Write there, or answer with `response`."
     return None
 
 
-def _texts(value: Any) -> list[str | None]:
+def _list_texts(value: Any) -> list[str | None]:
     values = value if isinstance(value, list) else [value]
     return [each if isinstance(each, str) else None for each in values]
 
@@ -150,15 +153,15 @@ def _is_in_scope(path: str, scope: Collection[str], root: str | None) -> bool:
         return False
     ends = [path]
     if read.start:
-        # A link may lead elsewhere; what the root itself leads to is compared as the root.
+        # A link could lead elsewhere, so its target is compared; the target of the root itself is treated as the root.
         end, base = os.path.realpath(str(read)), os.path.realpath(root) if root else None
         below = base is not None and end.startswith(base + os.sep)
         ends.append(end[len(str(base)) + 1 :] if below else end)
     return all(any(paths.is_inside(end, glob, root) for glob in scope) for end in ends)
 
 
-def action_of(method: str | None, arguments: Mapping[str, Any]) -> str | None:
-    """The action of a call: its method, or the argument in which tools of the host name one."""
+def find_action(method: str | None, arguments: Mapping[str, Any]) -> str | None:
+    """The action of a call: its method, or the argument that names an action in host tools."""
     if method:
         return method
     for name in _ACTION_ARGUMENTS:
@@ -167,7 +170,7 @@ def action_of(method: str | None, arguments: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _not_its_tool(
+def _refuse_foreign_tool(
     active: Active,
     role: bundles.BundleRole,
     tool: str,
@@ -175,30 +178,30 @@ def _not_its_tool(
     there: Collection[str],
     hand_over: HandOver,
 ) -> str:
-    holders = _holders(active, role, known)
+    holders = _list_holders(active, role, known)
     names = [active.bundle.roles[each].role_name for each in holders]
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     who = (
         f"Roles that may use it: {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
     )
-    way = _way_on(active, role, tool, holders, hand_over)
-    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_ways(_own_tools(active, role, there), way)}"
+    way = _say_alternative(active, role, tool, holders, hand_over)
+    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_join_ways(_own_tools(active, role, there), way)}"
 
 
-def _holders(active: Active, role: bundles.BundleRole, known: bundles.BundleTool) -> list[str]:
+def _list_holders(active: Active, role: bundles.BundleRole, known: bundles.BundleTool) -> list[str]:
     """Other roles that may use a tool. Roles that this role may delegate to come first."""
     others = [each for each in known.roles if each != role.role_id and each in active.bundle.roles]
     return sorted(others, key=lambda each: (each not in role.delegates_to, each not in role.subordinates))
 
 
-def _way_on(
+def _say_alternative(
     active: Active,
     role: bundles.BundleRole,
     tool: str,
     holders: list[str],
     hand_over: HandOver,
 ) -> str:
-    """What the role can do: hand the part over if it may, otherwise answer."""
+    """The alternative to a refused call: delegate the part if the role may, otherwise answer."""
     if may_use(active, role, "call_subordinate"):
         for below in holders:
             words = hand_over(below) if below in role.delegates_to else None
@@ -212,7 +215,7 @@ def _way_on(
     return f"Or answer with `response` and say that `{tool}` is not available here."
 
 
-def tools_in_order(active: Active, role: bundles.BundleRole) -> list[str]:
+def sort_tools(active: Active, role: bundles.BundleRole) -> list[str]:
     """Host names of the role's tools in its order of preference, without those that only end a turn."""
     names = {tool.tool: name for name, tool in reversed(list(active.bundle.tools.items()))}
     preferred = [names.get(tool_id, tool_id) for tool_id in role.tools]
@@ -220,7 +223,7 @@ def tools_in_order(active: Active, role: bundles.BundleRole) -> list[str]:
     return [*(name for name in dict.fromkeys(preferred) if name in own), *sorted(own.difference(preferred))]
 
 
-def _ways(first: str, second: str) -> str:
+def _join_ways(first: str, second: str) -> str:
     """Join two options. `second` begins with "Or"."""
     if first:
         return f"{first} {second}"
@@ -230,7 +233,7 @@ def _ways(first: str, second: str) -> str:
 
 def _own_tools(active: Active, role: bundles.BundleRole, there: Collection[str]) -> str:
     # Remote tools have a dot in their name. They have no prompt file, so `there` never lists them.
-    own = [tool for tool in tools_in_order(active, role) if not there or tool in there or "." in tool]
+    own = [tool for tool in sort_tools(active, role) if not there or tool in there or "." in tool]
     return f"Continue with {', '.join(f'`{tool}`' for tool in own)}." if own else ""
 
 

@@ -1,7 +1,7 @@
 """The guard around the work of a hook: if anything fails, the host's turn continues.
 
-An error of orgkernel is shown once in the chat and kept for `orgkernel host status`. With `on_error: refuse`, tool calls
-are refused from then on until the organization can be read again, except calls that are never refused.
+An error of orgkernel is shown once in the chat and kept for `orgkernel host status`. With `on_error: refuse`, tool
+calls are refused after that until the organization can be read again, except calls that are never refused.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from . import activation, places, reading, saying
-from .memory import KEY, AgentMemory, RoleMemory, memory_of
+from .memory import KEY, AgentMemory, RoleMemory, get_memory
 from .organization import Active, find_active
 from .runtime import bundle as bundles
 from .runtime import secret_shapes
@@ -22,8 +22,8 @@ _LOOKING = ("message_loop_prompts_before", "tool_execute_before")
 _described: list[tuple[Active, str]] = []
 
 
-def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
-    """Do the work of a hook if an organization is active. None if none is active, and after an error."""
+def run_guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
+    """Run the work of a hook if an organization is active. Returns None if none is active, and after an error."""
     memory: AgentMemory | None = None
     if agent is None:
         return None
@@ -33,10 +33,10 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
             note_error(agent, error, of_files=True)
         if active is None:
             if KEY in agent.data:
-                activation.switch_off(memory_of(agent), agent)
+                activation.switch_off(get_memory(agent), agent)
                 del agent.data[KEY]
             return None
-        memory = memory_of(agent)
+        memory = get_memory(agent)
         problem = saying.note_status(
             places.ORGANIZATIONS, loaded=active.bundle.digest, error=error, of_files=True
         )
@@ -46,8 +46,8 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
             heading, _, content = remark.partition("\n")
             saying.say_once(agent, memory, heading, content=content, kind="warning")
         done = work(active, memory)
-        if memory.message is reading.message_of(agent) and not memory.unsettled:
-            memory.belief = reading.belief_of(agent)
+        if memory.message is reading.get_message(agent) and not memory.unsettled:
+            memory.belief = reading.read_belief(agent)
         return done
     except Exception as error:
         # An error may quote a secret.
@@ -85,7 +85,7 @@ def note_error(agent: Any, text: str, *, of_files: bool = False) -> None:
             continue
 
 
-def in_force(active: Active, memory: AgentMemory) -> tuple[bundles.BundleRole, RoleMemory] | None:
+def find_role_in_force(active: Active, memory: AgentMemory) -> tuple[bundles.BundleRole, RoleMemory] | None:
     """The active role and its record."""
     role = active.bundle.roles.get(memory.role_id) if memory.role_id is not None else None
     own = memory.roles.get(memory.role_id) if memory.role_id is not None else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import activation, choosing, delegation, doctrine, effect, prompting, reading, saying, supervising
 from .calls import error_format, tool_execute_after, tool_execute_before
-from .guarding import guarded, in_force
+from .guarding import find_role_in_force, run_guarded
 from .memory import AgentMemory
 from .organization import Active, find_active
 from .runtime import text_index
@@ -50,55 +50,55 @@ def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
         if active.settings.enforcement != "observe":
             supervising.begin_turn(memory, agent)
 
-    guarded(agent, "message_loop_start", work)
+    run_guarded(agent, "message_loop_start", work)
 
 
 def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Settle the role of a message that has come, and evaluate PACE, for the prompt that is built next."""
+    """Choose the role for a new message and evaluate PACE, for the next prompt."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         _prepare(active, memory, agent)
         memory.trouble = None
 
-    guarded(agent, "message_loop_prompts_before", work)
+    run_guarded(agent, "message_loop_prompts_before", work)
 
 
 def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) -> None:
     """Show only the tools of the role, and add its brief."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        role_and_memory = in_force(active, memory)
+        role_and_memory = find_role_in_force(active, memory)
         if role_and_memory is None or system_prompt is None:
             return
-        role = delegation.role_in_run(active, agent, role_and_memory[0])
+        role = delegation.restrict_role_to_run(active, agent, role_and_memory[0])
         if active.settings.enforcement == "observe":
-            hidden = prompting.would_hide(active, memory, agent, role, system_prompt)
+            hidden = prompting.count_hidden_characters(active, memory, agent, role, system_prompt)
             saying.say_once(agent, memory, f"Would hide {hidden:,} characters of tools from {role.role_name}")
         else:
             # All at once: an error before this line leaves the list unchanged.
             system_prompt[:] = prompting.shape_prompt(active, memory, agent, role, system_prompt)
 
-    guarded(agent, "system_prompt", work)
+    run_guarded(agent, "system_prompt", work)
 
 
 def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> None:
     """Add the supervisor's message to this model call."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        role_and_memory = in_force(active, memory)
+        role_and_memory = find_role_in_force(active, memory)
         if active.settings.enforcement == "observe" or loop_data is None:
             return
         if role_and_memory is not None:
-            role = delegation.role_in_run(active, agent, role_and_memory[0])
-            prompting.outlast(active, memory, agent, role, getattr(loop_data, "system", None))
+            role = delegation.restrict_role_to_run(active, agent, role_and_memory[0])
+            prompting.trim_again(active, memory, agent, role, getattr(loop_data, "system", None))
             supervising.supervise_prompt(active, memory, agent, role_and_memory, loop_data)
         supervising.note_prompt(memory, loop_data)
 
-    guarded(agent, "message_loop_prompts_after", work)
+    run_guarded(agent, "message_loop_prompts_after", work)
 
 
 def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Hear what a tracker made of the message, count the call and report: the dispatcher of the specification."""
+    """Read the tracker's belief about the message, count the call and report: the dispatcher of the specification."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         if not memory.prepared:  # a host that builds its prompt without the hook
@@ -109,27 +109,27 @@ def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
         if active.settings.enforcement != "observe":
             supervising.say_role(memory, agent, switched=memory.role_id != memory.role_before)
         memory.role_before = memory.role_id
-        role_and_memory = in_force(active, memory)
+        role_and_memory = find_role_in_force(active, memory)
         if role_and_memory is not None:
-            role = delegation.role_in_run(active, agent, role_and_memory[0])
+            role = delegation.restrict_role_to_run(active, agent, role_and_memory[0])
             prompting.report_change(active, memory, agent, role, getattr(loop_data, "system", None))
             own = role_and_memory[1]
             own.turns += 1
             own.turns_without_progress += 1
             if own.tokens_at_start is None:
-                own.tokens_at_start = reading.tokens_of(agent)
+                own.tokens_at_start = reading.read_tokens(agent)
             doctrine.report(active, memory, agent, *role_and_memory)
         memory.new_task = False
         memory.tool = ""
 
-    guarded(agent, "before_main_llm_call", work)
+    run_guarded(agent, "before_main_llm_call", work)
 
 
 def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
     """Let the supervisor check what happened."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        role_and_memory = in_force(active, memory)
+        role_and_memory = find_role_in_force(active, memory)
         if (
             role_and_memory is not None
             and memory.state != "complete"
@@ -137,14 +137,14 @@ def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
         ):
             supervising.supervise_end(active, memory, agent, role_and_memory)
 
-    guarded(agent, "message_loop_end", work)
+    run_guarded(agent, "message_loop_end", work)
 
 
 def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
     """Report an answered task. The main agent tells the user the effect of the turn."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        role_and_memory = in_force(active, memory)
+        role_and_memory = find_role_in_force(active, memory)
         if role_and_memory is not None:
             if memory.state == "complete":
                 doctrine.report(active, memory, agent, *role_and_memory)
@@ -153,12 +153,12 @@ def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
             names = {role.role_id: role.role_name for role in active.bundle.roles.values()}
             effect.tell_turn(agent, memory, names)
 
-    guarded(agent, "monologue_end", work)
+    run_guarded(agent, "monologue_end", work)
 
 
 def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     """Find the role and its tier for a model call. Only another message changes the role."""
-    message = reading.message_of(agent)
+    message = reading.get_message(agent)
     new = message is not memory.message
     if new and activation.begin_task(active, memory, agent):
         choice = choosing.settle(active, memory, agent)
@@ -174,6 +174,6 @@ def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     memory.heard = None
     activation.put_in_force(active, memory, agent, choice)
     memory.message, memory.prepared = message, True
-    role_and_memory = in_force(active, memory)
+    role_and_memory = find_role_in_force(active, memory)
     if role_and_memory is not None:
         doctrine.apply_pace(active, memory, agent, *role_and_memory)

@@ -1,4 +1,4 @@
-"""The tools that this host has, asked of the host itself, and the tool that a misspelled name means."""
+"""The tools of this host, read from the host itself, and the tool that a misspelled name means."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ _LEAST_TO_CORRECT = 4
 
 
 def is_unknown(agent: Any, name: str) -> bool:
-    """Whether the host has no tool for the running call. It then runs a stand-in, whose answer is every tool it has."""
+    """Whether the host has no tool for the running call. It then runs a stand-in that answers with all tools."""
     tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
     return _is_stand_in(tool) if tool is not None else is_missing(agent, name)
 
 
 def is_missing(agent: Any, name: str) -> bool:
-    """Whether the host has no tool of this name. It is asked as it asks itself. What cannot be told is not missing."""
+    """Whether the host has no tool of this name. The check is the host's own.
+
+    If it fails, the tool is not treated as missing.
+    """
     try:
-        if _servers().get_tool(agent, name):
+        if _get_servers().get_tool(agent, name):
             return False
         return _is_stand_in(
             agent.get_tool(name=name, method=None, args={}, message="", loop_data=agent.loop_data)
@@ -43,10 +46,10 @@ def _is_stand_in(tool: object) -> bool:
     return kind.__name__ == "Unknown" and kind.__module__.rpartition(".")[2] == "unknown"
 
 
-def names_here(agent: Any) -> frozenset[str]:
-    """The names of the tools that the host has for this agent, those of its MCP servers included. Empty if unknown."""
-    profile = reading.profile_of(agent) or "agent0"
-    project = reading.project_of(agent)
+def list_tool_names(agent: Any) -> frozenset[str]:
+    """The names of the tools that the host has for this agent, including those of its MCP servers. Empty if unknown."""
+    profile = reading.read_profile(agent) or "agent0"
+    project = reading.read_project(agent)
     wanted = [*_FOLDERS, *(_FOLDERS_OF_PROJECT if project else ())]
     folders = [os.path.join(_ROOT, each.format(profile, project)) for each in wanted]
     plugins = [
@@ -58,7 +61,7 @@ def names_here(agent: Any) -> frozenset[str]:
     folders += [os.path.join(each, "tools") for each in on]
     files = {name[:-3] for folder in folders for name in _list(folder) if name.endswith(".py")}
     own = {name for name in files if name != "unknown" and not name.startswith("_")}
-    return frozenset({*own, *_remote_names()}) if own else frozenset()
+    return frozenset({*own, *_list_remote_names()}) if own else frozenset()
 
 
 def _list(folder: str) -> list[str]:
@@ -68,14 +71,14 @@ def _list(folder: str) -> list[str]:
         return []
 
 
-def _remote_names() -> set[str]:
+def _list_remote_names() -> set[str]:
     try:
-        return {str(tool) for each in _servers().get_tools() for tool in each}
+        return {str(tool) for each in _get_servers().get_tools() for tool in each}
     except Exception:  # a build that lists them in another way
         return set()
 
 
-def _servers() -> Any:
+def _get_servers() -> Any:
     """The host's MCP servers."""
     try:
         module = importlib.import_module("helpers.mcp_handler")
@@ -84,25 +87,25 @@ def _servers() -> Any:
     return module.MCPConfig.get_instance()
 
 
-def meant_by(name: str, tools: Iterable[str]) -> str | None:
+def find_meant_tool(name: str, tools: Iterable[str]) -> str | None:
     """The tool that a name means which is not quite its own. None if it means none.
 
     Case, hyphens and spaces do not matter, nor does one wrong letter. A method may follow after a dot or a colon.
     """
-    plain = {tool: _plain(tool) for tool in tools}
-    plain_name = _plain(name)
+    plain = {tool: _normalize_name(tool) for tool in tools}
+    plain_name = _normalize_name(name)
     for tool, known in plain.items():
         if known == plain_name:
             return tool
     stem, mark, method = name.partition(":") if ":" in name else name.rpartition(".")
-    if mark and (tool_of_method := meant_by(stem, plain)) is not None:
+    if mark and (tool_of_method := find_meant_tool(stem, plain)) is not None:
         return f"{tool_of_method}:{method}" if method else tool_of_method
     if len(plain_name) >= _LEAST_TO_COMPLETE:
         longer = [tool for tool, known in plain.items() if known.startswith(plain_name)]
         if len(longer) == 1:
             return longer[0]
     if len(plain_name) >= _LEAST_TO_CORRECT:
-        return next((tool for tool, known in plain.items() if _differs_in_one(plain_name, known)), None)
+        return next((tool for tool, known in plain.items() if _is_one_letter_off(plain_name, known)), None)
     return None
 
 
@@ -111,11 +114,11 @@ def without_method(name: str) -> str:
     return name.partition(":")[0]
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.lower())
 
 
-def _differs_in_one(word: str, other: str) -> bool:
+def _is_one_letter_off(word: str, other: str) -> bool:
     """Whether one letter was added, left out, changed or swapped with the next."""
     if abs(len(word) - len(other)) > 1:
         return False

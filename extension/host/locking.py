@@ -14,8 +14,8 @@ except ImportError:  # Windows; a host runs on Linux or macOS
 
 
 @contextlib.contextmanager
-def alone_in(folder: str, seconds: float) -> Iterator[None]:
-    """Hold a folder. Raises `BlockingIOError` if somebody else holds it for so many seconds."""
+def hold_folder(folder: str, seconds: float) -> Iterator[None]:
+    """Lock a folder. Raises `BlockingIOError` if another process holds it for `seconds`."""
     if not hasattr(fcntl, "flock"):
         yield
         return

@@ -1,4 +1,4 @@
-"""What is remembered about one agent between hooks: one record in its data, under a key that is never saved with a chat.
+"""The state of one agent between hooks: one record in its data, under a key that is never saved with a chat.
 
 A reloaded chat and a new subordinate start with an empty record.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 KEY = "_orgkernel"
 NOTHING_YET: Any = object()
-"""The message of an agent for which no role was settled yet."""
+"""Marks an agent for whose message no role was chosen yet."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class RoleMemory:
     held: tuple[str, ...] = ()
     """The PACE tiers whose trigger was last known to be true."""
     duty: str = ""
-    """What the role has to do in its tier, for the prompt. Empty in primary."""
+    """The instructions for the role in its tier, for the prompt. Empty in primary."""
     emission: Any = None
     """The last report: the runtime's `EmissionState`."""
     files_read: list[str] = field(default_factory=list)
@@ -52,21 +52,21 @@ class PromptMemory:
     before: list[str] | None = None
     """The entries as the host built them."""
     after: list[str] | None = None
-    """The entries as the role is shown them, without what is added."""
+    """The trimmed entries, without the brief."""
     shaped: list[str] | None = None
-    """The same with the brief."""
+    """The trimmed entries with the brief."""
     sections: list[str] = field(default_factory=list)
-    """Those of them that are about tools."""
+    """The entries that describe tools."""
     left: list[str] | None = None
-    """The whole prompt as our hooks left it, until the model is called."""
+    """The complete prompt after orgkernel's hooks, until the model is called."""
 
 
 @dataclass(slots=True)
 class AgentMemory:
-    """What is remembered about one agent."""
+    """The state of one agent between hooks."""
 
     role_id: str | None = None
-    """The active role: the prompt shows it, neighbors read it, calls are checked against it, and reports are about it."""
+    """The active role. The prompt shows it, neighbors read it, calls are checked against it, and reports name it."""
     role_before: str | None = None
     """The active role at the previous model call."""
     visible: bool = False
@@ -121,8 +121,8 @@ class AgentMemory:
     """Whether they were read for this message."""
 
 
-def memory_of(agent: Any) -> AgentMemory:
-    """The record of an agent. A new one if it has none."""
+def get_memory(agent: Any) -> AgentMemory:
+    """The record of an agent, or a new one."""
     memory = agent.data.get(KEY)
     if not isinstance(memory, AgentMemory):
         memory = AgentMemory()

@@ -38,14 +38,14 @@ class OrganizationError(Exception):
 
 
 class Settings(NamedTuple):
-    """What the user chose in `active.json`, under `x_orgkernel`."""
+    """The user's settings in `active.json`, under `x_orgkernel`."""
 
     enforcement: str = "enforce"
     on_error: str = "pass"
     unlisted_tools: str = "warn"
     bundle: str | None = None
     kept_roles: tuple[str, ...] = ()
-    """Roles whose file in `roles/` was there before the activation, and is of somebody else."""
+    """Roles whose file in `roles/` existed before the activation and belongs to the user."""
 
 
 class Active(NamedTuple):
@@ -58,14 +58,14 @@ class Active(NamedTuple):
     compiled: bool
     """Whether a bundle of `orgkernel` is in force. If not, the files were compiled here."""
     remarks: tuple[str, ...] = ()
-    """Remarks on what differs from what the user may expect. Each is logged once."""
+    """Remarks on differences from what the user could expect. Each is logged once."""
     plans: Mapping[str, pace.CompiledPacePlan] = MappingProxyType({})
     """The PACE plan of each role."""
 
 
 @dataclass(slots=True)
 class Held:
-    """What was last loaded from a folder, and the stamps of its files then."""
+    """The organization that was last loaded from a folder, with the stamps of its files."""
 
     stamps: Stamp = ()
     active: Active | None = None
@@ -76,9 +76,9 @@ class Held:
 
 _held: dict[str, Held] = {}
 _looked: dict[str, float] = {}
-"""When the files of a folder were last looked at."""
+"""The time when the files of a folder were last checked."""
 _WITHOUT_LOOKING = 1.0
-"""Seconds for which a hook in the middle of a model call does not look again."""
+"""Seconds during which a hook in the middle of a model call does not check the files again."""
 
 
 def find_active(
@@ -86,8 +86,8 @@ def find_active(
 ) -> tuple[Active | None, str | None]:
     """The active organization, None if off, and the problem with its files, None if there is none.
 
-    With `look=False` the answer may be a second old. Otherwise the files are looked at, which takes time in a container:
-    all of them, or only `active.json` if this is not `thorough` and the others were looked at a while ago.
+    With `look=False` the answer can be a second old. Otherwise the files are checked, which takes time in a
+    container: all of them, or only `active.json` if this is not `thorough` and the others were checked recently.
     """
     now = time.monotonic()
     held = _held.get(folder)
@@ -104,7 +104,7 @@ def find_active(
         if not thorough and now - held.looked_at < _SECONDS_BETWEEN:
             return held.active, held.error
         held.looked_at = now
-        if _stamps(held.files[1:]) == held.stamps[1:]:
+        if _read_stamps(held.files[1:]) == held.stamps[1:]:
             return held.active, held.error
     # Each file is stamped before it is read, so a change during the read is noticed.
     stamps: dict[str, tuple[int, int, int] | None] = {path: stamp}
@@ -126,7 +126,7 @@ def find_loaded(folder: str = places.ORGANIZATIONS) -> Active | None:
     return held.active if held is not None else None
 
 
-def _stamps(files: tuple[str, ...]) -> Stamp:
+def _read_stamps(files: tuple[str, ...]) -> Stamp:
     return tuple((file, places.stamp(file)) for file in files)
 
 
@@ -149,7 +149,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
     compiled = bundle is not None and not changed
     if bundle is None or changed:
         if changed:
-            text = f"So the files count, not the bundle: {', '.join(changed[:6])}."
+            text = f"The files are used, not the bundle: {', '.join(changed[:6])}."
             remarks = (*remarks, f"Files were changed since {name[:60]} was compiled\n{text}")
         elif settings.bundle or problem:
             remarks = (*remarks, f"The bundle {name[:60]} cannot be used\n{problem or 'It is missing.'}")
@@ -161,7 +161,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
         )
         for role in bundle.roles.values()
     }
-    return Active(settings, bundle, _index(bundle), compiled, remarks, plans)
+    return Active(settings, bundle, _get_index(bundle), compiled, remarks, plans)
 
 
 def _read_bundle(
@@ -186,7 +186,7 @@ def _read_bundle(
 def _read_profiles(
     folder: str, role_ids: list[str], kept: tuple[str, ...], stamps: dict[str, tuple[int, int, int] | None]
 ) -> dict[str, object]:
-    """The role files that are there, by role. One that cannot be read yields its error."""
+    """The existing role files, keyed by role. An unreadable file yields its error."""
     profiles: dict[str, object] = {}
     left = _MOST_BYTES
     for role_id in role_ids:
@@ -224,9 +224,9 @@ def _compile(
             without.append(role_id)
         else:
             files[role_id] = OrganizationError(f"roles/{role_id}.json is missing")
-    from . import by_hand  # a quarter of what a first turn loads, and seldom needed
+    from . import by_hand  # a quarter of the imports of a first turn, and seldom needed
 
-    bundle, remarks = by_hand.build_bundle(document, files, old or _words(folder, stamps))
+    bundle, remarks = by_hand.build_bundle(document, files, old or _find_bundle_with_words(folder, stamps))
     if without:
         text = f"There is no file in roles/ for {', '.join(without[:6])}."
         remarks = (*remarks, f"{len(without)} roles have the profile they were compiled with\n{text}")
@@ -240,7 +240,9 @@ def _is_same_role(hierarchy: object, role_id: str, compiled: bundles.BundleRole)
     return name in (None, compiled.role_name)
 
 
-def _words(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> bundles.Bundle | None:
+def _find_bundle_with_words(
+    folder: str, stamps: dict[str, tuple[int, int, int] | None]
+) -> bundles.Bundle | None:
     """Any compiled bundle: the words of domains and the names of tools are the same for all organizations."""
     place = os.path.join(folder, places.BUNDLES)
     try:
@@ -274,7 +276,7 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
     chosen: dict[str, Any] = {}
     remarks = []
     if data is not None and not isinstance(data, dict):
-        remarks.append("`x_orgkernel` is not a mapping, so all settings have their defaults")
+        remarks.append("`x_orgkernel` is not a mapping, so all settings have their default values")
     given = data if isinstance(data, dict) else {}
     for name, words in _CHOICES.items():
         if name in given and given[name] in words:
@@ -298,10 +300,10 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
     return Settings(**chosen), tuple(remarks)
 
 
-def _index(bundle: bundles.Bundle) -> text_index.TextIndex:
-    """The words of the roles; of a bundle that does not hold them, made from what it says."""
+def _get_index(bundle: bundles.Bundle) -> text_index.TextIndex:
+    """The text index of the roles. If a bundle has none, it is built from the bundle's content."""
     if bundle.text_index is not None:
         return bundle.text_index
     from . import by_hand
 
-    return text_index.build_index([by_hand.texts_of(bundle, role) for role in bundle.roles.values()])
+    return text_index.build_index([by_hand.build_role_texts(bundle, role) for role in bundle.roles.values()])

@@ -1,7 +1,7 @@
 """Pin a role to a chat and release it, by `/role` at the start of a message, the panel, or the plugin's API.
 
-A pin lasts as long as the chat is in memory, is never saved, and counts from the next message on. It binds the main agent
-only: a subordinate keeps the role of its profile.
+A pin lasts as long as the chat is in memory, is never saved, and applies from the next message. It binds the main
+agent only: a subordinate keeps the role of its profile.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST = 60
 
 
 class _Named(NamedTuple):
-    """What the words after `/role` name: roles, and how many characters of the text that takes."""
+    """The roles that the words after `/role` name, and the number of characters of these words."""
 
     roles: Sequence[bundles.BundleRole]
     length: int
@@ -41,7 +41,7 @@ def pin(context: Any, role_id: str) -> str | None:
         return error or "no organization is active, so there is no role to pin"
     named = _find(active, role_id, whole=True)
     if len(named.roles) != 1:
-        return _problem(active, role_id, named.roles)
+        return _explain_no_match(active, role_id, named.roles)
     context.set_data(KEY, named.roles[0].role_id)
     return None
 
@@ -51,30 +51,32 @@ def release(context: Any) -> None:
     context.set_data(KEY, None)
 
 
-def pinned(context: Any) -> str | None:
+def get_pinned_role(context: Any) -> str | None:
     """The id of the pinned role."""
     role_id = context.get_data(KEY)
     return role_id if isinstance(role_id, str) else None
 
 
-def role_of(active: Active, agent: Any) -> bundles.BundleRole | None:
-    """The pinned role of an agent. A pin whose role is gone is released, and that is said."""
-    role_id = pinned(agent.context) if _is_main(agent) else None
+def find_pinned_role(active: Active, agent: Any) -> bundles.BundleRole | None:
+    """The pinned role of an agent. If the role no longer exists, the pin is released and the user is told."""
+    role_id = get_pinned_role(agent.context) if _is_main(agent) else None
     if role_id is None:
         return None
     role = active.bundle.roles.get(role_id)
     if role is None:
         release(agent.context)
-        gone = f"{active.bundle.org_id} has no role `{role_id}` any more. Messages choose their role again."
+        gone = f"{active.bundle.org_id} no longer has the role `{role_id}`. Messages choose their role again."
         say(agent, "Pin released: the role is gone", content=gone, kind="warning")
     return role
 
 
 def obey(active: Active, agent: Any, message: str) -> str | None:
-    """Do what a message that begins with `/role` asks for, and say so. The rest of the message is returned: its task.
+    """Execute a message that begins with `/role`, and confirm it.
 
-    None if the message only asks which role is pinned. A message to a subordinate counts if it interrupts, because only
-    users do that; others are written by its superior.
+    Returns the rest of the message, which is the task.
+
+    None if the message only asks which role is pinned. A message to a subordinate is obeyed if it interrupts,
+    because only users do that; others are written by its superior.
     """
     command = _COMMAND.match(message) if _is_main(agent) or reading.is_intervention(agent) else None
     if command is None:
@@ -91,7 +93,7 @@ def obey(active: Active, agent: Any, message: str) -> str | None:
     named = _find(active, rest)
     if len(named.roles) != 1:
         name_text = rest.split("\n")[0] if word is None else word[0]
-        problem = _problem(active, name_text, named.roles)
+        problem = _explain_no_match(active, name_text, named.roles)
         say(agent, "No role was pinned", content=f"{problem[:1].upper()}{problem[1:]}", kind="warning")
         return rest
     role = named.roles[0]
@@ -106,20 +108,21 @@ def _is_main(agent: Any) -> bool:
 
 
 def _tell(active: Active, agent: Any) -> None:
-    role = active.bundle.roles.get(pinned(agent.context) or "")
+    role = active.bundle.roles.get(get_pinned_role(agent.context) or "")
     now = f"Pinned: {role.role_name}" if role is not None else "No role is pinned"
     ways = "To pin one: `/role ID`, with a task behind it if you like. To release it: `/role auto`."
     say(agent, now, content=f"Roles: {_list(active.bundle.roles.values())}. {ways}")
 
 
 def _find(active: Active, text: str, *, whole: bool = False) -> _Named:
-    """The roles that the first words of a text name: the most words that are an id or a name, else a part of one.
+    """Find the roles that the first words name: as many words as possible that are an id or a name, else a part of
+    one.
 
-    The words stand in one line. With `whole`, all of the text is the name.
+    The words are on one line. With `whole`, the complete string is the name.
     """
     words = list(_WORD.finditer(text.split("\n", maxsplit=1)[0]))[: None if whole else _MOST_WORDS]
     roles = list(active.bundle.roles.values())
-    titles = [(role, (_words(role.role_id), _words(role.role_name))) for role in roles]
+    titles = [(role, (_split_words(role.role_id), _split_words(role.role_name))) for role in roles]
     for fits in (_is_all, _is_part):
         for number in range(len(words), 0, -1):
             first_words = [word[0].casefold() for word in words[:number]]
@@ -133,7 +136,7 @@ def _find(active: Active, text: str, *, whole: bool = False) -> _Named:
     return _Named((), 0)
 
 
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(name)]
 
 
@@ -147,20 +150,20 @@ def _is_part(words: Sequence[str], name: Sequence[str]) -> bool:
     return all(len(word) >= _LEAST_PART and any(each.startswith(word) for each in left) for word in words)
 
 
-def _problem(active: Active, name_text: str, roles: Sequence[bundles.BundleRole]) -> str:
+def _explain_no_match(active: Active, name_text: str, roles: Sequence[bundles.BundleRole]) -> str:
     name_text = " ".join(name_text.split())[:_LONGEST]
     if roles:
         return f"`{name_text}` fits {_list(roles)}. Name one of them."
     known: dict[str, dict[str, bundles.BundleRole]] = {}
     for role in active.bundle.roles.values():
-        for name in (role.role_id, role.role_name, *_words(role.role_name)):
+        for name in (role.role_id, role.role_name, *_split_words(role.role_name)):
             known.setdefault(name.casefold(), {})[role.role_id] = role
     near = get_close_matches(name_text.casefold(), known, n=3, cutoff=0.7)
     meant = {role_id: role for name in near for role_id, role in known[name].items()}.values()
     suggested = (
         f" Did you mean {_list(meant)}?" if meant else f" Roles: {_list(active.bundle.roles.values())}."
     )
-    return f"`{name_text}` is no role of {active.bundle.org_id}.{suggested}"
+    return f"`{name_text}` is not a role of {active.bundle.org_id}.{suggested}"
 
 
 def _list(roles: Iterable[bundles.BundleRole]) -> str:

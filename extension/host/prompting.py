@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import effect, reading
-from .gate import may_use, tools_in_order
+from .gate import may_use, sort_tools
 from .memory import AgentMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -27,7 +27,9 @@ _MCP_SERVER = re.compile(r"^### ([\w-]+)$", re.MULTILINE)
 _MCP_TOOL = re.compile(r"^### ([\w-]+)\.([^\n]+):$", re.MULTILINE)
 
 PromptKey = tuple[str, ...]
-"""The organization, whose tools are looked for, and the profile and the project, which decide where prompt files lie."""
+"""The organization, whose tools are searched for, and the profile and the project, which decide where prompt files
+are.
+"""
 
 _trimmed: dict[tuple[object, ...], dict[str, Trimmed]] = {}
 _texts: dict[PromptKey, list[ToolText]] = {}
@@ -42,21 +44,25 @@ def shape_prompt(
     if own is not None and own.duty:
         shaped.append(own.duty)
     memory.prompt.left = list(shaped)
-    effect.note_prompt(agent, memory, role.role_id, _length(entries) - _length(shaped))
+    effect.note_prompt(agent, memory, role.role_id, _measure_length(entries) - _measure_length(shaped))
     return shaped
 
 
-def would_hide(
+def count_hidden_characters(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> int:
     """The number of characters that trimming would remove."""
     shaped = _shape(active, memory, agent, role, entries)
-    effect.note_prompt(agent, memory, role.role_id, _length(entries) - _length(shaped))
-    return _length(entries) - _length(memory.prompt.after or ())
+    effect.note_prompt(agent, memory, role.role_id, _measure_length(entries) - _measure_length(shaped))
+    return _measure_length(entries) - _measure_length(memory.prompt.after or ())
 
 
-def outlast(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, system: Any) -> None:
-    """Trim again what another extension has written into the prompt since `shape_prompt`, and add the brief if it is gone."""
+def trim_again(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, system: Any
+) -> None:
+    """Trim the prompt again if another extension changed it after `shape_prompt`, and add the brief if it is
+    missing.
+    """
     left = memory.prompt.left
     if left is None or not isinstance(system, list) or system == left:
         return
@@ -89,8 +95,8 @@ def report_change(
         say_once(
             agent,
             memory,
-            "Another extension changed the tool section after ours",
-            content=f"It may show {role.role_name} tools that are refused to it ({hidden:,} characters). Give the other "
+            "Another extension changed the tool section after orgkernel",
+            content=f"It could show {role.role_name} tools that are refused to it ({hidden:,} characters). Give the other "
             "extension a name that sorts before `_96_`, or remove it.",
             kind="warning",
         )
@@ -101,14 +107,14 @@ def _is_gone(brief: str, left: Sequence[str], now: Sequence[object]) -> bool:
     return bool(text) and text in left and text not in now
 
 
-def _length(entries: Sequence[str]) -> int:
+def _measure_length(entries: Sequence[str]) -> int:
     return sum(map(len, entries))
 
 
 def _shape(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> list[str]:
-    question = (*_question(active, role), role.brief, *_place(agent))
+    question = (*_build_cache_key(active, role), role.brief, *_place(agent))
     last = memory.prompt
     if last.question != question or last.before != entries or last.shaped is None:
         last.shaped = _shape_new(active, memory, agent, role, entries)
@@ -133,7 +139,7 @@ def _shape_new(
         _report_left(memory, agent, role, list(results.values()))
         # The prompt shows tools of other roles, so the brief has to say which ones are its own.
         shaped.append(
-            f"Your tools: {', '.join(f'`{tool}`' for tool in tools_in_order(active, role))}, `response`."
+            f"Your tools: {', '.join(f'`{tool}`' for tool in sort_tools(active, role))}, `response`."
         )
     return shaped
 
@@ -167,18 +173,18 @@ def _report_left(
 
 
 def _is_clean(results: dict[str, Trimmed], *, whole: bool = True) -> bool:
-    """Whether the files explain the entries. `whole` if one of the entries has to be the tool section."""
+    """Whether the files account for the entries. With `whole`, one of the entries must be the tool section."""
     has_section = not whole or any(each.recognized for each in results.values())
     return has_section and not any(each.left for each in results.values())
 
 
-def _question(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
-    """What decides which tools are shown. In a run for superiors, a role may have fewer than it has alone."""
+def _build_cache_key(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
+    """The facts that decide which tools are shown. In a run for superiors, a role can have fewer tools than alone."""
     return active.bundle.checksum, role.role_id, role.host_tools, active.settings.unlisted_tools
 
 
 def _place(agent: Any) -> tuple[str, str]:
-    return reading.profile_of(agent) or "agent0", reading.project_of(agent)
+    return reading.read_profile(agent) or "agent0", reading.read_project(agent)
 
 
 def _trim(
@@ -190,9 +196,12 @@ def _trim(
     *,
     whole: bool = True,
 ) -> dict[str, Trimmed]:
-    """Each entry and what is shown of it. The host's files are read again, once a message, if they do not explain the entries."""
+    """Pair each entry with its trimmed form.
+
+    The host's files are read again, once per message, if they do not explain the entries.
+    """
     place = (active.bundle.checksum, *_place(agent))
-    question = (*_question(active, role), *place)
+    question = (*_build_cache_key(active, role), *place)
     if memory.tool_texts is None:
         memory.texts_read = place not in _texts
         memory.tool_texts = _read(active, agent, place) if memory.texts_read else _texts[place]

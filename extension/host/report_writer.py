@@ -1,6 +1,6 @@
-"""Write SALUTE reports beside the turn: a model call does not wait for the disk.
+"""Write SALUTE reports in a background thread, so a model call does not wait for the disk.
 
-One thread writes them in their order, and ends when there was nothing to write for a while. The end of a turn waits until
+One thread writes them in their order, and ends when it was idle for a while. The end of a turn waits until
 everything is written, and so does the end of the process.
 """
 
@@ -23,7 +23,7 @@ _BETWEEN_CLEANING = 60.0
 
 @dataclass(slots=True)
 class _Writer:
-    """The thread of one process and what it has to do. After a fork a process has a new one."""
+    """The writer thread of one process and its queue. After a fork, a process starts a new one."""
 
     waiting: deque[tuple[str, salute_format.Report]] = field(
         default_factory=lambda: deque(maxlen=_MOST_WAITING)
@@ -39,8 +39,8 @@ _writers: dict[int, _Writer] = {}
 
 
 def write_later(folder: str, report: salute_format.Report) -> str:
-    """Write a report soon. Returns the problem with an earlier one, empty if there is none."""
-    writer = _writer()
+    """Write a report in the background. Returns the problem with an earlier one, or an empty string."""
+    writer = _get_writer()
     with writer.changed:
         writer.waiting.append((folder, report))
         if writer.running:
@@ -52,14 +52,14 @@ def write_later(folder: str, report: salute_format.Report) -> str:
 
 
 def finish(seconds: float = 2.0) -> str:
-    """Wait until everything is written. Returns the problem, empty if there is none."""
-    writer = _writer()
+    """Wait until everything is written. Returns the problem, or an empty string."""
+    writer = _get_writer()
     with writer.changed:
         writer.changed.wait_for(lambda: not writer.running or not (writer.waiting or writer.busy), seconds)
         return _take_problem(writer)
 
 
-def _writer() -> _Writer:
+def _get_writer() -> _Writer:
     writer = _writers.get(os.getpid())
     if writer is None:
         writer = _writers.setdefault(os.getpid(), _Writer())
@@ -76,7 +76,7 @@ def _write_all(writer: _Writer) -> None:
             writer.busy = False
             writer.changed.notify_all()
             if not writer.waiting and not writer.changed.wait_for(lambda: writer.waiting, _IDLE):
-                # INVARIANT: whoever adds a report while this is held sees that no thread runs.
+                # INVARIANT: a caller that adds a report while this is held sees that no thread runs.
                 writer.running = False
                 return
             folder, report = writer.waiting.popleft()

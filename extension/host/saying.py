@@ -19,11 +19,11 @@ _of_files: set[str] = set()
 _told: set[tuple[str, str]] = set()
 _MOST_TOLD = 1_000
 _LONGEST_HEADING = 110
-"""Characters of a heading after our mark. Hosts show 120."""
+"""Maximum length of a heading after the mark of orgkernel. Hosts show 120 characters."""
 
 
 def say(agent: Any, heading: str, *, content: str = "", kind: str = "info") -> None:
-    """Write a line to the chat's log: what happened as its heading, and why as its content.
+    """Write an entry to the chat's log: the event as its heading, and the reason as its content.
 
     `kind` is a type that every generation knows. Hosts cut a heading, so a long one is repeated in full as content.
     Secrets are masked.
@@ -36,7 +36,7 @@ def say(agent: Any, heading: str, *, content: str = "", kind: str = "info") -> N
 
 
 def say_once(agent: Any, memory: AgentMemory, heading: str, *, content: str = "", kind: str = "info") -> None:
-    """The same, once per agent and heading."""
+    """Write an entry to the chat's log, once per agent and heading."""
     if heading not in memory.said:
         memory.said.add(heading)
         say(agent, heading, content=content, kind=kind)
@@ -83,7 +83,7 @@ def note_status(
 
 
 def _write(path: str, data: dict[str, Any]) -> None:
-    """Write the file in one step, so that readers never see half of it."""
+    """Write the file in one step, so that readers never see an incomplete file."""
     beside = f"{path}.{os.getpid()}.{threading.get_ident()}.tmp"
     try:
         with open(beside, "w", encoding="utf-8") as file:

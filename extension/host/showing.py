@@ -16,7 +16,7 @@ _DISABLED = ("usr", "plugins", "orgkernel", ".toggle-0")
 def describe(agent: Any) -> dict[str, Any]:
     """Whether the activation is on and why not, the role with its tier and reasons, its last report, and the effect."""
     active, error = find_active()
-    shown: dict[str, Any] = {"on": active is not None, "error": error, "effect": _effect(active, agent)}
+    shown: dict[str, Any] = {"on": active is not None, "error": error, "effect": _read_effect(active, agent)}
     if active is None:
         problem = switching.find_problem() if error is None else None
         shown["can_switch_on"] = error is None and problem is None
@@ -28,14 +28,14 @@ def describe(agent: Any) -> dict[str, Any]:
         "organization": active.bundle.org_id,
         "organization_name": str(active.bundle.organization.get("org_name", "")),
         "enforcement": active.settings.enforcement,
-        "remarks": [*active.remarks, *_disabled()],
+        "remarks": [*active.remarks, *_find_disabled_plugin()],
         "roles": [{"id": role.role_id, "name": role.role_name} for role in active.bundle.roles.values()],
-        "pinned": pinning.pinned(agent.context) if agent is not None else None,
+        "pinned": pinning.get_pinned_role(agent.context) if agent is not None else None,
     }
     memory = agent.data.get(KEY) if agent is not None else None
     role = active.bundle.roles.get(memory.role_id or "") if isinstance(memory, AgentMemory) else None
     if role is None or not isinstance(memory, AgentMemory):
-        return shown | {"role": None, "why": _why_none(agent, memory)}
+        return shown | {"role": None, "why": _explain_no_role(agent, memory)}
     own = memory.roles.get(role.role_id)
     report, problem = report_files.read_latest(
         os.path.join(places.ORGANIZATIONS, places.REPORTS), role.role_id
@@ -60,32 +60,32 @@ def describe(agent: Any) -> dict[str, Any]:
     }
 
 
-def _disabled() -> list[str]:
-    """What to say if the host does not load the plugin, and with it none of its extensions."""
+def _find_disabled_plugin() -> list[str]:
+    """A message if the host's settings disable the plugin, and with it all of its extensions."""
     root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
     if not os.path.lexists(os.path.join(root, *_DISABLED)):
         return []
     return ["The plugin is disabled in the host's list of plugins, so the organization has no effect."]
 
 
-def _why_none(agent: Any, memory: object) -> str:
+def _explain_no_role(agent: Any, memory: object) -> str:
     if agent is None:
         return "no chat is open"
     reason = memory.reason if isinstance(memory, AgentMemory) else ""
     return f"no role is active in this chat{f': {reason}' if reason else ''}"
 
 
-def _effect(active: Active | None, agent: Any) -> dict[str, Any]:
-    """What was spared and refused in this chat and in all, as counts and in words."""
+def _read_effect(active: Active | None, agent: Any) -> dict[str, Any]:
+    """The effect in this chat and in all chats, as counts and as sentences."""
     names = (
         {role.role_id: role.role_name for role in active.bundle.roles.values()} if active is not None else {}
     )
     effects: dict[str, Any] = {"chat": None}
     if agent is not None:
-        effects["chat"] = _in_words(effect.of_chat(agent), names)
-    every, problem = effect.of_all(agent)
-    return effects | {"all": _in_words(every, names) if every is not None else None, "problem": problem}
+        effects["chat"] = _render_effect(effect.get_chat_effect(agent), names)
+    every, problem = effect.read_total_effect(agent)
+    return effects | {"all": _render_effect(every, names) if every is not None else None, "problem": problem}
 
 
-def _in_words(counted: effect_counts.HostEffect, names: dict[str, str]) -> dict[str, Any]:
+def _render_effect(counted: effect_counts.HostEffect, names: dict[str, str]) -> dict[str, Any]:
     return counted.as_json() | {"lines": effect_counts.lines(counted, names)}

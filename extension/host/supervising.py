@@ -1,7 +1,7 @@
-"""Signals and the supervisor: what this layer reports about the turn and says to the agent.
+"""Signals and the supervisor: the layer's report about the turn, and its message to the agent.
 
-The supervisor's message goes into the next model call as an extra. It never enters the history, where it would be read
-back as a task. Under `enforcement: observe` none of this happens.
+The supervisor's message goes into the next model call as an extra. It never enters the history, where it would be
+read back as a task. Under `enforcement: observe` none of this happens.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import places, reading
-from .gate import tools_in_order
+from .gate import sort_tools
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -84,7 +84,7 @@ def _supervise(
     known = memory.supervisor
     if not isinstance(known, supervisor.SupervisorMemory):
         known = supervisor.SupervisorMemory()
-    reports, post = _reports_of(active, role), _post(active, role)
+    reports, post = _read_subordinate_reports(active, role), _post(active, role)
     # Usually there is nothing to say, so the history is not read.
     steering, after = supervisor.steer(signals.survey(agent.data, {}), decision, reports, known, post)
     if decision.new_task:
@@ -94,7 +94,9 @@ def _supervise(
         memory.supervisor = after
         signals.write(agent.data, supervisor.LAYER, active=True)
         return
-    seen = signals.survey(agent.data, _stores(agent, [] if at_once else _warnings(memory, agent)))
+    seen = signals.survey(
+        agent.data, _read_neighbor_values(agent, [] if at_once else _list_new_warnings(memory, agent))
+    )
     steering, memory.supervisor = supervisor.supervise(
         agent.data, seen, decision, reports, known, post, failing=tuple(own.failing)
     )
@@ -121,13 +123,13 @@ def _build_post(active: Active, role: bundles.BundleRole) -> steering_words.Post
         role.role_name,
         role.reports_to,
         role.can_delegate,
-        tuple(tools_in_order(active, role)),
+        tuple(sort_tools(active, role)),
         role.subordinates,
         names,
     )
 
 
-def _stores(agent: Any, warnings: list[str]) -> dict[str, object]:
+def _read_neighbor_values(agent: Any, warnings: list[str]) -> dict[str, object]:
     """The values that neighbors store, and the warnings since the last prompt."""
     stored_values: dict[str, object] = {
         name: getattr(agent, name) for name in neighbors.AGENT_ATTRIBUTES if hasattr(agent, name)
@@ -137,21 +139,22 @@ def _stores(agent: Any, warnings: list[str]) -> dict[str, object]:
     return stored_values
 
 
-def _warnings(memory: AgentMemory, agent: Any) -> list[str]:
+def _list_new_warnings(memory: AgentMemory, agent: Any) -> list[str]:
     """Warnings that entered the history after the model last read it.
 
-    Published prompt files make a plain string of a warning, so any string that is not the request counts.
+    Published prompt files turn a warning into a plain string, so any string that is not the request is treated as a
+    warning.
     """
     new = agent.history.output()[memory.read :]
     contents = [item.get("content") for item in new if isinstance(item, Mapping) and not item.get("ai")]
-    request = reading.content_of(agent)
+    request = reading.get_content(agent)
     texts = [
         content.get("system_warning") if isinstance(content, Mapping) else content for content in contents
     ]
     return [text for text in texts if isinstance(text, str) and text != request]
 
 
-def _reports_of(active: Active, role: bundles.BundleRole) -> list[Mapping[str, Any]]:
+def _read_subordinate_reports(active: Active, role: bundles.BundleRole) -> list[Mapping[str, Any]]:
     """Latest reports of subordinates that run elsewhere. Files are read again only when they change."""
     if active.bundle.organization.get("mode") != "macrocosm":
         return []

@@ -1,8 +1,8 @@
 """Switch the organization of a host off and on again, without losing it.
 
-Off means that there is no `active.json`: it is renamed to `active.json.off`. On gives it its name back. An older file that
-was switched off and never on again is kept under a number. The lock is the one that installing and activating take, so
-nobody changes the files in between.
+Off means that there is no `active.json`: it is renamed to `active.json.off`. Switching on renames it back. An older
+file that was never switched on again is kept under a number. Installing and activating take the same lock, so no
+other process changes the files in between.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import stat
 
 from . import organization, places
-from .locking import alone_in
+from .locking import hold_folder
 
 OFF = f"{places.ACTIVE}.off"
 _WAIT = 2.0
@@ -23,22 +23,22 @@ def switch_off(folder: str = places.ORGANIZATIONS) -> str | None:
     """Switch off. The problem in words, or None if it is off now."""
     active, off = os.path.join(folder, places.ACTIVE), os.path.join(folder, OFF)
     try:
-        with alone_in(_root_of(folder), _WAIT):
+        with hold_folder(_get_root(folder), _WAIT):
             if not os.path.lexists(active):
                 return "It is off already."
             if os.path.lexists(off) and not _is_same(active, off):
                 os.rename(off, _free_name(off))
             os.replace(active, off)
     except OSError as error:
-        return f"It cannot be switched off: {_words(error)}."
+        return f"It cannot be switched off: {_describe_error(error)}."
     return None
 
 
 def switch_on(folder: str = places.ORGANIZATIONS) -> str | None:
-    """Switch on what was switched off. The problem in words, or None if it is on now."""
+    """Switch the organization on again. Returns the problem, or None if it is on now."""
     active, off = os.path.join(folder, places.ACTIVE), os.path.join(folder, OFF)
     try:
-        with alone_in(_root_of(folder), _WAIT):
+        with hold_folder(_get_root(folder), _WAIT):
             if os.path.lexists(active):
                 return "It is on already."
             problem = find_problem(folder)
@@ -46,7 +46,7 @@ def switch_on(folder: str = places.ORGANIZATIONS) -> str | None:
                 return problem
             os.rename(off, active)
     except OSError as error:
-        return f"It cannot be switched on: {_words(error)}."
+        return f"It cannot be switched on: {_describe_error(error)}."
     return None
 
 
@@ -55,7 +55,7 @@ def find_problem(folder: str = places.ORGANIZATIONS) -> str | None:
     off = os.path.join(folder, OFF)
     try:
         if not stat.S_ISREG(os.lstat(off).st_mode):
-            return f"There is nothing to switch on: {OFF} is no regular file. {_AGAIN}"
+            return f"There is nothing to switch on: {OFF} is not a regular file. {_AGAIN}"
     except FileNotFoundError:
         return f"There is nothing to switch on: no organization was switched off here. {_AGAIN}"
     try:
@@ -63,14 +63,14 @@ def find_problem(folder: str = places.ORGANIZATIONS) -> str | None:
     except organization.OrganizationError as error:
         return f"There is nothing to switch on: {error}. {_AGAIN}"
     if not isinstance(document, dict) or not isinstance(document.get("org_id"), str):
-        return f"There is nothing to switch on: {OFF} is no organization document. {_AGAIN}"
+        return f"There is nothing to switch on: {OFF} is not an organization document. {_AGAIN}"
     bundle = organization.read_settings(document.get("x_orgkernel"))[0].bundle
     if bundle is not None and not os.path.isfile(os.path.join(folder, bundle)):
         return f"It cannot be switched on: its bundle `{bundle}` is missing. {_AGAIN}"
     return None
 
 
-def _root_of(folder: str) -> str:
+def _get_root(folder: str) -> str:
     """The root of the host, which is what installing and activating lock."""
     return os.path.dirname(os.path.dirname(folder))
 
@@ -89,7 +89,7 @@ def _free_name(off: str) -> str:
     return name
 
 
-def _words(error: OSError) -> str:
+def _describe_error(error: OSError) -> str:
     if isinstance(error, BlockingIOError):
         return "an installation or activation is running; try again when it has ended"
     return error.strerror or type(error).__name__

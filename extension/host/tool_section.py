@@ -1,9 +1,9 @@
 """Trim the section of a prompt that describes tools: find the host's files in it, and cut out those of other roles.
 
-A host may strip code fences from the joined files instead of each file, so a file does not always stand in the section
-letter by letter. Files are therefore found line by line, and lines without words of their own (fences, the language of a
-fence, blank lines) do not count. A line that belongs to no file is cut if it is a line of a menu of tools, or the heading of
-a file that is cut. What else is left about tools of other roles is reported.
+A host may strip code fences from the joined files instead of each file, so the section does not always contain a
+file character by character. Files are therefore matched line by line, and lines without words (fences, the language
+of a fence, blank lines) are ignored. A line that belongs to no file is cut if it is a line of a menu of tools, or
+the heading of a file that is cut. What else is left about tools of other roles is reported.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .tool_texts import EXAMPLE, ToolText, key_of
+from .tool_texts import EXAMPLE, ToolText, normalize_line
 
 _NAMED = re.compile(
     r"^(?P<mark>(?:[-*+]\s+|#{1,6}\s+|\d+[.)]\s+)?)(?P<quote>[*`_]{0,3})(?P<name>[A-Za-z_][\w.]*)"
@@ -30,7 +30,7 @@ class Trimmed(NamedTuple):
     left: tuple[str, ...] = ()
     """Tools of other roles that it still describes."""
     left_characters: int = 0
-    """The length of all lines in it that belong to no file."""
+    """The total length of lines that belong to no file."""
 
 
 @dataclass(slots=True)
@@ -45,26 +45,26 @@ class _Line:
 def trim_section(
     entry: str, texts: Sequence[ToolText], known: Collection[str], allowed: Callable[[str], bool]
 ) -> Trimmed:
-    """The entry without what describes only tools that are not allowed.
+    """The entry without parts that describe only forbidden tools.
 
     `texts` are the host's files, the longest first. `known` are names of tools.
     """
     if not any(text.keys[0] in entry for text in texts):
         return Trimmed(entry)
     lines = entry.splitlines(keepends=True)
-    keyed_lines = [_Line(key, number) for number, line in enumerate(lines) if (key := key_of(line))]
-    blocks = sorted(_claim(keyed_lines, texts), key=lambda block: block[0])
+    keyed_lines = [_Line(key, number) for number, line in enumerate(lines) if (key := normalize_line(line))]
+    blocks = sorted(_match_files(keyed_lines, texts), key=lambda block: block[0])
     if not blocks:
         return Trimmed(entry)
     cut = {first: last for first, last, text in blocks if not any(map(allowed, text.tools))}
     foreign = {name for name in known if not allowed(name)}
-    cut |= {place: place for place in tuple(_stray(keyed_lines, cut, foreign))}
-    left, characters = _left(keyed_lines, cut, known, allowed)
+    cut |= {place: place for place in tuple(_find_stray_lines(keyed_lines, cut, foreign))}
+    left, characters = _find_left_tools(keyed_lines, cut, known, allowed)
     return Trimmed(_without(entry, lines, keyed_lines, cut), True, left, characters)
 
 
-def _claim(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
-    """Each place where a whole file stands. A text inside the text of a longer file belongs to that file."""
+def _match_files(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
+    """Yield each place that contains a complete file. A match inside a longer file belongs to that file."""
     places: dict[str, list[int]] = {}
     for place, line in enumerate(keyed_lines):
         places.setdefault(line.key, []).append(place)
@@ -78,8 +78,10 @@ def _claim(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tupl
                 yield place, place + count - 1, text
 
 
-def _stray(keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[str]) -> Iterator[int]:
-    """Lines of a menu that name a tool of another role, and headings of files that are cut."""
+def _find_stray_lines(
+    keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[str]
+) -> Iterator[int]:
+    """Lines of a list that name a tool of another role, and headings of files that are cut."""
     named = {
         place: name
         for place, line in enumerate(keyed_lines)
@@ -97,7 +99,7 @@ def _stray(keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[st
             yield place
 
 
-def _left(
+def _find_left_tools(
     keyed_lines: list[_Line], cut: dict[int, int], known: Collection[str], allowed: Callable[[str], bool]
 ) -> tuple[tuple[str, ...], int]:
     """The tools of other roles that lines of no file still describe, and the length of these lines."""
@@ -122,7 +124,7 @@ def _without(entry: str, lines: list[str], keyed_lines: list[_Line], cut: dict[i
     for first, last in cut.items():
         end = keyed_lines[last + 1].number if last + 1 < len(keyed_lines) else len(lines)
         stop = keyed_lines[last].number + 1
-        # What closes the block goes with it. What stands after the last blank line opens the next one.
+        # The end of the block is cut with it. Lines after the last blank line begin the next block.
         blank = [number for number in range(stop, end) if not lines[number].strip()]
         stop = end if last + 1 == len(keyed_lines) else (blank[-1] + 1 if blank else end)
         gone.update(range(keyed_lines[first].number, stop))

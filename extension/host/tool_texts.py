@@ -1,4 +1,4 @@
-"""Which prompt file serves which tools: a host's tool section consists of files, not of tools."""
+"""Map prompt files to tools: a host's tool section consists of files, not of tools."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EXAMPLE = re.compile(r"""["']?tool_name["']?\s*:\s*["']([\w.]+)""")
 _LANGUAGES = frozenset(
     {"json", "json5", "yaml", "python", "bash", "sh", "text", "markdown", "md", "xml", "html"}
 )
-"""What may stand after a fence. It stays behind when a host strips fences that do not belong together."""
+"""Text that can follow a fence. It remains when a host strips fences that do not match."""
 _DECLARED = re.compile(r"^\s*(?:#{1,6}|-)\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILINE)
 
 
@@ -48,8 +48,8 @@ class ToolText(NamedTuple):
     tools: frozenset[str]
 
 
-def key_of(line: str) -> str:
-    """What is compared of a line: its text without fences. Empty for a line that hosts may change or leave out."""
+def normalize_line(line: str) -> str:
+    """The form of a line for comparison, without fences. Empty for a line that hosts could change or leave out."""
     key = line.replace("~~~", "").replace("```", "").strip()
     return "" if key in _LANGUAGES else key
 
@@ -61,19 +61,19 @@ def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
     """
     extra = agent.data.get("_tool_prompt_kwargs")
     tool_texts = []
-    for name in _names(agent):
+    for name in _list_file_names(agent):
         arguments = extra.get(name, {}) if isinstance(extra, Mapping) else {}
         try:
             text = agent.read_prompt(name, **arguments)
         except Exception:
             continue
-        keys = tuple(filter(None, map(key_of, text.splitlines()))) if isinstance(text, str) else ()
+        keys = tuple(filter(None, map(normalize_line, text.splitlines()))) if isinstance(text, str) else ()
         if keys:
-            tool_texts.append(ToolText(name, keys, served_by(name, text, known)))
+            tool_texts.append(ToolText(name, keys, list_served_tools(name, text, known)))
     return sorted(tool_texts, key=lambda each: -len(each.keys))
 
 
-def served_by(name: str, text: str, known: Collection[str]) -> frozenset[str]:
+def list_served_tools(name: str, text: str, known: Collection[str]) -> frozenset[str]:
     """The tools that a file serves, by its name and by the examples and headings in it. Never empty."""
     if name == _VISION:
         return frozenset({"vision_load"})
@@ -87,9 +87,9 @@ def served_by(name: str, text: str, known: Collection[str]) -> frozenset[str]:
     return frozenset(examples or declared or {stem})
 
 
-def _names(agent: Any) -> list[str]:
-    profile = reading.profile_of(agent) or "agent0"
-    project = reading.project_of(agent)
+def _list_file_names(agent: Any) -> list[str]:
+    profile = reading.read_profile(agent) or "agent0"
+    project = reading.read_project(agent)
     patterns = [*_FOLDERS, *_FOLDERS_OF_PROFILE, *(_FOLDERS_OF_PROJECT if project else ())]
     names = {
         os.path.basename(path)

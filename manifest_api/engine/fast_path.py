@@ -20,28 +20,28 @@ from manifest_api.authzen import Said
 from manifest_api.guards.limits import take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
 from manifest_api.guards.request_head import read_head
-from manifest_api.problems import RequestRefused, refusal_response
+from manifest_api.problems import RequestRefused, build_refusal_response
 from manifest_api.refusals import refuse_by_kernel
 from orgkernel.errors import OrgkernelError
 
 
 def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Said]]) -> ASGIApp:
-    """The function of a route as an ASGI application of its own."""
+    """Build an ASGI application from the function of a route."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             body = await take_body(receive) if read_head(scope).has_body else b""
             if body is None:
-                return  # the client is gone: nobody to answer
+                return  # the client has disconnected
             evaluation = await answer(scope, body)
         except RequestRefused as error:
-            response = refusal_response(error)
+            response = build_refusal_response(error)
         except OrgkernelError as error:
             response = await _refuse(Request({**scope, "app": app}), error)
         except Exception:
             response = answer_fault(scope)
         else:
-            headers, place = _headers_of(evaluation.snapshot)
+            headers, place = _build_headers(evaluation.snapshot)
             headers = [
                 *headers[:place],
                 (b"content-length", b"%d" % len(evaluation.body)),
@@ -56,8 +56,8 @@ def build_fast_path(app: FastAPI, answer: Callable[[Scope, bytes], Awaitable[Sai
 
 
 @lru_cache(maxsize=1)
-def _headers_of(snapshot: str) -> tuple[list[tuple[bytes, bytes]], int]:
-    """The headers of an answer, and the position of the content length among them."""
+def _build_headers(snapshot: str) -> tuple[list[tuple[bytes, bytes]], int]:
+    """The headers of an answer, and the index of the content length among them."""
     headers = with_standard(Response(b"", 200, {SNAPSHOT: snapshot}, "application/json").raw_headers)
     return headers, [name for name, _ in headers].index(b"content-length")
 

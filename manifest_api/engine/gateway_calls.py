@@ -98,7 +98,7 @@ def _call_in(message: Any, is_modern: bool) -> PlainCall | None:
 
 
 def _is_plain(meta: dict[str, Any], is_modern: bool) -> bool:
-    """Whether what is said beside a call changes nothing about how it is answered."""
+    """Whether the further fields of a call do not change its answer."""
     if "progressToken" in meta:
         return False
     if not is_modern:

@@ -34,11 +34,11 @@ _SCHEME = b"bearer "
 _WAIT = "wait for the seconds in `Retry-After`"
 # An address that shows wrong credentials may go on after this many, at this many a second.
 _FAILURES, _FAILURES_PER_SECOND = 20, 0.2
-# Signatures that are verified for an address; tokens that were verified a moment ago do not count.
+# Signatures verified per address. Recently verified tokens are cached and not included.
 _VERIFICATIONS_PER_SECOND, _VERIFICATIONS_AT_ONCE = 200, 1_000
-# Credentials and addresses that are remembered; the one asked with longest ago is forgotten first.
+# Number of cached credentials and addresses. The least recently used one is dropped first.
 _MOST_BUCKETS = 4_096
-# Seconds for which a credential may ask at once what it may ask in a second.
+# Size of a burst, as seconds of the rate.
 _BURST_SECONDS = 2
 DEFAULT_RATE = 1_000.0
 """Requests per second for each credential, and for each address without one."""
@@ -81,7 +81,7 @@ class KeyRing:
 
 
 class Rates:
-    """Token buckets that fill at a rate and hold `burst` tokens. Times are seconds of a monotonic clock."""
+    """Token buckets that fill at a rate, up to `burst` tokens. Times are seconds of a monotonic clock."""
 
     def __init__(self, per_second: float, burst: float) -> None:
         self._per_second = per_second
@@ -90,7 +90,7 @@ class Rates:
 
     def take(self, name: str, now: float) -> float:
         """Take a token. Returns 0, or the seconds until there is one."""
-        left = self._left(name, now)
+        left = self._count_left(name, now)
         if left < 1:
             return (1 - left) / self._per_second
         self._keep(name, left - 1, now)
@@ -98,10 +98,10 @@ class Rates:
 
     def wait(self, name: str, now: float) -> float:
         """Seconds until there is a token. Takes none."""
-        left = self._left(name, now)
+        left = self._count_left(name, now)
         return 0.0 if left >= 1 else (1 - left) / self._per_second
 
-    def _left(self, name: str, now: float) -> float:
+    def _count_left(self, name: str, now: float) -> float:
         left, then = self._buckets.get(name, (self._burst, now))
         return min(self._burst, left + max(0.0, now - then) * self._per_second)
 
@@ -129,14 +129,14 @@ class Authenticator:
     needs_key: bool = False
     """Whether loopback needs a credential too."""
     is_public: Callable[[str, str], bool] = lambda method, path: False
-    """Whether everybody may ask for a path by a method."""
+    """Whether a path and method need no credential."""
 
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
         """The caller of a request. Raises `RequestRefused`, and `StoreError` if the keys cannot be read."""
         stranger = refuse_strangers(scope, head)
         if not head.authorization:
             if scope["path"] not in _PROBES:
-                self._take(self.addresses, _address(scope), "this address")
+                self._take(self.addresses, _get_address(scope), "this address")
             if stranger is None and (not self.needs_key or scope["path"] in _PROBES):
                 return ANYBODY
             if self.is_public(scope["method"], scope["path"]):
@@ -144,7 +144,7 @@ class Authenticator:
             if stranger is None:
                 raise RequestRefused(
                     UNAUTHENTICATED,
-                    "this server wants a key from everybody",
+                    "this server requires a key for every request",
                     "send `Authorization: Bearer KEY`",
                 )
             if self.tokens is None:
@@ -158,7 +158,7 @@ class Authenticator:
         return await self._verify(scope, head.authorization)
 
     async def _verify(self, scope: Scope, shown: tuple[bytes, ...]) -> Caller:
-        address = _address(scope)
+        address = _get_address(scope)
         secret = shown[0][len(_SCHEME) :].strip() if shown[0][: len(_SCHEME)].lower() == _SCHEME else b""
         caller = None
         if len(shown) == 1 and secret:
@@ -222,8 +222,10 @@ def build_authenticator(
     needs_key: bool = False,
     is_public: Callable[[str, str], bool] | None = None,
 ) -> Authenticator:
-    """The authenticator with its limits. `rate` is in requests per second. `needs_key` is true where loopback needs a
-    credential too. `is_public` says what everybody may ask for; by default nothing.
+    """The authenticator with its limits. `rate` is in requests per second.
+
+    `needs_key` is true if loopback also needs a credential. `is_public` tells which requests need no credential; by
+    default none.
     """
     burst = max(1.0, rate * _BURST_SECONDS)
     failures = Rates(_FAILURES_PER_SECOND, _FAILURES)
@@ -245,14 +247,14 @@ def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
     return None
 
 
-def _address(scope: Scope) -> str:
+def _get_address(scope: Scope) -> str:
     client: Any = scope.get("client")
     return group_of(client[0]) if client else ""
 
 
 @lru_cache(maxsize=1_024)
 def group_of(address: str) -> str:
-    """The address that limits count by. Whoever has one IPv6 address has all of its /64."""
+    """The address to which limits apply. A client with an IPv6 address has its whole /64."""
     if ":" not in address:
         return address
     try:

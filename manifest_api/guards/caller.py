@@ -55,7 +55,7 @@ ANYBODY = Caller("loopback", frozenset({"read"}))
 """A caller on loopback without a key. It may ask, and may change nothing."""
 
 VISITOR = Caller("visitor", frozenset({"read"}))
-"""A caller without a key, from anywhere, who asks for what the operator has made public, and may ask for nothing else."""
+"""A caller without a key, from any address, for public requests only."""
 
 
 def note_caller(scope: RequestScope, caller: Caller) -> None:
@@ -63,13 +63,13 @@ def note_caller(scope: RequestScope, caller: Caller) -> None:
     scope[_PLACE] = caller
 
 
-def caller_of(request: Request | RequestScope) -> Caller:
+def get_caller(request: Request | RequestScope) -> Caller:
     """The caller that the gate identified."""
     caller: Caller = (request.scope if isinstance(request, Request) else request)[_PLACE]
     return caller
 
 
-def caller_name(scope: RequestScope) -> str:
+def get_caller_name(scope: RequestScope) -> str:
     """The name of the caller's credential. Empty for a request that the gate refused."""
     caller: Caller | None = scope.get(_PLACE)
     return "" if caller is None else caller.credential
@@ -77,13 +77,13 @@ def caller_name(scope: RequestScope) -> str:
 
 def require_scope(request: Request | RequestScope, scope: KeyScope) -> Caller:
     """The caller, if it has the scope. Raises `RequestRefused`: 401 without a credential, 403 without the scope."""
-    caller = caller_of(request)
+    caller = get_caller(request)
     if caller.may(scope):
         return caller
     if not caller.is_known:
         raise RequestRefused(
             KEY_REQUIRED,
-            f"a caller without a key may change nothing; this needs the scope {quote(scope)}",
+            f"a caller without a key cannot change anything; this needs the scope {quote(scope)}",
             "send `Authorization: Bearer KEY`; `orgkernel key create` creates one",
         )
     raise RequestRefused(

@@ -1,7 +1,8 @@
-"""No answer repeats a secret of the request: not as the id of a subject, not in the words of a command, not in a refusal.
+"""No answer repeats a secret of the request: not as the id of a subject, not in the words of a command, not in a
+refusal.
 
-What looks like a secret in the path, the query or the body of a request is overwritten in the answer to it. Whatever else
-the answer holds stays: the secret of a new key is shown once. Answers in other forms than JSON do not repeat requests.
+A secret in the path, the query or the body of a request is masked in the answer. The rest of the answer is
+unchanged: the secret of a new key is shown once. Answers in other forms than JSON do not repeat requests.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from orgkernel.runtime.secret_shapes import map_secrets
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]{6,}")
 _MOST: Final = 256 * 1024
-"""Characters of a request that are looked at."""
+"""Maximum number of characters of a request that are searched."""
 _MOST_INLINE: Final = 4 * 1024
-"""Longer requests are looked at in a thread, so that nobody else waits."""
+"""Length from which a request is searched in a thread, so that no other request waits."""
 
 
 class CallerSecrets(HttpMiddleware):
-    """Overwrite in each answer what looks like a secret in its request."""
+    """Mask in each answer the secrets of its request."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = bytearray()
@@ -49,15 +50,17 @@ class CallerSecrets(HttpMiddleware):
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body"):
-                    request_lines = [*_lines_of_address(scope), *_lines_of(bytes(sent))]
+                    request_lines = [*_list_address_lines(scope), *_list_body_lines(bytes(sent))]
                     secrets = await _find_secrets("\n".join(request_lines)[:_MOST], body)
                     await _send_without(secrets, start, body, send)
 
         await self._app(scope, receive_noticing, send_without)
 
 
-def _lines_of_address(scope: Scope) -> Iterator[str]:
-    """The path and the query, whole and in their parts: what stands beside a secret must not count as a part of it."""
+def _list_address_lines(scope: Scope) -> Iterator[str]:
+    """The path and the query, complete and in parts, so that characters next to a secret are not treated as part of
+    it.
+    """
     path, query = scope["path"], scope["query_string"].decode("latin-1")
     yield path
     yield from path.split("/")
@@ -66,8 +69,8 @@ def _lines_of_address(scope: Scope) -> Iterator[str]:
         yield from (f"{name}: {value}" for name, value in parse_qsl(query))
 
 
-def _lines_of(body: bytes) -> Iterator[str]:
-    """The texts of a body, each behind its key."""
+def _list_body_lines(body: bytes) -> Iterator[str]:
+    """The strings of a body, each after its key."""
 
     def lines(value: Any, key: str) -> Iterator[str]:
         if isinstance(value, str):
@@ -85,8 +88,8 @@ def _lines_of(body: bytes) -> Iterator[str]:
         yield body.decode("utf-8", "replace")
 
 
-def secrets_of_request(request_text: str, answer: bytes) -> dict[str, str]:
-    """The secrets of a request, if a word of it is in the answer at all."""
+def find_request_secrets(request_text: str, answer: bytes) -> dict[str, str]:
+    """The secrets of a request, if the answer contains a word of it."""
     answer_text = answer.decode("utf-8", "replace")
     repeated = any(word in answer_text for word in set(_WORD.findall(request_text)))
     return map_secrets(request_text) if repeated else {}
@@ -94,8 +97,8 @@ def secrets_of_request(request_text: str, answer: bytes) -> dict[str, str]:
 
 async def _find_secrets(request_text: str, answer: bytes) -> dict[str, str]:
     if len(request_text) <= _MOST_INLINE:
-        return secrets_of_request(request_text, answer)
-    return await run_in_threadpool(secrets_of_request, request_text, answer)
+        return find_request_secrets(request_text, answer)
+    return await run_in_threadpool(find_request_secrets, request_text, answer)
 
 
 async def _send_without(secrets: dict[str, str], start: Message, body: bytes, send: Send) -> None:

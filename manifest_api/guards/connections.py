@@ -24,7 +24,7 @@ from manifest_api.problems import (
     HEAD_TOO_LARGE,
     SLOW_HEAD,
     TOO_MANY_CONNECTIONS,
-    problem_response,
+    build_problem_response,
 )
 from manifest_api.shapes import ProblemCode
 
@@ -32,7 +32,7 @@ MAX_HEAD = 64 * 1024
 _HEAD_TOO_LARGE = f"the head has more than {MAX_HEAD} bytes"
 HEAD_SECONDS = 10.0
 MAX_MESSAGE = 1024 * 1024
-"""Bytes of a whole request as it is sent. A body of 64 KiB in chunks of one byte is well below."""
+"""Maximum size of a request in transit. A body of 64 KiB in chunks of one byte is well below."""
 MESSAGE_SECONDS = 25.0
 STALL_SECONDS = 20.0
 """A client that takes nothing of its answer for this many seconds is cut off."""
@@ -56,7 +56,7 @@ class _Phase(Enum):
 
 
 class Connection(Protocol):
-    """A connection that holds a place."""
+    """A connection that occupies a place."""
 
     address: str
 
@@ -81,11 +81,11 @@ class Connections:
     def __init__(
         self, most: int = MOST_CONNECTIONS, speaks_for_many: Callable[[str], bool] = is_loopback
     ) -> None:
-        """`speaks_for_many` says whether an address stands for many clients."""
+        """`speaks_for_many` tells whether an address stands for many clients."""
         self.most = most
         """Most open connections."""
         self.closed: Counter[str] = Counter()
-        """Connections that were closed at a limit, by reason: the code of a problem, or a word where none was sent."""
+        """Connections that were closed at a limit, by reason: the code of a problem, or a word if none was sent."""
         self._speaks_for_many = speaks_for_many
         self._open: set[Connection] = set()
         self._addresses: Counter[str] = Counter()
@@ -111,7 +111,7 @@ class Connections:
         return len(self._open)
 
     def remove(self, connection: Connection) -> None:
-        """Give the place of a connection back."""
+        """Free the place of a connection."""
         if connection in self._open:
             self._open.remove(connection)
             self._addresses[connection.address] -= 1
@@ -156,7 +156,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the server waits for the head of a request, and answers none."""
+        """Whether the server waits for the head of a request and is not answering one."""
         return self._phase in (_Phase.NEW, _Phase.IDLE, _Phase.HEAD) and (
             self.cycle is None or self.cycle.response_complete
         )
@@ -232,7 +232,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._connections.closed["stalled"] += 1
             self.transport.abort()
         elif self.transport.is_closing() or self.flow.read_paused:
-            return  # what was sent is not read yet: the client is not the slow one
+            return  # received data is not parsed yet, so the client is not slow
         elif self._phase in (_Phase.NEW, _Phase.HEAD) and now - self._since > HEAD_SECONDS:
             self._refuse(SLOW_HEAD, f"the head did not arrive within {HEAD_SECONDS:g} seconds")
         elif self._phase is _Phase.BODY and now - self._since > MESSAGE_SECONDS:
@@ -256,7 +256,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Answer with a problem and close. An answer that has begun is not mixed with another one."""
         self._connections.closed[kind.code] += 1
         if not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete):
-            response = problem_response(kind, detail, headers={"Connection": "close"})
+            response = build_problem_response(kind, detail, headers={"Connection": "close"})
             headers = [
                 *self.server_state.default_headers,
                 *with_standard(response.raw_headers),
@@ -275,7 +275,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def connection_budget(most: int = MOST_CONNECTIONS) -> int:
+def compute_connection_budget(most: int = MOST_CONNECTIONS) -> int:
     """How many connections the file descriptors of this process allow, at most `most`. It raises the soft limit."""
     try:
         import resource

@@ -1,7 +1,8 @@
-"""Who triggered a run, and who handed work to whom in it, as headers of a request say it.
+"""The subject that triggered a run and the senders in it, from the headers of a request.
 
-They only narrow what the credential is good for: each link of a chain passes on what it may use itself, and an unknown one
-nothing. So whoever sends them needs no right to, and a header that is left out gives no more than the key has.
+They only narrow the permissions of the credential: each link of a chain passes on what it may use itself, and an
+unknown one nothing. So sending them needs no permission, and a header that is left out gives no more than the key
+has.
 """
 
 from __future__ import annotations
@@ -19,32 +20,32 @@ from orgkernel.decisions.access.request import AccessRequest
 
 _SUBJECT: Final = re.compile(r"[a-z]{1,20}:[!-+\--~]{1,150}")
 _MOST: Final = 16
-"""Links of a chain."""
+"""Maximum number of links of a chain."""
 
 
-def delegated(request: Request, subject: str) -> AccessRequest:
+def read_delegation(request: Request, subject: str) -> AccessRequest:
     """The circumstances of all questions of a request, without an action. Raises `RequestRefused`."""
     delegation_headers = read_head(request.scope).delegations
-    named, via = _listed(delegation_headers, ON_BEHALF_OF), _listed(delegation_headers, VIA)
+    named, via = _read_subjects(delegation_headers, ON_BEHALF_OF), _read_subjects(delegation_headers, VIA)
     if len(named) > 1:
-        raise _bad(ON_BEHALF_OF, "names several subjects, and one triggers a run")
+        raise _build_refusal(ON_BEHALF_OF, "names several subjects, but only one subject triggers a run")
     if len(via) > _MOST:
-        raise _bad(VIA, f"has more than {_MOST} links")
+        raise _build_refusal(VIA, f"has more than {_MOST} links")
     return AccessRequest(subject, "", "", on_behalf_of=named[0] if named else None, via=via)
 
 
-def _listed(delegation_headers: Mapping[bytes, tuple[bytes, ...]], name: bytes) -> tuple[str, ...]:
+def _read_subjects(delegation_headers: Mapping[bytes, tuple[bytes, ...]], name: bytes) -> tuple[str, ...]:
     values = delegation_headers.get(name, ())
     if len(values) > 1:
-        raise _bad(name, GIVEN_TWICE)
+        raise _build_refusal(name, GIVEN_TWICE)
     subjects = tuple(each.strip() for each in values[0].decode("latin-1").split(",")) if values else ()
     for each in subjects:
         if not _SUBJECT.fullmatch(each):
-            raise _bad(name, "does not name subjects as `KIND:ID`")
+            raise _build_refusal(name, "does not name subjects as `KIND:ID`")
     return subjects
 
 
-def _bad(name: bytes, message: str) -> RequestRefused:
+def _build_refusal(name: bytes, message: str) -> RequestRefused:
     where = f"header.{name.decode()}"
     return RequestRefused(
         INVALID_REQUEST,

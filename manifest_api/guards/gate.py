@@ -20,7 +20,12 @@ from manifest_api.guards.caller import note_caller
 from manifest_api.guards.limits import MAX_BODY, refuse_too_long
 from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
 from manifest_api.guards.request_head import RequestHead, read_head
-from manifest_api.problems import RequestRefused, problem_of_store, problem_response, refusal_response
+from manifest_api.problems import (
+    RequestRefused,
+    build_problem_response,
+    build_refusal_response,
+    build_store_problem,
+)
 from manifest_api.response_cache import Representation
 from manifest_api.store_access import StoreAccess
 from orgkernel.errors import StoreError
@@ -41,7 +46,7 @@ _STATELESS = frozenset(
 
 
 Observer = Callable[[Scope, int, float], None]
-"""It is told of a request that was answered: its scope, the status (0 if there was no answer), and the seconds."""
+"""Called after each answered request: its scope, the status (0 if there was no answer), and the seconds."""
 
 
 class Gate:
@@ -56,8 +61,9 @@ class Gate:
         observers: Sequence[Observer] = (),
         long_bodies: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        """`find_kept` finds the cached response to the same request. `long_bodies` maps paths to the most bytes of their
-        bodies, where that is more than usual.
+        """`find_kept` finds the cached response to the same request.
+
+        `long_bodies` maps paths to the most bytes of their bodies, where that is more than usual.
         """
         self._long_bodies = long_bodies
         self._observers = tuple(observers)
@@ -75,7 +81,7 @@ class Gate:
             return
         start = time.perf_counter()
         head = read_head(scope)
-        # It tells requests apart and opens nothing, so it need not be a secret.
+        # The id distinguishes requests and grants nothing, so it need not be secret.
         request_id = head.request_id or b"%016x" % getrandbits(64)
         scope[REQUEST_ID] = request_id
         set_current(scope)
@@ -118,17 +124,17 @@ class Gate:
             refused = error
         except StoreError as error:
             logger.error("the keys cannot be read: %s", error.message)
-            return problem_of_store(error)
+            return build_store_problem(error)
         if refused is not None:
-            return refusal_response(refused)
-        # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
-        # path and a query within the limits, or it would not have been answered the first time.
+            return build_refusal_response(refused)
+        # The cache answers only requests without a body, because a body could be too large. Cached responses have a
+        # path and a query within the limits, because they were answered before.
         if not head.has_body:
             try:
                 kept = self._find_kept(scope, head)
             except StoreError:
-                kept = None  # the route says what is wrong
+                kept = None  # the route reports the error
             if kept is not None:
                 return kept
         too_long = refuse_too_long(scope, head, self._long_bodies.get(scope["path"], MAX_BODY))
-        return None if too_long is None else problem_response(*too_long)
+        return None if too_long is None else build_problem_response(*too_long)

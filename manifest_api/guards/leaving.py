@@ -1,4 +1,4 @@
-"""Cancel the work for a client that is gone, so that a server of tools is told and does not go on for nobody."""
+"""Cancel the work for a disconnected client, so that tool servers are told to stop."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Self
 from starlette.types import Receive
 
 _AFTER_SECONDS = 0.05
-"""Nothing is looked at before: most answers are complete by then, and a task for each would cost more than it saves."""
+"""Seconds before the connection is checked: most answers are complete by then, and a task for each would cost more."""
 
 
 class ForClient:
-    """Work that is canceled when its client is gone, and then ends quietly.
+    """Work that is canceled when its client disconnects, and then ends quietly.
 
-    `receive` has given the whole body before.
+    `receive` must have delivered the whole body before.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -39,12 +39,12 @@ class ForClient:
             self._watch.cancel()
         if not self.is_gone or kind is not asyncio.CancelledError:
             return False
-        return self._work.uncancel() == 0  # otherwise, somebody else has canceled it too
+        return self._work.uncancel() == 0  # otherwise, other code has canceled it too
 
     def _begin(self) -> None:
-        self._watch = asyncio.create_task(self._until_gone())
+        self._watch = asyncio.create_task(self._wait_until_gone())
 
-    async def _until_gone(self) -> None:
+    async def _wait_until_gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self.is_gone = True

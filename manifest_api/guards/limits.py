@@ -1,6 +1,6 @@
-"""Limits on the size of a request and on the time its body may take.
+"""Limits on the size of a request and on the time for its body.
 
-The request line and headers are checked first. The whole body is read here, so that no route can forget the limit.
+The request line and headers are checked first. The complete body is read here, so no route can forget the limit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from manifest_api.problems import (
     SLOW_BODY,
     UNKNOWN_ROUTE,
     RequestRefused,
-    refusal_response,
+    build_refusal_response,
 )
 from manifest_api.shapes import ProblemCode
 
@@ -34,7 +34,7 @@ def refuse_too_long(scope: Scope, head: RequestHead, most: int = MAX_BODY) -> tu
     if len(path) > MAX_PATH or (
         len(path) > MAX_SEGMENT and any(len(segment) > MAX_SEGMENT for segment in path.split("/"))
     ):
-        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, and ids are shorter"
+        return UNKNOWN_ROUTE, f"a path segment has more than {MAX_SEGMENT} characters, but ids are shorter"
     # A slash or a NUL inside a segment is decoded before routing, where it could turn an id into another route.
     raw_path: bytes = scope.get("raw_path", b"")
     if (b"%" in raw_path and b"%2f" in raw_path.lower()) or "\0" in path:
@@ -78,10 +78,10 @@ class BodyLimits(HttpMiddleware):
         try:
             taken = await take_body(receive)
         except RequestRefused as error:
-            await refusal_response(error)(scope, receive, send)
+            await build_refusal_response(error)(scope, receive, send)
             return
         if taken is None:
-            return  # the client is gone: nobody to answer
+            return  # the client has disconnected
         await self._app(scope, replay(taken, receive), send)
 
 

@@ -46,7 +46,7 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str,
             f"the request has {len(head.hosts)} Host headers",
             "send one Host header that names this machine",
         )
-    if len(head.hosts[0]) > _LONGEST or not names_loopback(head.hosts[0]):
+    if len(head.hosts[0]) > _LONGEST or not is_loopback_name(head.hosts[0]):
         return (
             FOREIGN_HOST,
             f"the Host is {quote(head.hosts[0])}",
@@ -55,9 +55,9 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str,
     return None
 
 
-@lru_cache(maxsize=64)  # the same few are asked with again and again
+@lru_cache(maxsize=64)  # the same few values recur
 def is_loopback(address: str) -> bool:
-    """Whether text is a loopback address, including IPv4 addresses written as IPv6."""
+    """Whether a string is a loopback address, including IPv4 addresses in IPv6 form."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -68,7 +68,7 @@ def is_loopback(address: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def names_loopback(host: str) -> bool:
+def is_loopback_name(host: str) -> bool:
     """Whether a Host header, with or without a port, names this machine."""
     match = _HOST.fullmatch(host.lower())
     return match is not None and (

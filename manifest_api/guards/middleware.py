@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manifest_api.problems import INTERNAL, problem_response
+from manifest_api.problems import INTERNAL, build_problem_response
 from orgkernel.diagnostics.wording import quote
 
 logger = logging.getLogger("orgkernel.server")
@@ -32,7 +32,7 @@ class HttpMiddleware(ABC):
 def answer_fault(scope: Scope) -> Response:
     """The response to the exception that is being handled. The log has the details."""
     logger.exception("internal error at %s %s", scope["method"], quote(scope["path"]))
-    return problem_response(INTERNAL, "the server could not answer", "see the log of the server")
+    return build_problem_response(INTERNAL, "the server could not answer", "see the log of the server")
 
 
 class Faults(HttpMiddleware):
@@ -55,7 +55,7 @@ class Faults(HttpMiddleware):
 
 
 IS_HEAD = "orgkernel.is_head"
-"""Key of the scope that marks a HEAD request, so that streams do not begin."""
+"""Scope key that marks a HEAD request, so that streams do not begin."""
 
 
 class HeadAsGet(HttpMiddleware):

@@ -1,4 +1,4 @@
-"""Pages of other origins are refused: a browser says where its page is from."""
+"""Refuse pages of other origins, by the Origin header that browsers send."""
 
 from __future__ import annotations
 

@@ -43,5 +43,5 @@ class TrustedProxies:
 
 
 def is_host(text: str) -> bool:
-    """Whether text is a host name or an address, with or without a port, and nothing else."""
+    """Whether a string is a host name or an address, with or without a port."""
     return _HOST.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""The headers that guards and cache read, parsed once and remembered for the next request.
+"""The headers that guards and cache read, parsed once and cached for the next request.
 
 A client sends the same headers with every request of a connection, so the parsed headers are looked up. Only values
 that depend on the headers alone are kept here.
@@ -22,7 +22,7 @@ _FORWARDING = frozenset({
     b"proxy-client-ip", b"wl-proxy-client-ip", b"x-host", b"x-coming-from", b"x-nginx-proxy",
 })  # fmt: skip
 """Headers that proxies and content networks add, besides all that begin with `X-Forwarded`."""
-# What a header can hold: the id is the text of the client, to be sent back as it came.
+# Characters of a header value: the client's id is returned unchanged.
 _REQUEST_ID = re.compile(rb"[\t -~\x80-\xff]{1,4096}")
 _FORWARDING_PREFIX = b"x-forwarded"
 
@@ -33,7 +33,7 @@ _Headers = tuple[tuple[bytes, bytes], ...]
 
 
 def choose_coding(accepted: str) -> str:
-    """The coding to answer in, by the value of Accept-Encoding; what cannot be understood is not accepted.
+    """Choose the coding of the answer from Accept-Encoding. Invalid values are treated as not accepted.
 
     >>> [choose_coding(each) for each in ("", "gzip, br", "gzip;q=0, *", "*", "identity, gzip;q=0.5")]
     ['identity', 'gzip', 'identity', 'gzip', 'identity']
@@ -68,7 +68,7 @@ class RequestHead:
     def __init__(self, headers: _Headers) -> None:
         named: dict[bytes, list[bytes]] = {}
         self.forwarded: str | None = None
-        """The name of a header that proxies add, if there is one."""
+        """The name of a proxy header, if there is one."""
         for raw_name, value in headers:
             name = raw_name.lower()
             named.setdefault(name, []).append(value)
@@ -86,21 +86,21 @@ class RequestHead:
         self.body_length = max((int(value[:20]) for value in lengths if value.isdigit()), default=0)
         """The announced length of the body in bytes."""
         self.authorization = tuple(named.get(b"authorization", ()))
-        """The values of Authorization, as they were sent."""
+        """The unparsed values of Authorization."""
         ids = named.get(b"x-request-id", [])
         self.request_id = ids[0] if ids and _REQUEST_ID.fullmatch(ids[0]) else b""
         """The id that the client gave to the request."""
         self.origin = next(iter(named.get(b"origin", ())), None)
-        """Where the page is from that asks, if a browser says so."""
+        """The origin of the requesting page, if a browser sends it."""
         self.delegations = {name: tuple(named[name]) for name in (ON_BEHALF_OF, VIA) if name in named}
         """The values of the headers about a chain of delegation, for those that are there."""
         self.has_body = bool(lengths) or b"transfer-encoding" in named
 
 
 class KnownHeads:
-    """The headers of recent requests, at most a few hundred small ones, so that no client can fill the memory.
+    """The headers of recent requests, limited to a few hundred small ones, so no client can fill the memory.
 
-    They contain credentials as they were sent. These are compared and never written.
+    They contain credentials in clear text, which are compared and never written.
     """
 
     _MOST, _LONGEST = 256, 2_000

@@ -1,8 +1,8 @@
 """TLS of `serve`: the certificate and its key, checked before they are used, and the handshake of each connection.
 
-A certificate that clients would refuse is refused at the start: it is tried in a handshake with ourselves, in memory.
-uvicorn neither limits nor counts connections that have not finished their handshake, so they are taken over here: each
-one has a place among the connections of the server, and so much time as the head of a request.
+A certificate that clients would refuse is refused at the start: it is tried in an in-memory handshake. uvicorn
+neither limits nor counts connections that have not finished their handshake, so they are taken over here: each one
+has a place among the connections of the server, and so much time as the head of a request.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _MOST_BYTES = 1024 * 1024
 _BETWEEN_SECONDS = 0.1
 """Seconds to wait when no connection can be accepted."""
 _CLOSING_SECONDS = 2.0
-"""Seconds that a client has to confirm the end of a connection."""
+"""Seconds for a client to confirm the end of a connection."""
 _DAY = 86_400.0
 SOON_DAYS = 14.0
-"""Days before its end from which on a certificate is reported as expiring."""
+"""Days before its end at which a certificate is reported as expiring."""
 _EXPIRED, _NOT_YET_VALID, _WRONG_PURPOSE = 10, 9, 26  # X509_V_ERR_… of OpenSSL
 
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """The files of a certificate, with the certificates between it and its authority, and of its private key."""
+    """The files of a certificate chain and of its private key."""
 
     certificate: str
     key: str
 
 
 class Tls:
-    """The certificate of a server. It may be renewed while the server runs."""
+    """The certificate of a server. It can be renewed while the server runs."""
 
     def __init__(self, files: TlsFiles) -> None:
         """Raises `UsageError` for files that cannot be used."""
@@ -54,12 +54,12 @@ class Tls:
         self.context, self.expires_at = read_certificate(files)
 
     def renew(self) -> None:
-        """Use the files as they are now, for connections from now on. Raises `UsageError`, and nothing is changed."""
+        """Use the current files for new connections. If they are invalid, raises `UsageError` and changes nothing."""
         self.context, self.expires_at = read_certificate(self._files)
 
 
 def read_certificate(files: TlsFiles) -> tuple[ssl.SSLContext, float]:
-    """What a server needs for TLS, and when the certificate expires. Raises `UsageError`."""
+    """The TLS context of a certificate, and its expiry. Raises `UsageError`."""
     written = _read(files.certificate, "certificate")
     _read(files.key, "key")
     _require_private(files.key)
@@ -72,7 +72,7 @@ def read_certificate(files: TlsFiles) -> tuple[ssl.SSLContext, float]:
         context.load_cert_chain(files.certificate, files.key, password=_refuse_password)
     except _Encrypted:
         raise UsageError(
-            f"the key {quote(files.key)} is encrypted, and nobody can type its password when the server starts",
+            f"the key {quote(files.key)} is encrypted, and the server cannot ask for its password",
             f"write it without a password to a file that only this user can read: `openssl pkey -in {files.key} -out FILE`",
         ) from None
     except ssl.SSLError as error:
@@ -90,7 +90,7 @@ def read_certificate(files: TlsFiles) -> tuple[ssl.SSLContext, float]:
 
 
 def _read(path: str, what: str) -> str:
-    """The text of a file. Raises `UsageError`."""
+    """The content of a file. Raises `UsageError`."""
     try:
         return read_regular(path, _MOST_BYTES).decode("ascii", "replace")
     except NotRegular:
@@ -105,7 +105,10 @@ def _read(path: str, what: str) -> str:
 
 
 def _require_private(path: str) -> None:
-    """A group may read the key, as system packages and orchestrators arrange it; everybody else may not."""
+    """Raise `UsageError` if users outside the owner and the group can read the key.
+
+    Packages and orchestrators use a group.
+    """
     if not hasattr(os, "getuid"):
         return
     mode = os.stat(path).st_mode
@@ -156,7 +159,7 @@ def _try(context: ssl.SSLContext, path: str, written: str) -> float:
     return float(ssl.cert_time_to_seconds(peer_certificate["notAfter"]))
 
 
-def days_left(expires_at: float) -> float:
+def count_days_left(expires_at: float) -> float:
     """Days until a certificate expires."""
     return (expires_at - time.time()) / _DAY
 
@@ -171,7 +174,7 @@ class SecuredListener:
         connections: Connections,
         make: Callable[[Connection], LimitedProtocol],
     ) -> None:
-        """`make` makes the protocol of a connection, which takes over its place. To be called in the event loop."""
+        """`make` creates the protocol of a connection, which takes over its place. Call this in the event loop."""
         listener.setblocking(False)
         self._listener = listener
         self._tls = tls
@@ -182,13 +185,13 @@ class SecuredListener:
         self._accepting = self._loop.create_task(self._accept())
 
     def close(self) -> None:
-        """Accept no more connections. Handshakes that are not done are given up."""
+        """Accept no more connections. Unfinished handshakes are aborted."""
         self._accepting.cancel()
         for handshake in tuple(self._handshakes):
             handshake.abort()
 
     async def wait_closed(self) -> None:
-        """Wait for nobody: connections are closed by the server."""
+        """Return at once: the server closes the connections."""
 
     async def _accept(self) -> None:
         while True:
@@ -208,13 +211,15 @@ class SecuredListener:
             await asyncio.sleep(0)  # however many are waiting, those that are here get their turn
 
     async def _shake_hands(self, handshake: Handshake, accepted: socket.socket) -> None:
-        handshake.is_begun = True  # from here on, the socket is the loop's
+        handshake.is_begun = True  # the event loop owns the socket now
         try:
             await self._loop.connect_accepted_socket(
                 lambda: self._make(handshake), accepted, ssl=self._tls.context,
                 ssl_handshake_timeout=HEAD_SECONDS, ssl_shutdown_timeout=_CLOSING_SECONDS,
             )  # fmt: skip
-        except OSError as error:  # what ssl raises is one, too; whoever fails it cannot fill the log
+        except (
+            OSError
+        ) as error:  # includes SSL errors; logged for debugging only, so that clients cannot fill the log
             logger.debug("a handshake failed: %s", error)
 
     def _end(self, handshake: Handshake, accepted: socket.socket, _: asyncio.Task[None]) -> None:
@@ -235,12 +240,12 @@ class Handshake:
 
     @property
     def is_waiting(self) -> bool:
-        """It may always make room."""
+        """Whether it can be closed to free a place, which is always the case."""
         return True
 
     @property
     def rank(self) -> tuple[bool, float]:
-        """As for connections that never had an answer."""
+        """Its rank for closing, the same as for connections that never had an answer."""
         return False, self._since
 
     def check(self, now: float) -> None:

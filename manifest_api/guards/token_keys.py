@@ -1,7 +1,7 @@
 """The public keys of an identity provider, from a file or an https URL. Importing this needs PyJWT.
 
-Keys are fetched by a thread of their own, so that a provider that is slow or gone holds up nobody. Tokens with unknown
-key ids share one fetch, and there is at most one fetch in ten seconds, however many such tokens are sent.
+A separate thread fetches keys, so a slow or unavailable provider blocks no request. Tokens with unknown key ids
+share one fetch, and there is at most one fetch in ten seconds, however many such tokens are sent.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ FETCH_SECONDS = 5.0
 BETWEEN_SECONDS = 10.0
 """Seconds between two fetches because of unknown key ids."""
 RELOAD_SECONDS = 300.0
-"""Seconds after which the keys are fetched again, so that keys that were taken back do not stay."""
+"""Seconds after which the keys are fetched again, so that revoked keys do not stay valid."""
 MAX_AGE_SECONDS = 3_600.0
-"""Seconds after which keys that could not be fetched again count no more."""
+"""Seconds after which keys that could not be fetched again are no longer accepted."""
 LOOK_SECONDS = 1.0
 """Seconds between two looks at the time of the file."""
 MOST_WAITING = 64
@@ -43,7 +43,7 @@ class TokenKeys(Protocol):
     """The keys of one issuer. Used from one event loop."""
 
     def current(self) -> PyJWKSet | None:
-        """The keys that count now, another object whenever they have changed. It never waits."""
+        """The valid keys, a new object whenever they have changed. It never waits."""
 
     async def renew(self) -> bool:
         """Wait for newer keys. False if there will be none soon."""
@@ -86,14 +86,14 @@ class FileKeys:
         try:
             self._keys = read_keys(self._path)
         except BadProject as error:
-            logger.error("the keys of the identity provider stay as they were: %s", error.message)
+            logger.error("the keys of the identity provider were not replaced: %s", error.message)
 
     async def renew(self) -> bool:
         return False
 
 
 class KeyClient(PyJWKClient):
-    """PyJWT's client, with the limits that its own fetch lacks: of bytes, and of time for the whole answer."""
+    """PyJWT's client with limits that its own fetch lacks: on bytes, and on the time for the whole answer."""
 
     def fetch_data(self) -> Any:
         return msgspec.json.decode(fetch(self.uri))
@@ -115,7 +115,7 @@ class FetchedKeys:
         if self._keys is not None and age >= RELOAD_SECONDS:
             self._fetch()
             if age >= MAX_AGE_SECONDS:
-                logger.error("the keys of the identity provider are too old and count no more")
+                logger.error("the keys of the identity provider are too old and no longer accepted")
                 self._keys = None
         return self._keys
 
@@ -182,7 +182,7 @@ def fetch(url: str) -> bytes:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """As in PyJWT: the provider answers itself, or the answer is an error."""
+    """Refuse redirects, as PyJWT does: the provider must answer itself."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

@@ -62,20 +62,21 @@ def read_settings(table: Mapping[str, Any], folder: str) -> TokenSettings:
             )
     for name in ("issuer", "audience", "jwks"):
         if not isinstance(table.get(name), str) or not table[name]:
-            raise BadProject(f"`[oidc]`: {quote(name)} is missing or not a text", f'write `{name} = "…"`')
+            raise BadProject(f"`[oidc]`: {quote(name)} is missing or not a string", f'write `{name} = "…"`')
     jwks: str = table["jwks"]
     if "://" in jwks and not jwks.startswith("https://"):
         raise BadProject("`[oidc]`: `jwks` is not an https URL", "write an https URL, or the path of a file")
     algorithms = table.get("algorithms", ["RS256", "ES256"])
     if not isinstance(algorithms, list) or not algorithms or not set(algorithms) <= set(ALGORITHMS):
         raise BadProject(
-            "`[oidc]`: `algorithms` is not a list of known algorithms", f"there are {listing(ALGORITHMS)}"
+            "`[oidc]`: `algorithms` is not a list of known algorithms",
+            f"algorithms are {listing(ALGORITHMS)}",
         )
     claims = []
     for name, default in (("agent_claim", "orgkernel_agent"), ("person_claim", "orgkernel_person")):
         claim = table.get(name, default)
         if not isinstance(claim, str) or not claim:
-            raise BadProject(f"`[oidc]`: {quote(name)} is not a text", f'write `{name} = "…"`')
+            raise BadProject(f"`[oidc]`: {quote(name)} is not a string", f'write `{name} = "…"`')
         claims.append(claim)
     path = jwks if "://" in jwks else os.path.join(folder, jwks)
     return TokenSettings(table["issuer"], table["audience"], path, tuple(algorithms), *claims)
@@ -106,12 +107,12 @@ class TokenVerifier:
         """The keys that the remembered tokens were verified by."""
 
     def recall(self, token: str) -> Caller | UnfitToken | None:
-        """What is known of a token that was verified a moment ago: its caller, or that it is not valid."""
+        """The cached result of a recently verified token: its caller, or the reason why it is not valid."""
         keys = self._keys.current()
         if keys is not self._verified_by:
             self._verified_by = keys
             self._remembered.clear()
-        caller, until = self._remembered.get(_digest(token), (None, 0.0))
+        caller, until = self._remembered.get(_compute_digest(token), (None, 0.0))
         if self._clock() >= until:
             return None
         return UnfitToken("it was not valid a moment ago") if caller is None else caller
@@ -136,7 +137,7 @@ class TokenVerifier:
         return caller
 
     def _remember(self, token: str, caller: Caller | None, until: float) -> None:
-        self._remembered[_digest(token)] = (caller, until)
+        self._remembered[_compute_digest(token)] = (caller, until)
         while len(self._remembered) > _MOST_REMEMBERED:
             self._remembered.popitem(last=False)
 
@@ -150,7 +151,7 @@ class TokenVerifier:
                 raise UnfitToken("its algorithm is not allowed")
             claims = self._jwt.decode(
                 token,
-                self._key(header.get("kid")),
+                self._require_key_of(header.get("kid")),
                 algorithms=list(self._settings.algorithms),
                 audience=self._settings.audience,
                 issuer=self._settings.issuer,
@@ -165,15 +166,15 @@ class TokenVerifier:
             raise UnfitToken(f"{type(error).__name__}: {error}") from None
         except (ValueError, TypeError, KeyError) as error:
             raise UnfitToken(f"it is malformed: {error}") from None
-        return self._caller(claims)
+        return self._build_caller(claims)
 
-    def _key(self, key_id: Any) -> Any:
+    def _require_key_of(self, key_id: Any) -> Any:
         key = self._find_key(self._keys.current(), key_id)
         if key is None:
             raise _UnknownKey("no key of the issuer has its key id")
         return key
 
-    def _caller(self, claims: Mapping[str, Any]) -> Caller:
+    def _build_caller(self, claims: Mapping[str, Any]) -> Caller:
         self._require_time(claims)
         subject = claims["sub"]
         agent = claims.get(self._settings.agent_claim)
@@ -181,14 +182,14 @@ class TokenVerifier:
         for name in (subject, agent, person):
             if name is not None and not _is_name(name):
                 raise UnfitToken("its subject cannot be written to the audit")
-        scopes = _scopes_of(claims.get("scope", ""))
+        scopes = _read_scopes(claims.get("scope", ""))
         if agent is not None:
-            # Whoever runs an agent must not be able to make keys for others.
+            # The operator of an agent must not be able to create keys for others.
             scopes -= {"admin"}
         return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]), person)
 
     def _require_time(self, claims: Mapping[str, Any]) -> None:
-        """Check the times of a token by the clock of the server. Raises `UnfitToken`."""
+        """Check the times of a token against the clock of the server. Raises `UnfitToken`."""
         now = self._clock()
         ends, begins = claims["exp"], claims.get("nbf", now)
         if not (_is_time(ends) and now < ends + _LEEWAY_SECONDS):
@@ -197,7 +198,7 @@ class TokenVerifier:
             raise UnfitToken("it is not valid yet")
 
 
-def _digest(token: str) -> bytes:
+def _compute_digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -209,8 +210,8 @@ def _is_name(name: Any) -> bool:
     return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
 
 
-def _scopes_of(claim: Any) -> frozenset[KeyScope]:
-    """The scopes of the `scope` claim, which is a text of words or a list."""
+def _read_scopes(claim: Any) -> frozenset[KeyScope]:
+    """The scopes of the `scope` claim, which is a string of words or a list."""
     words = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
     ours = {
         word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)

@@ -9,10 +9,10 @@ _MOST_HELD = 64 * 1024
 
 
 class WholeAnswers:
-    """Holds back what is written in one turn of the event loop, until it is complete.
+    """Collects the data that is written in one turn of the event loop, and sends it at once.
 
-    A stream is not held up: each turn sends what it has. Nothing larger than a few packets is held at all, so that what
-    limits unsent answers sees them.
+    A stream is not delayed, because each turn sends its data. Data larger than a few packets is not collected, so
+    limits on unsent answers still work.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -22,7 +22,7 @@ class WholeAnswers:
         self._size = 0
 
     def write(self, data: bytes) -> None:
-        """Send soon, after what is held."""
+        """Send data soon, after the collected data."""
         if not self._held:
             self._loop.call_soon(self.flush)
         self._held.append(data)
@@ -31,14 +31,14 @@ class WholeAnswers:
             self.flush()
 
     def flush(self) -> None:
-        """Send what is held."""
+        """Send the collected data."""
         if self._held:
             held, self._held, self._size = self._held, [], 0
             if not self._transport.is_closing():  # the client is gone meanwhile
                 self._transport.writelines(held)
 
     def close(self) -> None:
-        """Send what is held, and close."""
+        """Send the collected data, and close."""
         self.flush()
         self._transport.close()
 

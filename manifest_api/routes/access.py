@@ -1,4 +1,4 @@
-"""Access in the words of orgkernel: why, who-can and what-can, and what a sender may do."""
+"""Access questions in orgkernel's terms: why, who-can and what-can, and the envelope of a sender."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.authzen import AskedAccess, of_nobody, understand
+from manifest_api.authzen import AskedAccess, build_open_question, understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
 from manifest_api.metrics import count_decision
 from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body
-from manifest_api.routes.documented import access_question
+from manifest_api.routes.documented import declare_access_question
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
 from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.reasons import Reason
@@ -63,7 +63,7 @@ class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 _COUNTED = 5
-"""Remedies of an explanation for which it is counted what else they would open."""
+"""Number of remedies for which the explanation counts which other requests they would also allow."""
 
 
 class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -96,7 +96,9 @@ class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
     state_version: int
 
 
-@router.post("/v1/orgs/{org}/why", **access_question(ExplanationAnswer, WhyQuestion, _EXAMPLE, org=True))
+@router.post(
+    "/v1/orgs/{org}/why", **declare_access_question(ExplanationAnswer, WhyQuestion, _EXAMPLE, org=True)
+)
 async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Explain a decision: every access layer with its lines, the changes that would allow it, and who already can."""
     require_scope(request, "read")
@@ -121,7 +123,7 @@ async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Respons
 
 @router.post(
     "/v1/orgs/{org}/envelope",
-    **access_question(EnvelopeFound, EnvelopeQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
+    **declare_access_question(EnvelopeFound, EnvelopeQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
 )
 async def post_envelope(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """List what a sender may use in the given circumstances: session, tools, credentials and data."""
@@ -138,7 +140,7 @@ async def post_envelope(request: Request, answers: AnswersOfApp, org: Org) -> Re
 
 @router.post(
     "/v1/orgs/{org}/who-can",
-    **access_question(
+    **declare_access_question(
         AccessRows, WhoCanQuestion, {"action": _EXAMPLE["action"], "resource": _EXAMPLE["resource"]}, org=True
     ),
 )
@@ -147,19 +149,19 @@ async def post_who_can(request: Request, answers: AnswersOfApp, org: Org) -> Res
     require_scope(request, "read")
     question = await read_body(request, WhoCanQuestion, '{"action": "use", "resource": "tool:x"}')
     access = _understand(org, "", question.action, question.resource, question.context)
-    access = of_nobody(access, question.context)
+    access = build_open_question(access, question.context)
 
     def ask(kernel: Kernel) -> AccessRows:
         about = (question.action, question.resource)
         rows = kernel.who_can(access.org, *about, context=access.request.context, kinds=question.kinds)
-        return _rows(kernel, access, rows)
+        return _build_rows(kernel, access, rows)
 
     return await answers.respond_once(ask, access.org)
 
 
 @router.post(
     "/v1/orgs/{org}/what-can",
-    **access_question(AccessRows, WhatCanQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
+    **declare_access_question(AccessRows, WhatCanQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
 )
 async def post_what_can(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """List what a subject may do, what needs an approval, and what depends on circumstances."""
@@ -169,19 +171,22 @@ async def post_what_can(request: Request, answers: AnswersOfApp, org: Org) -> Re
 
     def ask(kernel: Kernel) -> AccessRows:
         rows = kernel.what_can(access.org, question.subject, request=access.request, kinds=question.kinds)
-        return _rows(kernel, access, rows)
+        return _build_rows(kernel, access, rows)
 
     return await answers.respond_once(ask, access.org)
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
-    """A question whose organization is in the path. An organization in the context is ignored, and the answer says so."""
+    """Read a question whose organization is in the path.
+
+    An organization in the context is ignored, and the answer lists it.
+    """
     access = understand(subject, action, resource, context)
     ignored = (*access.ignored, "org") if "org" in context else access.ignored
     return msgspec.structs.replace(access, org=org, ignored=ignored)
 
 
-def _rows(kernel: Kernel, access: AskedAccess, rows: tuple[AccessRow, ...]) -> AccessRows:
+def _build_rows(kernel: Kernel, access: AskedAccess, rows: tuple[AccessRow, ...]) -> AccessRows:
     return AccessRows(
         rows=rows,
         ignored=access.ignored,

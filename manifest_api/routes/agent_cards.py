@@ -1,7 +1,8 @@
 """Agent cards (A2A 1.0), their catalog, and the keys that verify them.
 
-A short card says that an agent is there and what it can be asked for. Whoever may read the organization also gets the
-extended card, with the chain of command, the rank and the PACE plan. An address has the same answer for everybody.
+A short card shows that an agent exists and what it can be asked for. A caller that may read the organization also
+gets the extended card, with the chain of command, the rank and the PACE plan. An address has the same answer for
+everybody.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from starlette.responses import Response
 
 from manifest_api.agent_cards import CARD, CATALOG, KEYS, AgentCards
 from manifest_api.answering import SNAPSHOT, AnswersOfApp
-from manifest_api.guards.caller import VISITOR, caller_of
+from manifest_api.guards.caller import VISITOR, get_caller
 from manifest_api.problems import NO_CARD, NO_CARDS, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Org, Role
-from manifest_api.routes.documented import told
+from manifest_api.routes.documented import declare_responses
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownRole
 from orgkernel.kernel.kernel import Kernel
@@ -35,7 +36,7 @@ class AgentCard(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     version: str
     supportedInterfaces: tuple[dict[str, str], ...]
-    """Where the agent answers. The tenant is the id of the role."""
+    """Address of the agent. The tenant is the id of the role."""
     capabilities: dict[str, Any]
     """The extended card has extensions here: chain of command, rank, PACE plan."""
     defaultInputModes: tuple[str, ...]
@@ -59,50 +60,50 @@ class KeySet(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[dict[str, str], ...]
 
 
-_CARD = told(AgentCard, 404, 409, 503, org=True)
+_CARD = declare_responses(AgentCard, 404, 409, 503, org=True)
 
 
 @router.get(CARD, responses=_CARD)
 async def get_well_known_card(request: Request, answers: AnswersOfApp) -> Response:
     """Get the short card of the active organization, where A2A clients look for it."""
-    return await _card(request, answers, ACTIVE, "", short=True)
+    return await _build_card_response(request, answers, ACTIVE, "", short=True)
 
 
 @router.get("/v1/orgs/{org}/agent-card.json", responses=_CARD)
 async def get_organization_card(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Get the short card of an organization."""
-    return await _card(request, answers, org, "", short=True)
+    return await _build_card_response(request, answers, org, "", short=True)
 
 
 @router.get("/v1/orgs/{org}/roles/{role}/agent-card.json", responses=_CARD)
 async def get_role_card(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
     """Get the short card of a role."""
-    return await _card(request, answers, org, role, short=True)
+    return await _build_card_response(request, answers, org, role, short=True)
 
 
 @router.get("/v1/orgs/{org}/extended-agent-card.json", responses=_CARD)
 async def get_extended_organization_card(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Get the card of an organization with everything that the documents say. It is never public."""
-    return await _card(request, answers, org, "", short=False)
+    """Get the card of an organization with all documented facts. It is never public."""
+    return await _build_card_response(request, answers, org, "", short=False)
 
 
 @router.get("/v1/orgs/{org}/roles/{role}/extended-agent-card.json", responses=_CARD)
 async def get_extended_role_card(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
     """Get the card of a role with its chain of command, rank and PACE plan. It is never public."""
-    return await _card(request, answers, org, role, short=False)
+    return await _build_card_response(request, answers, org, role, short=False)
 
 
-@router.get(CATALOG, responses=told(AiCatalog, 404))
+@router.get(CATALOG, responses=declare_responses(AiCatalog, 404))
 async def get_ai_catalog(request: Request, answers: AnswersOfApp) -> Response:
-    """List the short cards of all organizations that are served (AI Catalog, experimental)."""
-    cards = _cards_of(request)
+    """List the short cards of all served organizations (AI Catalog, experimental)."""
+    cards = _get_cards(request)
     return await answers.respond(request, cards.catalog)
 
 
-@router.get(KEYS, responses=told(KeySet, 404))
+@router.get(KEYS, responses=declare_responses(KeySet, 404))
 async def get_card_keys(request: Request, answers: AnswersOfApp) -> Response:
-    """List the public keys that verify signed cards: the one that signs, and former ones for a while."""
-    keys = _cards_of(request).keys
+    """List the public keys that verify signed cards: the current one, and former ones for a while."""
+    keys = _get_cards(request).keys
     if keys is None:
         raise RequestRefused(NO_CARDS, "cards are not signed", "set `sign_key` in `[a2a]` of orgkernel.toml")
     # It changes with the clock and with a file, so it is not cached by the version of the documents.
@@ -112,8 +113,10 @@ async def get_card_keys(request: Request, answers: AnswersOfApp) -> Response:
     )
 
 
-async def _card(request: Request, answers: AnswersOfApp, org: str, role: str, *, short: bool) -> Response:
-    cards = _cards_of(request)
+async def _build_card_response(
+    request: Request, answers: AnswersOfApp, org: str, role: str, *, short: bool
+) -> Response:
+    cards = _get_cards(request)
 
     def ask(kernel: Kernel) -> bytes:
         view = kernel.organization(org).snapshot.index
@@ -131,9 +134,9 @@ async def _card(request: Request, answers: AnswersOfApp, org: str, role: str, *,
     try:
         card_answer = await answers.find(ask, org)
     except (OrgkernelError, RequestRefused):
-        if caller_of(request) is not VISITOR:
+        if get_caller(request) is not VISITOR:
             raise
-        # A visitor does not learn what else there is, or why there is no card.
+        # A visitor does not learn about other cards, or why a card is missing.
         raise RequestRefused(NO_CARD, "there is no card here", "ask the operator of the server") from None
     headers = {SNAPSHOT: card_answer.snapshot, **answers.stale(card_answer.stale)}
     # A new key signs at once, so a signed card is not cached by the version of the documents.
@@ -141,7 +144,7 @@ async def _card(request: Request, answers: AnswersOfApp, org: str, role: str, *,
     return answers.respond_with(request, card_answer.body, "application/json", headers, version)
 
 
-def _cards_of(request: Request) -> AgentCards:
+def _get_cards(request: Request) -> AgentCards:
     cards: AgentCards | None = request.app.state.agent_cards
     if cards is None:
         raise RequestRefused(

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.questions import KNOWN_PARAMETERS, Org
 from manifest_api.routes.agents import AgentPath
-from manifest_api.routes.documented import change, stored, told
-from manifest_api.store_requests import json_response, with_store, write
+from manifest_api.routes.documented import declare_change, declare_responses, declare_store_responses
+from manifest_api.store_requests import build_json_response, with_store, write
 from orgkernel.decisions.crew.vacancies import VacancyAnswer
 from orgkernel.decisions.evidence.crew_records import Episode, OrgStatus, Personality
 from orgkernel.decisions.evidence.service_record import PersonalityDrift
@@ -54,12 +54,12 @@ class CommissionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     agents: Annotated[tuple[CommissionOrder, ...], msgspec.Meta(min_length=1, max_length=_MOST_AGENTS)]
     dry_run: bool = False
-    """Only say what would be done."""
+    """Only report what would be done."""
     reason: Text = ""
 
 
 class PersonalityBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The personality that somebody measured."""
+    """A measured personality."""
 
     openness: TraitValue
     conscientiousness: TraitValue
@@ -92,10 +92,10 @@ class WatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class OrganizationStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """What an organization is in, and what it can be in."""
+    """The current alert and watch of an organization, and the declared ones."""
 
     alert: OrgStatus | None
-    """None if nobody has recorded one: then policies that match alerts make answers conditional."""
+    """The recorded alert. If it is null, policies that match alerts make answers conditional."""
     watch: OrgStatus | None
     alerts: tuple[str, ...]
     """The declared ones."""
@@ -106,7 +106,7 @@ class OrganizationStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post(
     "/v1/orgs/{org}/agents",
-    **change(
+    **declare_change(
         CommissionReport, CommissionBody, {"agents": [{"agent": "clerk", "role": "record_keeper"}]}, made=True
     ),
 )
@@ -123,20 +123,24 @@ async def post_agents(request: Request, org: Org) -> Response:
     )  # fmt: skip
 
 
-@router.get("/v1/orgs/{org}/agents/{agent}/certificate", responses=stored(BirthCertificate, 404, 409))
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}/certificate", responses=declare_store_responses(BirthCertificate, 404, 409)
+)
 async def get_certificate(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Get the signed birth certificate of an agent. Anybody can verify it without this server."""
-    return json_response(await _looked(request, lambda context: find_certificate(context, agent, org=org)))
+    """Get the signed birth certificate of an agent. It can be verified without this server."""
+    return build_json_response(
+        await _ask_store(request, lambda context: find_certificate(context, agent, org=org))
+    )
 
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/episodes",
-    **change(
+    **declare_change(
         RecordedEpisode, EpisodeDraft, {"outcome": "success", "id": "run-7", "intent": "file_note"}, made=True
     ),
 )
 async def post_episode(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Record a piece of work of an agent, by reference. Never by its own credential, because trust follows from it."""
+    """Record a piece of work of an agent. An agent's own credential is refused, because trust is computed from it."""
     return await write(
         request, "report", EpisodeDraft, '{"outcome": "success"}',
         lambda context, draft: record_episode(context, agent, draft, org=org),
@@ -144,7 +148,9 @@ async def post_episode(request: Request, org: Org, agent: AgentPath) -> Response
     )  # fmt: skip
 
 
-@router.get("/v1/orgs/{org}/agents/{agent}/episodes", responses=stored(EpisodePage, 404, 409))
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}/episodes", responses=declare_store_responses(EpisodePage, 404, 409)
+)
 async def get_episodes(
     request: Request,
     org: Org,
@@ -155,30 +161,35 @@ async def get_episodes(
     limit: Annotated[int, Query(ge=1, le=1_000, description="Maximum number of episodes on a page.")] = 50,
 ) -> Response:
     """List the episodes of an agent, newest first."""
-    episodes = await _looked(
+    episodes = await _ask_store(
         request, lambda context: find_episodes(context, agent, org=org, before=before, limit=limit)
     )
     following = episodes[-1].number if len(episodes) == limit else None
-    return json_response(EpisodePage(episodes=episodes, next=following))
-
-
-@router.get("/v1/orgs/{org}/agents/{agent}/service-record", responses=stored(ServiceRecord, 404, 409))
-async def get_service_record(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Get what an agent has done: its birth, episodes, success rate, trajectory and promotions."""
-    return json_response(await _looked(request, lambda context: find_service_record(context, agent, org=org)))
+    return build_json_response(EpisodePage(episodes=episodes, next=following))
 
 
 @router.get(
-    "/v1/orgs/{org}/agents/{agent}/personality", responses=told(PersonalityDrift, 404, 409, 503, org=True)
+    "/v1/orgs/{org}/agents/{agent}/service-record", responses=declare_store_responses(ServiceRecord, 404, 409)
+)
+async def get_service_record(request: Request, org: Org, agent: AgentPath) -> Response:
+    """Get what an agent has done: its birth, episodes, success rate, trust over time and promotions."""
+    return build_json_response(
+        await _ask_store(request, lambda context: find_service_record(context, agent, org=org))
+    )
+
+
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}/personality",
+    responses=declare_responses(PersonalityDrift, 404, 409, 503, org=True),
 )
 async def get_personality(request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath) -> Response:
-    """Get how far the observed personality of an agent is from the one in the roster."""
+    """Get the drift of an agent's observed personality from the one in the roster."""
     return await answers.respond(request, lambda kernel: kernel.personality(org, agent), org)
 
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/personality",
-    **change(
+    **declare_change(
         PersonalityDrift,
         PersonalityBody,
         {
@@ -192,28 +203,33 @@ async def get_personality(request: Request, answers: AnswersOfApp, org: Org, age
     ),
 )
 async def post_personality(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Record a measured personality of an agent. Never by its own credential."""
+    """Record a measured personality of an agent. The agent's own credential is refused."""
     return await write(
         request, "rank", PersonalityBody, '{"openness": 0.7, …}',
-        lambda context, body: observe_personality(context, agent, _measured(body), org=org, reason=body.reason),
+        lambda context, body: observe_personality(context, agent, _read_personality(body), org=org, reason=body.reason),
         201,
     )  # fmt: skip
 
 
-@org_router.get("/v1/orgs/{org}/vacancies", responses=told(VacancyAnswer, 404, 409, 503, org=True))
+@org_router.get(
+    "/v1/orgs/{org}/vacancies", responses=declare_responses(VacancyAnswer, 404, 409, 503, org=True)
+)
 async def get_vacancies(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """List the roles that no agent at work fills, who covers for them, and who could fill them."""
     return await answers.respond(request, lambda kernel: kernel.vacancies(org), org)
 
 
-@org_router.get("/v1/orgs/{org}/status", responses=told(OrganizationStatus, 404, 409, 503, org=True))
+@org_router.get(
+    "/v1/orgs/{org}/status", responses=declare_responses(OrganizationStatus, 404, 409, 503, org=True)
+)
 async def get_status(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Get the recorded alert and watch of an organization."""
-    return await answers.respond(request, lambda kernel: _status(kernel, org), org)
+    return await answers.respond(request, lambda kernel: _build_status(kernel, org), org)
 
 
 @org_router.post(
-    "/v1/orgs/{org}/alert", **change(OrgStatus, AlertBody, {"alert": "RED", "reason": "smoke on deck two"})
+    "/v1/orgs/{org}/alert",
+    **declare_change(OrgStatus, AlertBody, {"alert": "RED", "reason": "smoke on deck two"}),
 )
 async def post_alert(request: Request, org: Org) -> Response:
     """Record the alert of an organization. The owner, an operator or the root of the chain of command may."""
@@ -223,7 +239,7 @@ async def post_alert(request: Request, org: Org) -> Response:
     )  # fmt: skip
 
 
-@org_router.post("/v1/orgs/{org}/watch", **change(OrgStatus, WatchBody, {"watch": "beta"}))
+@org_router.post("/v1/orgs/{org}/watch", **declare_change(OrgStatus, WatchBody, {"watch": "beta"}))
 async def post_watch(request: Request, org: Org) -> Response:
     """Record the watch of an organization. The owner, an operator or the root of the chain of command may."""
     return await write(
@@ -232,19 +248,19 @@ async def post_watch(request: Request, org: Org) -> Response:
     )  # fmt: skip
 
 
-async def _looked(request: Request, question: Any) -> Any:
-    """The answer of a question to the store, in a thread."""
+async def _ask_store(request: Request, question: Any) -> Any:
+    """Ask the store a question in a thread."""
     kernel: Kernel = request.app.state.answers.kernel
     return await with_store(request, lambda store: question(Context(kernel, store, _NOBODY)))
 
 
-def _measured(body: PersonalityBody) -> Personality:
+def _read_personality(body: PersonalityBody) -> Personality:
     traits = msgspec.structs.asdict(body)
     del traits["reason"]
     return Personality(**traits)
 
 
-def _status(kernel: Kernel, org: str) -> OrganizationStatus:
+def _build_status(kernel: Kernel, org: str) -> OrganizationStatus:
     desk = kernel.access(org)
     declared = desk.view.records.organization
     return OrganizationStatus(

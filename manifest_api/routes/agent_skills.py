@@ -9,15 +9,15 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.guards.caller import caller_of
-from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, id_in_path
+from manifest_api.guards.caller import get_caller
+from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, declare_path_id, open_kernel_as_of
 from manifest_api.routes.agents import AgentPath
-from manifest_api.routes.documented import change, stored, told
+from manifest_api.routes.documented import declare_change, declare_responses, declare_store_responses
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
-    json_response,
+    build_json_response,
     with_store,
     write,
     write_with_reason,
@@ -41,7 +41,7 @@ from orgkernel.operations.skills import (
 )
 
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-SkillPath = Annotated[str, id_in_path("a skill", "communication")]
+SkillPath = Annotated[str, declare_path_id("a skill", "communication")]
 ResultPath = Annotated[int, Path(description="Number of a result.", ge=1, le=2**53)]
 Level = Annotated[int, msgspec.Meta(ge=1, le=7)]
 
@@ -64,7 +64,7 @@ class SkillHistory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AssessmentBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The level that somebody found."""
+    """An assessed level."""
 
     level: Level
     source: SkillSource = "assessment"
@@ -79,19 +79,21 @@ class PromotionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     reason: Text = ""
 
 
-@router.get("/v1/orgs/{org}/agents/{agent}/skills", responses=told(SkillProfile, 404, 409, 503, org=True))
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}/skills", responses=declare_responses(SkillProfile, 404, 409, 503, org=True)
+)
 async def get_agent_skills(
     request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
-    """Get the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
+    """Get the skills of an agent at their current levels, and what is missing for its roles and ranks."""
     return await answers.respond(
-        request, lambda kernel: as_of_time(kernel, as_of).skill_profile(org, agent), org
+        request, lambda kernel: open_kernel_as_of(kernel, as_of).skill_profile(org, agent), org
     )
 
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/skills",
-    **change(
+    **declare_change(
         SkillRecord, SkillBody, {"skill": "communication", "reason": "trained with the butler"}, made=True
     ),
 )
@@ -106,7 +108,9 @@ async def post_skill(request: Request, org: Org, agent: AgentPath) -> Response:
     )  # fmt: skip
 
 
-@router.get("/v1/orgs/{org}/agents/{agent}/skill-history", responses=stored(SkillHistory, 404, 409))
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}/skill-history", responses=declare_store_responses(SkillHistory, 404, 409)
+)
 async def get_skill_history(
     request: Request,
     org: Org,
@@ -116,7 +120,7 @@ async def get_skill_history(
 ) -> Response:
     """List every change of the skills of an agent, oldest first."""
     kernel: Kernel = request.app.state.answers.kernel
-    actor = caller_of(request).actor
+    actor = get_caller(request).actor
     nothing: tuple[SkillAssessment, ...] = ()
     changes = await with_store(
         request,
@@ -126,15 +130,15 @@ async def get_skill_history(
         nothing,
     )
     following = changes[-1].assessment_id if len(changes) == limit else None
-    return json_response(SkillHistory(changes=changes, next=following))
+    return build_json_response(SkillHistory(changes=changes, next=following))
 
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/skills/{skill}/exercise",
-    **change(SkillRecord, ReasonBody, {"reason": "the morning letters"}),
+    **declare_change(SkillRecord, ReasonBody, {"reason": "the morning letters"}),
 )
 async def post_exercise(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
-    """Record that an agent has practiced a skill, from which its decay begins anew. Never by its own credential."""
+    """Record that an agent has practiced a skill, which restarts its decay. The agent's own credential is refused."""
     return await write_with_reason(
         request, "rank", lambda context, reason: exercise_skill(context, agent, skill, org=org, reason=reason)
     )
@@ -142,10 +146,10 @@ async def post_exercise(request: Request, org: Org, agent: AgentPath, skill: Ski
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/skills/{skill}/assess",
-    **change(SkillRecord, AssessmentBody, {"level": 4, "reason": "worked alone for a week"}),
+    **declare_change(SkillRecord, AssessmentBody, {"level": 4, "reason": "worked alone for a week"}),
 )
 async def post_assessment(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
-    """Record the level that somebody found an agent to have in a skill. Never by its own credential."""
+    """Record the assessed level of an agent's skill. The agent's own credential is refused."""
     return await write(
         request, "rank", AssessmentBody, '{"level": 4}',
         lambda context, assessment: assess_skill(
@@ -156,10 +160,10 @@ async def post_assessment(request: Request, org: Org, agent: AgentPath, skill: S
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/skills/{skill}/suspend",
-    **change(SkillRecord, ReasonBody, {"reason": "retraining"}),
+    **declare_change(SkillRecord, ReasonBody, {"reason": "retraining"}),
 )
 async def post_skill_suspension(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
-    """Take a skill of an agent out of use. It does not count until it is resumed, and does not decay."""
+    """Suspend a skill of an agent. Until it is resumed, the skill is ignored and does not decay."""
     return await write_with_reason(
         request, "rank", lambda context, reason: suspend_skill(context, agent, skill, org=org, reason=reason)
     )
@@ -167,33 +171,34 @@ async def post_skill_suspension(request: Request, org: Org, agent: AgentPath, sk
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/skills/{skill}/resume",
-    **change(SkillRecord, ReasonBody, {"reason": "retrained"}),
+    **declare_change(SkillRecord, ReasonBody, {"reason": "retrained"}),
 )
 async def post_skill_resumption(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
-    """Let a suspended skill of an agent count again."""
+    """Resume a suspended skill of an agent."""
     return await write_with_reason(
         request, "rank", lambda context, reason: resume_skill(context, agent, skill, org=org, reason=reason)
     )
 
 
 @router.get(
-    "/v1/orgs/{org}/agents/{agent}/results", responses=told(QualificationRecord, 404, 409, 503, org=True)
+    "/v1/orgs/{org}/agents/{agent}/results",
+    responses=declare_responses(QualificationRecord, 404, 409, 503, org=True),
 )
 async def get_results(
     request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
-    """Get how an agent stands in every test: whether it counts as passed, its baseline and its drift."""
+    """Get the results of an agent in every test: whether it passed, its baseline and its drift."""
     return await answers.respond(
-        request, lambda kernel: as_of_time(kernel, as_of).qualification_record(org, agent), org
+        request, lambda kernel: open_kernel_as_of(kernel, as_of).qualification_record(org, agent), org
     )
 
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/results/{result}/invalidate",
-    **change(QualificationResult, ReasonBody, {"reason": "the test set was in the prompt"}),
+    **declare_change(QualificationResult, ReasonBody, {"reason": "the test set was in the prompt"}),
 )
 async def post_invalidation(request: Request, org: Org, agent: AgentPath, result: ResultPath) -> Response:
-    """Say that a result does not count, and why. The result is kept. Never by the agent's own credential."""
+    """Invalidate a result, with a reason. The result is kept. The agent's own credential is refused."""
     return await write_with_reason(
         request, "rank",
         lambda context, reason: invalidate_result(context, agent, result, org=org, reason=reason),
@@ -201,23 +206,26 @@ async def post_invalidation(request: Request, org: Org, agent: AgentPath, result
 
 
 @router.get(
-    "/v1/orgs/{org}/agents/{agent}/promotion", responses=told(PromotionDecision, 404, 409, 503, org=True)
+    "/v1/orgs/{org}/agents/{agent}/promotion",
+    responses=declare_responses(PromotionDecision, 404, 409, 503, org=True),
 )
 async def get_promotion(
     request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
     """Get the ranks that an agent could have, with each requirement met or not, and the evidence. Nothing changes."""
-    return await answers.respond(request, lambda kernel: as_of_time(kernel, as_of).promotion(org, agent), org)
+    return await answers.respond(
+        request, lambda kernel: open_kernel_as_of(kernel, as_of).promotion(org, agent), org
+    )
 
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/promotion",
-    **change(AgentState, PromotionBody, {"reason": "the review of October"}),
+    **declare_change(AgentState, PromotionBody, {"reason": "the review of October"}),
 )
 async def post_promotion(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Give an agent the next rank, if it meets every requirement or `override` says why it gets it anyway.
+    """Give an agent the next rank, if it meets every requirement or `override` gives a reason for an exception.
 
-    Never by its own credential.
+    The agent's own credential is refused.
     """
     return await write(
         request, "rank", PromotionBody, '{"reason": "…"}',

@@ -10,8 +10,16 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.problems import BAD_CURSOR, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, AgentQuery, AsOf, Org, OrgOrAll, as_of_time, id_in_path
-from manifest_api.routes.documented import change, told
+from manifest_api.questions import (
+    KNOWN_PARAMETERS,
+    AgentQuery,
+    AsOf,
+    Org,
+    OrgOrAll,
+    declare_path_id,
+    open_kernel_as_of,
+)
+from manifest_api.routes.documented import declare_change, declare_responses
 from manifest_api.store_requests import write
 from orgkernel.decisions.evidence.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.errors import UnknownAgent
@@ -22,7 +30,7 @@ from orgkernel.operations.agents import move_agent, record_result, set_rank
 from orgkernel.operations.permissions import Name, Text
 
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-AgentPath = Annotated[str, id_in_path("an agent", "butler")]
+AgentPath = Annotated[str, declare_path_id("an agent", "butler")]
 
 
 class RankChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,18 +48,20 @@ class LifecycleChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class ResultBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an agent scored in a test."""
+    """The score of an agent in a test."""
 
     qualification: Name
     score: float
     sample_size: Annotated[int, msgspec.Meta(ge=1, lt=10**9)] | None = None
     """How many cases the score rests on."""
     digests: dict[Name, Name] = {}
-    """What was tested, by name: the digest of the model, prompt, tool schemas, policy, test set …"""
+    """Digests of what was tested, by name: the model, prompt, tool schemas, policy, test set …"""
     reason: Text = ""
 
 
-@router.get("/v1/orgs/{org}/agents", responses=told(AgentList, 404, 409, 503, paged=True, org=True))
+@router.get(
+    "/v1/orgs/{org}/agents", responses=declare_responses(AgentList, 404, 409, 503, paged=True, org=True)
+)
 async def get_agents(
     request: Request, answers: AnswersOfApp, question: AgentQuery, org: Org, as_of: AsOf = None
 ) -> Response:
@@ -59,7 +69,7 @@ async def get_agents(
 
     def ask(kernel: Kernel) -> AgentList:
         try:
-            then = as_of_time(kernel, as_of)
+            then = open_kernel_as_of(kernel, as_of)
             return then.agents(org, question.wanted, after=question.cursor, limit=question.limit)
         except UnknownAgent as error:  # the only agent asked for is the cursor's
             raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
@@ -67,19 +77,21 @@ async def get_agents(
     return await answers.respond(request, ask, org)
 
 
-@router.get("/v1/orgs/{org}/agents/{agent}", responses=told(AgentManifest, 404, 409, 503, org=True))
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}", responses=declare_responses(AgentManifest, 404, 409, 503, org=True)
+)
 async def get_agent(
     request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
     """Get the manifest of an agent: its roles, and everything that it may do now."""
     return await answers.respond(
-        request, lambda kernel: as_of_time(kernel, as_of).agent_manifest(org, agent), org
+        request, lambda kernel: open_kernel_as_of(kernel, as_of).agent_manifest(org, agent), org
     )
 
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/rank",
-    **change(AgentState, RankChange, {"rank": "commander", "reason": "passed the review"}),
+    **declare_change(AgentState, RankChange, {"rank": "commander", "reason": "passed the review"}),
 )
 async def post_rank(request: Request, org: Org, agent: AgentPath) -> Response:
     """Promote or demote an agent. The credential of an agent cannot do this for itself."""
@@ -91,11 +103,12 @@ async def post_rank(request: Request, org: Org, agent: AgentPath) -> Response:
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/lifecycle",
-    **change(AgentState, LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
+    **declare_change(AgentState, LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
 async def post_lifecycle(request: Request, org: OrgOrAll, agent: AgentPath) -> Response:
-    """Suspend, reactivate or decommission an agent, at `/v1/orgs/*` in all organizations. The credential of an agent cannot do
-    this for itself.
+    """Suspend, reactivate or decommission an agent, at `/v1/orgs/*` in all organizations.
+
+    The credential of an agent cannot do this for itself.
     """
     return await write(
         request, "rank", LifecycleChange, '{"lifecycle": "suspended"}',
@@ -105,10 +118,15 @@ async def post_lifecycle(request: Request, org: OrgOrAll, agent: AgentPath) -> R
 
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/results",
-    **change(QualificationResult, ResultBody, {"qualification": "first_aid", "score": 0.93}, made=True),
+    **declare_change(
+        QualificationResult, ResultBody, {"qualification": "first_aid", "score": 0.93}, made=True
+    ),
 )
 async def post_result(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Record the score of an agent in a test. Never by its own credential. The declared threshold says whether it passed."""
+    """Record the score of an agent in a test. The agent's own credential is refused.
+
+    The declared threshold decides whether it passed.
+    """
     return await write(
         request, "rank", ResultBody, '{"qualification": "ID", "score": 0.93}',
         lambda context, test: record_result(

@@ -11,10 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from manifest_api.problems import BAD_CURSOR, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, word
-from manifest_api.routes.documented import stored
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, declare_word
+from manifest_api.routes.documented import declare_store_responses
 from manifest_api.store_access import StoreAccess
-from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, with_store
+from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, build_json_response, with_store
 from orgkernel.decisions.evidence.state_records import (
     AcceptedFinding,
     AuditEntry,
@@ -67,10 +67,10 @@ class AuditVerification(msgspec.Struct, frozen=True, kw_only=True):
     more_findings: int
     """Beyond those listed."""
     accepted: tuple[AcceptedFinding, ...]
-    """Findings that somebody has accepted. They do not count."""
+    """Accepted findings. They do not affect the verdict."""
 
 
-@router.get("/v1/audit", responses=stored(AuditPage, 409))
+@router.get("/v1/audit", responses=declare_store_responses(AuditPage, 409))
 async def get_audit(
     request: Request,
     since: Annotated[
@@ -81,13 +81,14 @@ async def get_audit(
     ] = None,
     kind: Annotated[AuditKind | None, Query(description="Only rows of this kind.")] = None,
     activity: Annotated[
-        str | None, word("Only rows with this outcome, such as allow, deny, ask, created, used or revoked.")
+        str | None,
+        declare_word("Only rows with this outcome, such as allow, deny, ask, created, used or revoked."),
     ] = None,
     subject: Annotated[
-        str | None, word("Only rows about `KIND:ID`, or about all of a kind with `KIND:`.")
+        str | None, declare_word("Only rows about `KIND:ID`, or about all of a kind with `KIND:`.")
     ] = None,
-    channel: Annotated[str | None, word("Channel.")] = None,
-    record: Annotated[str | None, word("Only rows about this grant, request or key.")] = None,
+    channel: Annotated[str | None, declare_word("Channel.")] = None,
+    record: Annotated[str | None, declare_word("Only rows about this grant, request or key.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
@@ -102,13 +103,14 @@ async def get_audit(
         lines = tuple(AuditLine(row=row.audit_id, digest=row.digest, entry=row.entry) for row in rows[:limit])
         return AuditPage(rows=lines, next=lines[-1].row if len(rows) > limit else None)
 
-    return json_response(await with_store(request, read, AuditPage(rows=(), next=None)))
+    return build_json_response(await with_store(request, read, AuditPage(rows=(), next=None)))
 
 
-@router.get("/v1/audit/verification", responses=stored(AuditVerification, 409))
+@router.get("/v1/audit/verification", responses=declare_store_responses(AuditVerification, 409))
 async def get_verification(request: Request) -> Response:
-    """Verify that no row is missing, moved or changed. Only one verification runs at a time, because it reads every
-    row.
+    """Verify that no row is missing, moved or changed.
+
+    Only one verification runs at a time, because it reads every row.
     """
     verifying: Lock = request.app.state.verifying
 
@@ -119,10 +121,10 @@ async def get_verification(request: Request) -> Response:
             verification = verify(store)
         finally:
             verifying.release()
-        # Where the store is, clients need not know.
+        # Clients need not know the location of the store.
         public_fields = msgspec.json.decode(
             msgspec.json.encode(verification).replace(
-                _quoted(store.folder.path), b"the folder of checkpoints"
+                _quote_path(store.folder.path), b"the folder of checkpoints"
             )
         )
         return msgspec.convert(
@@ -135,9 +137,9 @@ async def get_verification(request: Request) -> Response:
         is_whole=not lost, verdict="changed" if lost else "whole", rows=0, chains=0, dropped=0, findings=lost,
         more_findings=0, accepted=(),
     )  # fmt: skip
-    return json_response(await with_store(request, check, nothing, _VERIFYING_SECONDS))
+    return build_json_response(await with_store(request, check, nothing, _VERIFYING_SECONDS))
 
 
-def _quoted(path: str) -> bytes:
-    """A path as it is inside a JSON string."""
+def _quote_path(path: str) -> bytes:
+    """A path in the form that it has inside a JSON string."""
     return msgspec.json.encode(path)[1:-1]

@@ -16,11 +16,11 @@ from manifest_api.authzen import (
     SHOWN,
     AskedAccess,
     Evaluator,
-    as_evaluation,
+    build_evaluation,
+    build_open_question,
     evaluate,
-    filled,
-    of_nobody,
-    translated,
+    fill_question,
+    translate_question,
     understand,
     with_unread,
 )
@@ -46,13 +46,13 @@ from manifest_api.authzen_shapes import (
     SubjectSearch,
     Uncertain,
 )
-from manifest_api.authzen_types import vocabulary_of
+from manifest_api.authzen_types import get_vocabulary
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.proxies import TrustedProxies, is_host
 from manifest_api.metrics import count_decision
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, read_body, start_of_page, unfit
-from manifest_api.routes.documented import SHAPES, access_question, content
+from manifest_api.questions import KNOWN_PARAMETERS, build_unfit_value_refusal, read_body, start_of_page
+from manifest_api.routes.documented import SHAPES, build_content, declare_access_question
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.errors import OrgkernelError, StoreError
@@ -74,7 +74,9 @@ _EXAMPLE = {
 }
 
 
-@router.post(EVALUATION, **access_question(EvaluationAnswer, EvaluationQuestion, _EXAMPLE, authzen=True))
+@router.post(
+    EVALUATION, **declare_access_question(EvaluationAnswer, EvaluationQuestion, _EXAMPLE, authzen=True)
+)
 async def post_evaluation(request: Request) -> Response:
     """Decide whether a subject may perform an action on a resource (OpenID AuthZEN 1.0). The context has the reasons."""
     evaluator: Evaluator = request.app.state.evaluator
@@ -84,7 +86,7 @@ async def post_evaluation(request: Request) -> Response:
 
 @router.post(
     "/access/v1/evaluations",
-    **access_question(
+    **declare_access_question(
         EvaluationsAnswer | EvaluationAnswer,
         EvaluationsQuestion | EvaluationQuestion,
         {
@@ -106,7 +108,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     auditor: Auditor = request.app.state.auditor
     headers = {SNAPSHOT: answers.kernel.state.latest.digest}
     if not question.evaluations:
-        evaluation = await evaluate(auditor, filled(question, question), caller)
+        evaluation = await evaluate(auditor, fill_question(question, question), caller)
         count_decision(request, evaluation.context.outcome, "evaluations")
         return Response(encode(evaluation), 200, headers, "application/json")
     stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
@@ -123,7 +125,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
         evaluations.append(
             begun
             if isinstance(begun, EvaluationAnswer)
-            else as_evaluation(await auditor.finish(begun[1]), begun[0])
+            else build_evaluation(await auditor.finish(begun[1]), begun[0])
         )
         is_error = evaluations[-1].context.error is not None
         count_decision(request, "error" if is_error else evaluations[-1].context.outcome, "evaluations")
@@ -136,21 +138,21 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
 def _begin(
     auditor: Auditor, written: msgspec.Raw, above: EvaluationsQuestion, caller: Caller
 ) -> EvaluationAnswer | tuple[AskedAccess, Decided]:
-    """Decide one of several questions. One that cannot be read is denied with an error of its own."""
+    """Decide one of several questions. An unreadable question is denied, with an error in its context."""
     try:
         try:
             each = _read_item(written)
         except msgspec.ValidationError as error:
-            raise unfit(error, BAD_EVALUATION) from None
-        access = translated(auditor.kernel, filled(each, above))
+            raise build_unfit_value_refusal(error, BAD_EVALUATION) from None
+        access = translate_question(auditor.kernel, fill_question(each, above))
         return access, auditor.begin(access.org, access.request, caller)
     except StoreError:
         raise
     except (RequestRefused, OrgkernelError) as error:
-        return _failed(error)
+        return _build_failed_evaluation(error)
 
 
-def _failed(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
+def _build_failed_evaluation(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
     if isinstance(error, RequestRefused):
         status, code, message = error.kind.status, error.kind.code, error.detail
         if error.errors:
@@ -165,17 +167,19 @@ def _failed(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
 
 @router.post(
     "/access/v1/search/subject",
-    **access_question(EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, authzen=True),
+    **declare_access_question(
+        EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, authzen=True
+    ),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_subject(request: Request, answers: AnswersOfApp) -> Response:
     """Find the subjects of one type that may do this."""
     caller = require_scope(request, "read")
     search = await read_body(request, SubjectSearch, SHOWN, BAD_EVALUATION)
-    access = of_nobody(understand("", "", "", search.context), search.context)
+    access = build_open_question(understand("", "", "", search.context), search.context)
 
     def ask(kernel: Kernel) -> EntityList:
-        words = vocabulary_of(kernel, access.org)
+        words = get_vocabulary(kernel, access.org)
         action = words.action(search.action, None, search.resource)
         resource, kind = words.resource(search.resource), words.subject_kind(search.subject.type)
         request = msgspec.structs.replace(access.request, action=action, resource=resource)
@@ -190,7 +194,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
         entities = words.found_subjects(search.subject.type, names)
         shown, page = _page(kernel, complete_access, search, entities)
         return EntityList(
-            page, tuple(shown), _context(kernel, complete_access, rows, lambda row: row.subject)
+            page, tuple(shown), _build_search_context(kernel, complete_access, rows, lambda row: row.subject)
         )
 
     return await answers.respond_once(ask, access.org)
@@ -198,7 +202,9 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
 
 @router.post(
     "/access/v1/search/resource",
-    **access_question(EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, authzen=True),
+    **declare_access_question(
+        EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, authzen=True
+    ),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_resource(request: Request, answers: AnswersOfApp) -> Response:
@@ -208,7 +214,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
     access = understand("", "", "", search.context)
 
     def ask(kernel: Kernel) -> EntityList:
-        words = vocabulary_of(kernel, access.org)
+        words = get_vocabulary(kernel, access.org)
         subject, kind = words.subject(search.subject), words.resource_kind(search.resource.type)
         action = words.action(search.action, search.subject, search.resource)
         request = msgspec.structs.replace(access.request, subject=subject, action=action)
@@ -223,7 +229,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
         entities = words.found_resources(search.resource.type, names)
         shown, page = _page(kernel, complete_access, search, entities)
         return EntityList(
-            page, tuple(shown), _context(kernel, complete_access, rows, lambda row: row.resource)
+            page, tuple(shown), _build_search_context(kernel, complete_access, rows, lambda row: row.resource)
         )
 
     return await answers.respond_once(ask, access.org)
@@ -231,7 +237,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
 
 @router.post(
     "/access/v1/search/action",
-    **access_question(
+    **declare_access_question(
         ActionList,
         ActionSearch,
         {key: _EXAMPLE[key] for key in ("subject", "resource")},
@@ -246,7 +252,7 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
     access = understand("", "", "", search.context)
 
     def ask(kernel: Kernel) -> ActionList:
-        words = vocabulary_of(kernel, access.org)
+        words = get_vocabulary(kernel, access.org)
         subject, resource = words.subject(search.subject), words.resource(search.resource)
         request = msgspec.structs.replace(access.request, subject=subject, resource=resource)
         complete_access = with_unread(
@@ -257,13 +263,13 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
         allowed = [action for row in rows if row.outcome == "allow" for action in row.actions]
         names = words.found_actions(allowed, search.subject, search.resource)
         shown, page = _page(kernel, complete_access, search, names)
-        context = _context(kernel, complete_access, rows, lambda row: ", ".join(row.actions))
+        context = _build_search_context(kernel, complete_access, rows, lambda row: ", ".join(row.actions))
         return ActionList(page, tuple(map(FoundAction, shown)), context)
 
     return await answers.respond_once(ask, access.org)
 
 
-def _context(
+def _build_search_context(
     kernel: Kernel, access: AskedAccess, rows: Sequence[AccessRow], name: Callable[[AccessRow], str]
 ) -> SearchContext:
     return SearchContext(
@@ -295,14 +301,14 @@ def _page(
     stamp = f"{hashlib.sha256(question).hexdigest()[:16]}-{limit}"
     start = start_of_page(token, stamp, len(entities), "token", refusal=BAD_EVALUATION)
     end = start + limit
-    # A limit of 0 only counts: a client that follows tokens would never come to an end.
+    # A limit of 0 only counts results. It has no token, because a client that follows tokens would never finish.
     following = f"{stamp}-{end}" if limit > 0 and end < len(entities) else ""
     shown = entities[start:end]
     return shown, PageAnswer(following, len(shown), len(entities))
 
 
-def base_of(request: Request) -> str:
-    """The URL of the server as the client knows it. Forwarded headers count only if the proxy is trusted."""
+def get_base_url(request: Request) -> str:
+    """The URL of the server for the client. Forwarded headers are used only if the proxy is trusted."""
     scheme, host = request.url.scheme, request.url.netloc
     trusted: TrustedProxies = request.app.state.trusted_proxies
     client = request.client
@@ -318,12 +324,12 @@ def base_of(request: Request) -> str:
 
 @router.get(
     "/.well-known/authzen-configuration",
-    responses={200: {"description": "The endpoints.", "content": content(Configuration)}},
+    responses={200: {"description": "The endpoints.", "content": build_content(Configuration)}},
     dependencies=[KNOWN_PARAMETERS],
 )
 async def get_authzen_configuration(request: Request) -> Response:
     """Get the endpoints of this policy decision point."""
-    base = base_of(request)
+    base = get_base_url(request)
     access = f"{base}/access/v1"
     configuration = Configuration(
         base, f"{access}/evaluation", f"{access}/evaluations", f"{access}/search/subject",

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.problems import INVALID_REQUEST, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body, text_in_body
-from manifest_api.routes.documented import body_of, told
+from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body, read_body_text
+from manifest_api.routes.documented import declare_body, declare_responses
 from manifest_api.shapes import DiagnosticRow, InvalidValue
 from manifest_api.status import build_finding
 from orgkernel.decisions.work.batches.answer import plan_text
@@ -31,7 +31,7 @@ class BatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """How are these subtasks batched, and which may start now?"""
 
     plan: msgspec.Raw
-    """The plan: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
+    """The plan: an object, or a string with YAML or JSON. Places in the findings are relative to its start."""
     done: SubtaskIds = ()
     """Subtasks that are done."""
     running: SubtaskIds = ()
@@ -39,22 +39,23 @@ class BatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The batches of a plan, or everything that is wrong with it."""
+    """The batches of a plan, or all of its problems."""
 
     outcome: Literal["planned", "refused", "cannot_tell"]
-    """`refused` if something is wrong with the plan or with what is running. `cannot_tell` if it cannot be read as a plan."""
+    """`refused` if the plan or the running work has a problem. `cannot_tell` if the input is not a plan."""
     plan: BatchPlan | None
     findings: tuple[DiagnosticRow, ...]
 
 
 @router.post(
     "/v1/orgs/{org}/batches/plan",
-    responses=told(BatchAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(BatchQuestion, _EXAMPLE),
+    responses=declare_responses(BatchAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(BatchQuestion, _EXAMPLE),
 )
 async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Make the fewest batches of the subtasks of a plan, and say what may start now and what waits for whom. Nothing is
-    stored. The batch size of the organization bounds that of the plan.
+    """Divide the subtasks of a plan into as few batches as possible, and list which may start now and which wait.
+
+    Nothing is stored. The organization's batch size limits the plan.
     """
     require_scope(request, "read")
     question = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')
@@ -63,7 +64,7 @@ async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> 
 
 def _plan(kernel: Kernel, question: BatchQuestion, org: str) -> BatchAnswer:
     most = kernel.contract_terms(org).batch_size
-    answer = plan_text(text_in_body("plan", question.plan), question.done, question.running, most)
+    answer = plan_text(read_body_text("plan", question.plan), question.done, question.running, most)
     if answer.unknown is not None:
         problem, name, help = answer.unknown
         where = "running" if name in question.running else "done"

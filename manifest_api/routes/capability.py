@@ -1,4 +1,4 @@
-"""Standing orders, cognitive skills, and how somebody handles an intent."""
+"""Standing orders, cognitive skills, and how a subject handles an intent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from manifest_api.guards.caller import require_scope
 from manifest_api.metrics import count_decision
 from manifest_api.problems import OTHER_SUBJECT, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Org, Role, read_body
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.work.capability.handling import HandlingDecision, HandlingRequest
 from orgkernel.decisions.work.capability.orders import StandingOrders
 from orgkernel.decisions.work.capability.proposals import Proposals
@@ -46,7 +46,7 @@ class HandlingQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] = ""
     """The task in words, which triggers of skills are compared with."""
     failed: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_FAILED)] = ()
-    """What failed in this run: `reasoning`, or `TIER:NAME` such as `executable_skill:publish_post`."""
+    """Steps that failed in this run: `reasoning`, or `TIER:NAME` such as `executable_skill:publish_post`."""
 
 
 class HandlingAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,14 +58,17 @@ class HandlingAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @router.get(
-    "/v1/orgs/{org}/roles/{role}/standing-orders", responses=told(StandingOrders, 404, 409, 503, org=True)
+    "/v1/orgs/{org}/roles/{role}/standing-orders",
+    responses=declare_responses(StandingOrders, 404, 409, 503, org=True),
 )
 async def get_standing_orders(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
-    """Get the standing orders of a role: federation, organization, department, role. Earlier ones hold."""
+    """Get the standing orders of a role: federation, organization, department, role. Earlier ones take precedence."""
     return await answers.respond(request, lambda kernel: kernel.standing_orders(org, role), org)
 
 
-@router.get("/v1/orgs/{org}/skills", responses=told(SkillList, 404, 409, 503, kept=False, org=True))
+@router.get(
+    "/v1/orgs/{org}/skills", responses=declare_responses(SkillList, 404, 409, 503, kept=False, org=True)
+)
 async def get_skills(request: Request, answers: AnswersOfApp, org: Org, subject: AskingSubject) -> Response:
     """List the cognitive skills that a subject sees now, by name and description, and why others are withheld."""
     _require_own(request, subject)
@@ -73,7 +76,8 @@ async def get_skills(request: Request, answers: AnswersOfApp, org: Org, subject:
 
 
 @router.get(
-    "/v1/orgs/{org}/skills/{name}", responses=told(SkillDisclosed, 404, 409, 503, kept=False, org=True)
+    "/v1/orgs/{org}/skills/{name}",
+    responses=declare_responses(SkillDisclosed, 404, 409, 503, kept=False, org=True),
 )
 async def get_skill(
     request: Request, answers: AnswersOfApp, org: Org, name: SkillInPath, subject: AskingSubject
@@ -85,7 +89,7 @@ async def get_skill(
 
 @router.get(
     "/v1/orgs/{org}/skills/{name}/resources/{path:path}",
-    responses=told(SkillResource, 404, 409, 503, kept=False, org=True),
+    responses=declare_responses(SkillResource, 404, 409, 503, kept=False, org=True),
 )
 async def get_skill_resource(
     request: Request,
@@ -95,13 +99,14 @@ async def get_skill_resource(
     path: FileInPath,
     subject: AskingSubject,
 ) -> Response:
-    """Get one file beside a skill, if the subject may activate the skill now."""
+    """Get one file in the folder of a skill, if the subject may activate the skill now."""
     _require_own(request, subject)
     return await answers.respond_once(lambda kernel: kernel.skill_resource(org, subject, name, path), org)
 
 
 @router.get(
-    "/v1/orgs/{org}/procedure-proposals", responses=told(Proposals, 404, 409, 503, kept=False, org=True)
+    "/v1/orgs/{org}/procedure-proposals",
+    responses=declare_responses(Proposals, 404, 409, 503, kept=False, org=True),
 )
 async def get_procedure_proposals(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """List the skills that succeeded so often that a procedure could do their work, with the evidence."""
@@ -111,8 +116,10 @@ async def get_procedure_proposals(request: Request, answers: AnswersOfApp, org: 
 
 @router.post(
     "/v1/orgs/{org}/handle",
-    responses=told(HandlingAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(HandlingQuestion, {"subject": "role:codegen_specialist", "intent": "create_post"}),
+    responses=declare_responses(HandlingAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(
+        HandlingQuestion, {"subject": "role:codegen_specialist", "intent": "create_post"}
+    ),
 )
 async def post_handle(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Find out how a subject handles an intent: by a procedure, a skill, a tool, its own reasoning, or not at all."""
@@ -138,7 +145,7 @@ async def post_handle(request: Request, answers: AnswersOfApp, org: Org) -> Resp
 
 
 def _require_own(request: Request, subject: str) -> None:
-    """Refuse the credential of an agent that names another subject: it would pass gates that are shut for it."""
+    """Refuse the credential of an agent that names another subject, because the gates of that subject could differ."""
     caller = require_scope(request, "read")
     if caller.agent_id is not None and subject != f"agent:{caller.agent_id}":
         raise RequestRefused(

@@ -8,14 +8,14 @@ import msgspec
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll, word
-from manifest_api.routes.documented import change, stored
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll, declare_word
+from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.routes.locks import Holder
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     RowLimit,
-    json_response,
-    listed_organization,
+    build_json_response,
+    choose_listed_organization,
     page_from_store,
     write,
 )
@@ -32,7 +32,7 @@ from orgkernel.operations.permissions import ID, Name, Text
 router = APIRouter(tags=["claims"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 ClaimToken = Annotated[int, Path(ge=1, le=9_007_199_254_740_991, description="Token of the claim.")]
 ClaimHolder = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system):{ID}")]
-"""A role holds the files of a hand-off that named no agent."""
+"""The holder. A role holds the files of a hand-off that named no agent."""
 ClaimSeconds = Annotated[float, msgspec.Meta(gt=0, le=604_800)]
 ClaimPaths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=200)]
 
@@ -47,7 +47,7 @@ class ClaimDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     session: Name | None = None
     """Session in which the holder works."""
     planner: Holder | None = None
-    """Who planned the work."""
+    """Subject that planned the work."""
     seconds: ClaimSeconds | None = None
     """How long the claim lasts. By default an hour."""
     reason: Text = ""
@@ -89,16 +89,16 @@ class ClaimPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@router.get("/v1/orgs/{org}/claims", responses=stored(ClaimPage, 404, 409))
+@router.get("/v1/orgs/{org}/claims", responses=declare_store_responses(ClaimPage, 404, 409))
 async def get_claims(
     request: Request,
     org: OrgOrAll,
-    path: Annotated[str | None, word("Only those that overlap with this path or glob.")] = None,
+    path: Annotated[str | None, declare_word("Only claims that overlap with this path or glob.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """List the claims that hold now, by organization and token."""
-    org_id = listed_organization(request, org)
+    """List the current claims, by organization and token."""
+    org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
         lambda store: list_claims(store, org_id, path),
@@ -106,17 +106,19 @@ async def get_claims(
         cursor,
         limit,
     )
-    return json_response(ClaimPage(claims=shown, next=following))
+    return build_json_response(ClaimPage(claims=shown, next=following))
 
 
 @router.post(
     "/v1/orgs/{org}/claims",
-    **change(FileClaim, ClaimDraft, {"paths": ["src/search/**"], "session": "shop-worker-1"}, made=True),
+    **declare_change(
+        FileClaim, ClaimDraft, {"paths": ["src/search/**"], "session": "shop-worker-1"}, made=True
+    ),
 )
 async def post_claim(request: Request, org: Org) -> Response:
-    """Claim files, all of them or none. Nobody else can claim what overlaps until the claim ends. It is no permission.
+    """Claim files, all of them or none. Other holders cannot claim overlapping files until the claim ends.
 
-    The token rises with every claim of the organization.
+    A claim is not a permission. The token increases with every claim of the organization.
     """
     return await write(
         request, "report", ClaimDraft, '{"paths": ["src/search/**"]}',
@@ -128,7 +130,9 @@ async def post_claim(request: Request, org: Org) -> Response:
     )  # fmt: skip
 
 
-@router.post("/v1/orgs/{org}/claims/{token}/extend", **change(FileClaim, ClaimExtension, {"seconds": 600}))
+@router.post(
+    "/v1/orgs/{org}/claims/{token}/extend", **declare_change(FileClaim, ClaimExtension, {"seconds": 600})
+)
 async def post_claim_extend(request: Request, org: Org, token: ClaimToken) -> Response:
     """Let a claim last longer. Its end is never moved back."""
     return await write(
@@ -140,7 +144,8 @@ async def post_claim_extend(request: Request, org: Org, token: ClaimToken) -> Re
 
 
 @router.post(
-    "/v1/orgs/{org}/claims/{token}/release", **change(FileClaim, ClaimReturn, {"reason": "it is done"})
+    "/v1/orgs/{org}/claims/{token}/release",
+    **declare_change(FileClaim, ClaimReturn, {"reason": "it is done"}),
 )
 async def post_claim_release(request: Request, org: Org, token: ClaimToken) -> Response:
     """Release a claim. A claim that is no longer held cannot be released."""
@@ -151,10 +156,11 @@ async def post_claim_release(request: Request, org: Org, token: ClaimToken) -> R
 
 
 @router.post(
-    "/v1/orgs/{org}/claims/{token}/transfer", **change(FileClaim, ClaimTransfer, {"to": "agent:clerk"})
+    "/v1/orgs/{org}/claims/{token}/transfer",
+    **declare_change(FileClaim, ClaimTransfer, {"to": "agent:clerk"}),
 )
 async def post_claim_transfer(request: Request, org: Org, token: ClaimToken) -> Response:
-    """Hand a claim over. The new holder gets a new token, and the old token is no longer valid."""
+    """Transfer a claim. The new holder gets a new token, and the old token is no longer valid."""
     return await write(
         request, "report", ClaimTransfer, '{"to": "agent:clerk"}',
         lambda context, given: transfer_claim(

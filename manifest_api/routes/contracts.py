@@ -10,14 +10,19 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, read_body, text_in_body, word
-from manifest_api.routes.documented import body_of, change, stored, told
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, declare_word, read_body, read_body_text
+from manifest_api.routes.documented import (
+    declare_body,
+    declare_change,
+    declare_responses,
+    declare_store_responses,
+)
 from manifest_api.shapes import DiagnosticRow
 from manifest_api.status import build_finding
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     RowLimit,
-    json_response,
+    build_json_response,
     operate,
     page_from_store,
     with_store,
@@ -47,16 +52,16 @@ _EXAMPLE = {"contract": {"_schema": "orgkernel:brief", "mission": "Let customers
 
 
 class ContractQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Is this contract sound, by itself or beside the one it belongs to?"""
+    """Is this contract sound, by itself or with the contract it belongs to?"""
 
     contract: msgspec.Raw
-    """The contract: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
+    """The contract: an object, or a string with YAML or JSON. Places in the findings are relative to its start."""
     against: msgspec.Raw = msgspec.field(default_factory=lambda: _NONE)
     """The brief, or the other contract, that this one belongs to, in the same way."""
 
 
 class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is found in a contract."""
+    """All findings about a contract."""
 
     outcome: Literal["sound", "unsound", "cannot_tell"]
     """`cannot_tell` if the kind of contract is not known, or the other contract cannot be read."""
@@ -68,8 +73,8 @@ class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post(
     "/v1/orgs/{org}/contracts/check",
-    responses=told(ContractAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(ContractQuestion, _EXAMPLE),
+    responses=declare_responses(ContractAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(ContractQuestion, _EXAMPLE),
 )
 async def post_contract_check(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Check a brief, a result, a blocker or another contract, and say where each finding is. Nothing is stored.
@@ -85,7 +90,7 @@ class ContractDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """A contract to store."""
 
     contract: msgspec.Raw
-    """The contract: an object, or a text with YAML or JSON."""
+    """The contract: an object, or a string with YAML or JSON."""
 
 
 class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,9 +101,9 @@ class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/orgs/{org}/contracts", **change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
+@router.post("/v1/orgs/{org}/contracts", **declare_change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
 async def post_contract(request: Request, org: Org) -> Response:
-    """Store a contract that is sound, by itself and beside what is stored. It is never changed afterwards.
+    """Store a contract that is sound, by itself and with the stored contracts. It is never changed afterwards.
 
     A session has exactly one result. The credential of an agent stores contracts of that agent only.
     """
@@ -113,12 +118,14 @@ async def post_contract(request: Request, org: Org) -> Response:
     )
 
 
-@router.get("/v1/orgs/{org}/contracts", responses=stored(ContractPage, 404, 409))
+@router.get("/v1/orgs/{org}/contracts", responses=declare_store_responses(ContractPage, 404, 409))
 async def get_contracts(
     request: Request,
     org: Org,
-    kind: Annotated[str | None, word("Only contracts of this kind, such as `decision_entry`.")] = None,
-    session: Annotated[str | None, word("Only contracts of this session.")] = None,
+    kind: Annotated[
+        str | None, declare_word("Only contracts of this kind, such as `decision_entry`.")
+    ] = None,
+    session: Annotated[str | None, declare_word("Only contracts of this session.")] = None,
     is_open: Annotated[
         bool, Query(alias="open", description="Only blockers that no decision has answered.")
     ] = False,
@@ -135,27 +142,30 @@ async def get_contracts(
         cursor,
         limit,
     )
-    return json_response(ContractPage(contracts=shown, next=following))
+    return build_json_response(ContractPage(contracts=shown, next=following))
 
 
 class NextBrief(msgspec.Struct, frozen=True, kw_only=True):
     """The draft of a brief below a stored one, from the results and decisions of its mission."""
 
     brief: dict[str, Any]
-    """A contract of kind `brief`. Task, criteria, verify command and files are empty: the sender writes them."""
+    """A contract of kind `brief`. Task, criteria, verify command and files are empty, and the sender fills them in."""
     markdown: str
-    """The same, as its receiver reads it."""
+    """The same draft in the form for its receiver."""
 
 
-@router.get("/v1/orgs/{org}/contracts/{brief}/next", responses=stored(NextBrief, 404, 409))
+@router.get("/v1/orgs/{org}/contracts/{brief}/next", responses=declare_store_responses(NextBrief, 404, 409))
 async def get_next_brief(request: Request, org: Org, brief: BriefId) -> Response:
-    """Draft the next brief of a mission: a brief below a stored one. Nothing is stored, and every draft has an id of its own."""
+    """Draft the next brief of a mission: a brief below a stored one.
+
+    Nothing is stored, and every draft has a new id.
+    """
 
     def draft(context: Context) -> NextBrief:
         next_brief = draft_next_brief(context, brief, org)
         return NextBrief(brief=convert_to_document(next_brief), markdown=render_brief(next_brief))
 
-    return json_response(await operate(request, require_scope(request, "read"), draft))
+    return build_json_response(await operate(request, require_scope(request, "read"), draft))
 
 
 class DecisionLog(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,10 +173,10 @@ class DecisionLog(msgspec.Struct, frozen=True, kw_only=True):
 
     entries: tuple[DecisionEntry, ...]
     markdown: str
-    """The same, as people and agents read it."""
+    """The same log in the form for people and agents."""
 
 
-@router.get("/v1/orgs/{org}/decisions", responses=stored(DecisionLog, 404, 409))
+@router.get("/v1/orgs/{org}/decisions", responses=declare_store_responses(DecisionLog, 404, 409))
 async def get_decision_log(request: Request, org: Org) -> Response:
     """Get the decision log. A log that was changed in the store is refused (`LOG_MUTATED`)."""
     caller = require_scope(request, "read")
@@ -176,7 +186,7 @@ async def get_decision_log(request: Request, org: Org) -> Response:
     entries = await with_store(
         request, lambda store: read_decision_log(Context(kernel, store, caller.actor), org_id), empty
     )
-    return json_response(DecisionLog(entries=entries, markdown=render_decision_log(entries)))
+    return build_json_response(DecisionLog(entries=entries, markdown=render_decision_log(entries)))
 
 
 def _check(kernel: Kernel, question: ContractQuestion, org: str) -> ContractAnswer:
@@ -194,5 +204,5 @@ def read_value(name: str, value: dict[str, Any] | str) -> ReadContract:
 
 
 def read_in_body(name: str, value: msgspec.Raw) -> ReadContract:
-    """A contract in the body of a request: an object, or a text with YAML or JSON."""
-    return read_contract(text_in_body(name, value))
+    """Read a contract in the body of a request: an object, or a string with YAML or JSON."""
+    return read_contract(read_body_text(name, value))

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.problems import KINDS, UNKNOWN_PROBLEM, RequestRefused
-from manifest_api.routes.documented import PROBLEM, content
+from manifest_api.routes.documented import PROBLEM, build_content
 from manifest_api.shapes import ProblemCode
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.manifest.v1 import encode
@@ -41,7 +41,7 @@ _STYLE_HASH = "sha256-" + base64.b64encode(hashlib.sha256(_STYLE.encode()).diges
 @router.get(
     "/problems/{code}",
     responses={
-        200: {"description": "What the code means.", "content": content(ProblemCode)},
+        200: {"description": "What the code means.", "content": build_content(ProblemCode)},
         404: {"description": "The code does not exist.", "content": PROBLEM},
     },
 )
@@ -58,21 +58,21 @@ async def get_problem(
 @router.get("/openapi.json", include_in_schema=False)
 async def get_openapi_document(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document."""
-    document, _ = _documents(request.app.openapi)
+    document, _ = _build_documents(request.app.openapi)
     return answers.respond_with(request, document, "application/json", None, answers.answer_version)
 
 
 @router.get("/docs", include_in_schema=False)
 async def get_docs(request: Request, answers: AnswersOfApp) -> Response:
     """The OpenAPI document as a page."""
-    _, page = _documents(request.app.openapi)
+    _, page = _build_documents(request.app.openapi)
     policy = f"default-src 'none'; style-src '{_STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'"
     headers = {"Content-Security-Policy": policy}
     return answers.respond_with(request, page, "text/html", headers, answers.answer_version)
 
 
 @cache
-def _documents(build: Callable[[], dict[str, Any]]) -> tuple[bytes, bytes]:
+def _build_documents(build: Callable[[], dict[str, Any]]) -> tuple[bytes, bytes]:
     """The document and its page, built once."""
     document = build()
     return encode(document), render_docs(document).encode()
@@ -83,57 +83,59 @@ def render_docs(document: dict[str, Any]) -> str:
     info = document["info"]
     body = "\n".join(
         [
-            f"<h1>{_text(info['title'])} {_text(info['version'])}</h1>",
-            *(f"<p>{_text(paragraph)}</p>" for paragraph in info["description"].strip().split("\n\n")),
+            f"<h1>{_render_text(info['title'])} {_render_text(info['version'])}</h1>",
+            *(f"<p>{_render_text(paragraph)}</p>" for paragraph in info["description"].strip().split("\n\n")),
             '<p>The same for programs: <a href="/openapi.json">/openapi.json</a></p>',
             "<h2>Routes</h2>",
-            *_contents(document),
-            *_operations(document),
+            *_render_contents(document),
+            *_render_operations(document),
             "<h2>Schemas</h2>",
-            *_schemas(document["components"]["schemas"]),
+            *_render_schemas(document["components"]["schemas"]),
         ]
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{_text(info['title'])}</title><style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
+        f"<title>{_render_text(info['title'])}</title><style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
     )
 
 
-def _text(text: object) -> str:
-    """Text as HTML. Text in backticks becomes code."""
+def _render_text(text: object) -> str:
+    """Render a string as HTML. Parts in backticks become code."""
     parts = escape(str(text)).split("`")
     return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
 
 
-def _each(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _list_operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             yield method.upper(), path, operation
 
 
-def _contents(document: dict[str, Any]) -> Iterator[str]:
+def _render_contents(document: dict[str, Any]) -> Iterator[str]:
     yield "<ul>"
-    for method, path, operation in _each(document):
+    for method, path, operation in _list_operations(document):
         link = f'<a href="#{escape(operation["operationId"])}"><code>{method} {escape(path)}</code></a>'
-        yield f"<li>{link} {_text(operation['description'].splitlines()[0])}</li>"
+        yield f"<li>{link} {_render_text(operation['description'].splitlines()[0])}</li>"
     yield "</ul>"
 
 
-def _operations(document: dict[str, Any]) -> Iterator[str]:
-    for method, path, operation in _each(document):
+def _render_operations(document: dict[str, Any]) -> Iterator[str]:
+    for method, path, operation in _list_operations(document):
         yield f'<section id="{escape(operation["operationId"])}"><h3><code>{method} {escape(path)}</code></h3>'
-        yield from (f"<p>{_text(part)}</p>" for part in operation["description"].split("\n\n"))
-        yield f"<pre>{escape(_example(method, path, operation))}</pre>"
+        yield from (f"<p>{_render_text(part)}</p>" for part in operation["description"].split("\n\n"))
+        yield f"<pre>{escape(_render_example(method, path, operation))}</pre>"
         if parameters := operation.get("parameters"):
-            yield from _table(("Parameter", "In", "Value", "Meaning"), map(_parameter, parameters))
+            yield from _render_table(
+                ("Parameter", "In", "Value", "Meaning"), map(_render_parameter, parameters)
+            )
         if body := operation.get("requestBody"):
-            yield f"<p>Body: {_kind(body['content']['application/json']['schema'])}</p>"
-        yield from _table(("Status", "Answer", "When"), _responses(document, operation))
+            yield f"<p>Body: {_render_type(body['content']['application/json']['schema'])}</p>"
+        yield from _render_table(("Status", "Answer", "When"), _render_responses(document, operation))
         yield "</section>"
 
 
-def _example(method: str, path: str, operation: dict[str, Any]) -> str:
+def _render_example(method: str, path: str, operation: dict[str, Any]) -> str:
     for parameter in operation.get("parameters", ()):
         if parameter["in"] == "path":
             value = parameter["schema"].get("examples", [parameter["name"]])[0]
@@ -142,7 +144,7 @@ def _example(method: str, path: str, operation: dict[str, Any]) -> str:
     return f"curl -s http://127.0.0.1:8000{path}{data}"
 
 
-def _responses(document: dict[str, Any], operation: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+def _render_responses(document: dict[str, Any], operation: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     shared = document["components"]["responses"]
     for status, declared_response in operation["responses"].items():
         response = (
@@ -151,27 +153,32 @@ def _responses(document: dict[str, Any], operation: dict[str, Any]) -> Iterator[
             else declared_response
         )
         schemas = [each["schema"] for each in response.get("content", {}).values()]
-        yield status, ", ".join(map(_kind, schemas)), _text(response["description"])
+        yield status, ", ".join(map(_render_type, schemas)), _render_text(response["description"])
 
 
-def _parameter(parameter: dict[str, Any]) -> tuple[str, ...]:
-    name = _text(f"`{parameter['name']}`")
-    return name, parameter["in"], _kind(parameter["schema"]), _text(parameter.get("description", ""))
+def _render_parameter(parameter: dict[str, Any]) -> tuple[str, ...]:
+    name = _render_text(f"`{parameter['name']}`")
+    return (
+        name,
+        parameter["in"],
+        _render_type(parameter["schema"]),
+        _render_text(parameter.get("description", "")),
+    )
 
 
-def _schemas(schemas: dict[str, Any]) -> Iterator[str]:
+def _render_schemas(schemas: dict[str, Any]) -> Iterator[str]:
     for name, schema in schemas.items():
-        yield f'<section id="schema-{escape(name)}"><h3>{escape(name)}</h3><p>{_text(schema.get("description", ""))}</p>'
+        yield f'<section id="schema-{escape(name)}"><h3>{escape(name)}</h3><p>{_render_text(schema.get("description", ""))}</p>'
         required = schema.get("required", ())
         rows = (
-            (_text(f"`{field}`"), _kind(value), "always" if field in required else "")
+            (_render_text(f"`{field}`"), _render_type(value), "always" if field in required else "")
             for field, value in schema.get("properties", {}).items()
         )
-        yield from _table(("Field", "Value", "Present"), rows)
+        yield from _render_table(("Field", "Value", "Present"), rows)
         yield "</section>"
 
 
-def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+def _render_table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
     """A table. Its cells are HTML."""
     yield f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"
     for row in rows:
@@ -179,20 +186,20 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[
     yield "</table>"
 
 
-def _kind(schema: dict[str, Any]) -> str:
+def _render_type(schema: dict[str, Any]) -> str:
     """A short description of a schema, as HTML. A named schema is a link."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
         return f'<a href="#schema-{name}">{name}</a>'
     if "anyOf" in schema:
-        return " or ".join(map(_kind, schema["anyOf"]))
+        return " or ".join(map(_render_type, schema["anyOf"]))
     if "enum" in schema:
-        return ", ".join(_text(f"`{value}`") for value in schema["enum"])
+        return ", ".join(_render_text(f"`{value}`") for value in schema["enum"])
     if schema.get("type") == "array":
         items = schema.get("items")
-        return "list of " + _kind(items) if isinstance(items, dict) else "list"
+        return "list of " + _render_type(items) if isinstance(items, dict) else "list"
     words = [schema.get("type", "any")]
     words += [f"from {schema['minimum']}"] if "minimum" in schema else []
     words += [f"to {schema['maximum']}"] if "maximum" in schema else []
     words += [f"(else {schema['default']})"] if schema.get("default") not in (None, "") else []
-    return _text(" ".join(words))
+    return _render_text(" ".join(words))

@@ -53,7 +53,7 @@ _REASONS = {
 }
 
 
-def told(
+def declare_responses(
     shape: Any, *problems: int, kept: bool = True, paged: bool = False, org: bool = False
 ) -> dict[int | str, Any]:
     """The responses of a route: an answer of one type, and problems.
@@ -67,60 +67,61 @@ def told(
         **(_LINK if paged and kept else {}),
     }
     responses: dict[int | str, Any] = {
-        200: {"description": "The answer.", "headers": headers, "content": content(shape)}
+        200: {"description": "The answer.", "headers": headers, "content": build_content(shape)}
     }
     if kept:
         responses[304] = {"description": "The client has the answer already.", "headers": headers}
-    reasons = _REASONS | {409: _conflict(paged, org)}
+    reasons = _REASONS | {409: _describe_conflicts(paged, org)}
     return responses | {status: {"description": reasons[status], "content": PROBLEM} for status in problems}
 
 
-def stored(shape: Any, *problems: int, status: int = 200) -> dict[int | str, Any]:
+def declare_store_responses(shape: Any, *problems: int, status: int = 200) -> dict[int | str, Any]:
     """The responses of a route that reads or changes the store."""
     reasons = _REASONS | {
         404: "The organization or the record does not exist.",
         409: "There is no store, the record is in another state, or the cursor names no row.",
     }
     return {
-        status: {"description": "The answer.", "content": content(shape)},
+        status: {"description": "The answer.", "content": build_content(shape)},
         **{each: {"description": reasons[each], "content": PROBLEM} for each in (*problems, 429, 503)},
     }
 
 
-def change(gives: Any, takes: Any, example: object, *, made: bool = False) -> dict[str, Any]:
+def declare_change(gives: Any, takes: Any, example: object, *, made: bool = False) -> dict[str, Any]:
     """The declaration of a route that changes the store: its answer, its problems and its body.
 
-    `made` says that the route creates a record. Every such route answers 404 if the organization or the record does not exist.
+    `made` is true if the route creates a record. Every such route answers 404 if the organization or the record does
+    not exist.
     """
     problems = (400, 401, 404, 409, 415)
     status = 201 if made else 200
     return {
         "status_code": status,
-        "responses": stored(gives, *problems, status=status),
-        "openapi_extra": body_of(takes, example) | {"security": WITH_CREDENTIAL},
+        "responses": declare_store_responses(gives, *problems, status=status),
+        "openapi_extra": declare_body(takes, example) | {"security": WITH_CREDENTIAL},
     }
 
 
-def access_question(
+def declare_access_question(
     gives: Any, takes: Any, example: object, *, authzen: bool = False, **options: bool
 ) -> dict[str, Any]:
-    """The declaration of a route that answers a question about access. `options` has further arguments of `told`.
+    """The declaration of a route that answers a question about access. `options` has further arguments of `declare_responses`.
 
     Routes of AuthZEN answer 400 for every request that they cannot read.
     """
     problems = (400, 401, 404, 409, 429, 503) if authzen else (400, 401, 404, 409, 415, 429, 503)
     return {
-        "responses": told(gives, *problems, kept=False, **options),
-        "openapi_extra": body_of(takes, example),
+        "responses": declare_responses(gives, *problems, kept=False, **options),
+        "openapi_extra": declare_body(takes, example),
     }
 
 
-def body_of(shape: Any, example: object) -> dict[str, Any]:
+def declare_body(shape: Any, example: object) -> dict[str, Any]:
     """The body of a route."""
-    return {"requestBody": {"required": True, "content": content(shape, example)}}
+    return {"requestBody": {"required": True, "content": build_content(shape, example)}}
 
 
-def _conflict(paged: bool, org: bool) -> str:
+def _describe_conflicts(paged: bool, org: bool) -> str:
     """The conflicts of a route with the state of the registry."""
     ambiguous = ["`active` could mean several organizations, and the problem lists them."] if org else []
     return " ".join(
@@ -128,7 +129,7 @@ def _conflict(paged: bool, org: bool) -> str:
     )
 
 
-def content(shape: Any, example: object = None) -> dict[str, Any]:
+def build_content(shape: Any, example: object = None) -> dict[str, Any]:
     """JSON content of one of several types."""
     shapes = {each.__name__: each for each in get_args(shape) or (shape,)}
     SHAPES.update(shapes)

@@ -10,13 +10,13 @@ from msgspec.structs import asdict
 from starlette.responses import Response
 
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgOrAll
-from manifest_api.routes.documented import change, stored
+from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
-    json_response,
-    listed_organization,
+    build_json_response,
+    choose_listed_organization,
     page_from_store,
     record_response,
     require_known,
@@ -55,19 +55,19 @@ class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@router.get("/v1/orgs/{org}/grants", responses=stored(GrantPage, 404, 409))
+@router.get("/v1/orgs/{org}/grants", responses=declare_store_responses(GrantPage, 404, 409))
 async def get_grants(
     request: Request,
     org: OrgOrAll,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
+    subject: Annotated[str | None, Query(max_length=200, description="Only grants of this subject.")] = None,
     everything: Annotated[
-        bool, Query(alias="all", description="Also revoked, used up and expired grants.")
+        bool, Query(alias="all", description="Include revoked, used up and expired grants.")
     ] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """List the grants that hold in an organization, in the order in which they were issued."""
-    org_id = listed_organization(request, org)
+    """List the current grants of an organization, in the order in which they were issued."""
+    org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
         lambda store: tuple(
@@ -79,16 +79,16 @@ async def get_grants(
         cursor,
         limit,
     )
-    return json_response(GrantPage(grants=tuple(map(list_grant, shown)), next=following))
+    return build_json_response(GrantPage(grants=tuple(map(list_grant, shown)), next=following))
 
 
-@router.get("/v1/orgs/{org}/grants/{grant}", responses=stored(Grant, 404, 409))
+@router.get("/v1/orgs/{org}/grants/{grant}", responses=declare_store_responses(Grant, 404, 409))
 async def get_grant(request: Request, org: OrgOrAll, grant: GrantId) -> Response:
     """Get a grant, even if it is no longer valid."""
-    org_id = listed_organization(request, org)
+    org_id = choose_listed_organization(request, org)
     return await record_response(
         request,
-        lambda store: _in_organization(store.grants.get(grant), org_id),
+        lambda store: _find_in_organization(store.grants.get(grant), org_id),
         f"grant {quote(grant)}",
         f"/v1/orgs/{org}/grants?all=true",
     )
@@ -96,7 +96,7 @@ async def get_grant(request: Request, org: OrgOrAll, grant: GrantId) -> Response
 
 @router.post(
     "/v1/orgs/{org}/grants",
-    **change(
+    **declare_change(
         Grant,
         GrantTerms,
         {"subject": "agent:worf", "resources": ["tool:browser_agent"]},
@@ -114,9 +114,9 @@ async def post_grant(request: Request, org: OrgOrAll) -> Response:
     return await write(request, "grant", GrantTerms, example, issue, 201)
 
 
-@router.post("/v1/orgs/{org}/grants/{grant}/revoke", **change(Grant, ReasonBody, {"reason": "done"}))
+@router.post("/v1/orgs/{org}/grants/{grant}/revoke", **declare_change(Grant, ReasonBody, {"reason": "done"}))
 async def post_revocation(request: Request, org: OrgOrAll, grant: GrantId) -> Response:
-    """Revoke a grant from now on. Its history is kept."""
+    """Revoke a grant. Its history is kept."""
     return await write_with_reason(
         request, "grant", lambda context, reason: revoke_grant(context, grant, reason, org=org)
     )
@@ -124,7 +124,7 @@ async def post_revocation(request: Request, org: OrgOrAll, grant: GrantId) -> Re
 
 @router.post(
     "/v1/orgs/{org}/grants/{grant}/wake",
-    **change(Grant, ReasonBody, {"reason": "the role is meant to have it"}),
+    **declare_change(Grant, ReasonBody, {"reason": "the role is meant to have it"}),
 )
 async def post_waking(request: Request, org: OrgOrAll, grant: GrantId) -> Response:
     """Let a grant that is asleep give again. A grant without an organization is woken for the one in the path."""
@@ -136,7 +136,7 @@ async def post_waking(request: Request, org: OrgOrAll, grant: GrantId) -> Respon
 Issued = TypeVar("Issued", Grant, Restriction)
 
 
-def _in_organization(record: Issued | None, org_id: str | None) -> Issued | None:
+def _find_in_organization(record: Issued | None, org_id: str | None) -> Issued | None:
     return None if record is None or not is_valid_in(record, org_id) else record
 
 
@@ -147,19 +147,23 @@ class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@restrictions_router.get("/v1/orgs/{org}/restrictions", responses=stored(RestrictionPage, 404, 409))
+@restrictions_router.get(
+    "/v1/orgs/{org}/restrictions", responses=declare_store_responses(RestrictionPage, 404, 409)
+)
 async def get_restrictions(
     request: Request,
     org: OrgOrAll,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
+    subject: Annotated[
+        str | None, Query(max_length=200, description="Only restrictions of this subject.")
+    ] = None,
     everything: Annotated[
-        bool, Query(alias="all", description="Also lifted and expired restrictions.")
+        bool, Query(alias="all", description="Include lifted and expired restrictions.")
     ] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """List the restrictions that hold in an organization, in the order in which they were issued."""
-    org_id = listed_organization(request, org)
+    """List the current restrictions of an organization, in the order in which they were issued."""
+    org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
         lambda store: tuple(
@@ -171,16 +175,18 @@ async def get_restrictions(
         cursor,
         limit,
     )
-    return json_response(RestrictionPage(restrictions=shown, next=following))
+    return build_json_response(RestrictionPage(restrictions=shown, next=following))
 
 
-@restrictions_router.get("/v1/orgs/{org}/restrictions/{restriction}", responses=stored(Restriction, 404, 409))
+@restrictions_router.get(
+    "/v1/orgs/{org}/restrictions/{restriction}", responses=declare_store_responses(Restriction, 404, 409)
+)
 async def get_restriction(request: Request, org: OrgOrAll, restriction: RestrictionId) -> Response:
     """Get a restriction, even if it is no longer valid."""
-    org_id = listed_organization(request, org)
+    org_id = choose_listed_organization(request, org)
     return await record_response(
         request,
-        lambda store: _in_organization(store.restrictions.get(restriction), org_id),
+        lambda store: _find_in_organization(store.restrictions.get(restriction), org_id),
         f"restriction {quote(restriction)}",
         f"/v1/orgs/{org}/restrictions?all=true",
     )
@@ -188,7 +194,7 @@ async def get_restriction(request: Request, org: OrgOrAll, restriction: Restrict
 
 @restrictions_router.post(
     "/v1/orgs/{org}/restrictions",
-    **change(
+    **declare_change(
         Restriction,
         RestrictionTerms,
         {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"},
@@ -196,8 +202,9 @@ async def get_restriction(request: Request, org: OrgOrAll, restriction: Restrict
     ),
 )
 async def post_restriction(request: Request, org: OrgOrAll) -> Response:
-    """Limit a subject to a level, in an organization or with `*` in all of them. The credential of an agent or a person
-    needs a right over the subject.
+    """Limit a subject to a level, in an organization or with `*` in all of them.
+
+    The credential of an agent or a person needs a right over the subject.
     """
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
 
@@ -209,12 +216,11 @@ async def post_restriction(request: Request, org: OrgOrAll) -> Response:
 
 
 @restrictions_router.post(
-    "/v1/orgs/{org}/restrictions/{restriction}/lift", **change(Restriction, ReasonBody, {"reason": "done"})
+    "/v1/orgs/{org}/restrictions/{restriction}/lift",
+    **declare_change(Restriction, ReasonBody, {"reason": "done"}),
 )
 async def post_lifting(request: Request, org: OrgOrAll, restriction: RestrictionId) -> Response:
-    """Lift a restriction from now on. Its history is kept. The credential of an agent needs the same rights as for a
-    grant.
-    """
+    """Lift a restriction. Its history is kept. The credential of an agent needs the same rights as for a grant."""
     return await write_with_reason(
         request, "grant", lambda context, reason: lift_restriction(context, restriction, reason, org=org)
     )

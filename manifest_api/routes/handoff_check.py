@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, read_body
+from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, open_kernel_as_of, read_body
 from manifest_api.routes.contracts import read_value
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.handoff.briefs import HandoffBriefs
 from orgkernel.decisions.handoff.permission import HandoffPermission, HandoffQuestion
 from orgkernel.decisions.work.contracts.reading import ReadContract
@@ -23,15 +23,15 @@ class HandoffCheckQuestion(HandoffQuestion, frozen=True, kw_only=True, forbid_un
     """May the sender hand work to the receiver, with this brief?"""
 
     brief: dict[str, Any] | str | None = None
-    """The brief that is handed down: an object, or a text with YAML or JSON."""
+    """The brief that is handed down: an object, or a string with YAML or JSON."""
     parent_brief: dict[str, Any] | str | None = None
-    """The brief that the sender itself works by, in the same way."""
+    """The brief that the sender itself follows, in the same form."""
 
 
 @router.post(
     "/v1/orgs/{org}/handoffs/check",
-    responses=told(HandoffPermission, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(HandoffCheckQuestion, {"from": "L4", "to": "L5", "depth": 2}),
+    responses=declare_responses(HandoffPermission, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(HandoffCheckQuestion, {"from": "L4", "to": "L5", "depth": 2}),
 )
 async def post_handoff_check(
     request: Request, answers: AnswersOfApp, org: Org, as_of: AsOf = None
@@ -41,7 +41,7 @@ async def post_handoff_check(
     question = await read_body(request, HandoffCheckQuestion, '{"from": "L4", "to": "L5"}')
     briefs = HandoffBriefs(_read("brief", question.brief), _read("parent_brief", question.parent_brief))
     return await answers.respond_once(
-        lambda kernel: as_of_time(kernel, as_of).handoff_permission(org, question, briefs), org
+        lambda kernel: open_kernel_as_of(kernel, as_of).handoff_permission(org, question, briefs), org
     )
 
 

@@ -8,12 +8,12 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, word
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, declare_word
 from manifest_api.routes.claims import ClaimSeconds
 from manifest_api.routes.contracts import read_value
-from manifest_api.routes.documented import change, stored
+from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.routes.locks import Holder
-from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, page_from_store, write
+from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, build_json_response, page_from_store, write
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_records import HandoffRecord
 from orgkernel.decisions.evidence.state_view import PaceTierName
@@ -42,20 +42,24 @@ class HandoffDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     receiver: Name = msgspec.field(name="to")
     """A role, or a layer with one role."""
     brief: dict[str, Any] | str | None = None
-    """The brief that is handed down: an object, or a text with YAML or JSON. The brief of the sender has to be stored."""
+    """The brief that is handed down: an object, or a string with YAML or JSON. The brief of the sender must be
+    stored.
+    """
     holder: Holder | None = None
-    """The agent that does the work. By default, it is anybody in the role."""
+    """The agent that does the work. By default, any agent in the role."""
     session: Name | None = None
-    """The session that does the work. By default, the one that the edge says."""
+    """The session that does the work. By default, the session that the edge declares."""
     from_session: Name | None = None
     """The session of the sender. By default, the one that its own brief was handed down into."""
     depth: Number | None = None
-    """How many hand-offs lie above the sender. What the log knows counts if it is more; so it does for the next two."""
+    """Number of hand-offs above the sender. If the log has a larger number, that one is used; the same applies to
+    the next two fields.
+    """
     children: Number | None = None
     concurrent: Number | None = None
     pace: PaceTierName | None = None
     on_behalf_of: Name | None = None
-    """Who triggered the run."""
+    """The subject that triggered the run."""
     budget_guard: bool = False
     context: AccessContext = AccessContext()
     seconds: ClaimSeconds | None = None
@@ -71,11 +75,11 @@ class HandoffPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/orgs/{org}/handoffs", **change(HandoffRecord, HandoffDraft, _EXAMPLE, made=True))
+@router.post("/v1/orgs/{org}/handoffs", **declare_change(HandoffRecord, HandoffDraft, _EXAMPLE, made=True))
 async def post_handoff_record(request: Request, org: Org) -> Response:
-    """Decide about a hand-off. If it is permitted, claim the files of its brief and log it, both or nothing.
+    """Decide about a hand-off. If it is permitted, claim the files of its brief and log it, both or neither.
 
-    Depth, children and principal are taken from the log where it knows them.
+    If the log has depth, children and principal, they are taken from it.
     """
     return await write(
         request, "report", HandoffDraft, '{"from": "role:ID", "to": "ID"}',
@@ -84,15 +88,19 @@ async def post_handoff_record(request: Request, org: Org) -> Response:
     )  # fmt: skip
 
 
-@router.get("/v1/orgs/{org}/handoffs", responses=stored(HandoffPage, 404, 409))
+@router.get("/v1/orgs/{org}/handoffs", responses=declare_store_responses(HandoffPage, 404, 409))
 async def get_handoff_list(
     request: Request,
     org: Org,
-    session: Annotated[str | None, word("Only those from or into this session.")] = None,
-    sender: Annotated[str | None, word("Only those by this subject, such as `role:ID`.")] = None,
-    receiver: Annotated[str | None, word("Only those to this role or agent, such as `role:ID`.")] = None,
-    brief: Annotated[str | None, word("Only those of this brief, or of one derived from it.")] = None,
-    running: Annotated[bool, Query(description="Only those whose work has not ended.")] = False,
+    session: Annotated[str | None, declare_word("Only hand-offs from or into this session.")] = None,
+    sender: Annotated[str | None, declare_word("Only hand-offs by this subject, such as `role:ID`.")] = None,
+    receiver: Annotated[
+        str | None, declare_word("Only hand-offs to this role or agent, such as `role:ID`.")
+    ] = None,
+    brief: Annotated[
+        str | None, declare_word("Only hand-offs of this brief, or of one derived from it.")
+    ] = None,
+    running: Annotated[bool, Query(description="Only hand-offs whose work has not ended.")] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
@@ -108,7 +116,7 @@ async def get_handoff_list(
         cursor,
         limit,
     )
-    return json_response(HandoffPage(handoffs=shown, next=following))
+    return build_json_response(HandoffPage(handoffs=shown, next=following))
 
 
 def _record(context: Context, draft: HandoffDraft, org: str) -> HandoffRecord:

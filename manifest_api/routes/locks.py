@@ -12,13 +12,13 @@ from manifest_api.authzen import understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.problems import INVALID_REQUEST, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll
-from manifest_api.routes.documented import change, stored
+from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
-    json_response,
-    listed_organization,
+    build_json_response,
+    choose_listed_organization,
     page_from_store,
     write,
     write_with_reason,
@@ -64,7 +64,7 @@ class LockPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@router.get("/v1/orgs/{org}/locks", responses=stored(LockPage, 404, 409))
+@router.get("/v1/orgs/{org}/locks", responses=declare_store_responses(LockPage, 404, 409))
 async def get_locks(
     request: Request,
     org: OrgOrAll,
@@ -72,7 +72,7 @@ async def get_locks(
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """List the current locks, by organization and tool."""
-    org_id = listed_organization(request, org)
+    org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
         lambda store: store.locks.list(org_id),
@@ -80,18 +80,22 @@ async def get_locks(
         cursor,
         limit,
     )
-    return json_response(LockPage(locks=shown, next=following))
+    return build_json_response(LockPage(locks=shown, next=following))
 
 
 @router.post(
     "/v1/orgs/{org}/locks",
-    **change(ToolLock, LockDraft, {"tool": "deploy", "seconds": 60, "reason": "release 7"}, made=True),
+    **declare_change(
+        ToolLock, LockDraft, {"tool": "deploy", "seconds": 60, "reason": "release 7"}, made=True
+    ),
 )
 async def post_lock(request: Request, org: Org) -> Response:
-    """Take the lock of an exclusive tool. The holder needs the permission, and the decision is audited like a use of
-    the tool.
+    """Take the lock of an exclusive tool.
 
-    The token rises with every lock of the tool. If its holder takes the lock again, the old token is no longer valid.
+    The holder needs the permission, and the decision is audited like a use of the tool.
+
+    The token increases with every lock of the tool. If its holder takes the lock again, the old token is no longer
+    valid.
     """
 
     def take(context: Context, draft: LockDraft) -> ToolLock:
@@ -115,7 +119,7 @@ async def post_lock(request: Request, org: Org) -> Response:
     return await write(request, "report", LockDraft, '{"tool": "ID"}', take, 201)
 
 
-@router.post("/v1/orgs/{org}/locks/{tool}/release", **change(ToolLock, LockReturn, {"token": 7}))
+@router.post("/v1/orgs/{org}/locks/{tool}/release", **declare_change(ToolLock, LockReturn, {"token": 7}))
 async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Response:
     """Release a lock by its token. A lock that is no longer held cannot be released."""
     return await write(
@@ -125,7 +129,8 @@ async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Respo
 
 
 @router.post(
-    "/v1/orgs/{org}/locks/{tool}/break", **change(ToolLock, ReasonBody, {"reason": "its holder is gone"})
+    "/v1/orgs/{org}/locks/{tool}/break",
+    **declare_change(ToolLock, ReasonBody, {"reason": "its holder is gone"}),
 )
 async def post_break(request: Request, org: Org, tool: ExclusiveTool) -> Response:
     """Break a lock. Its token is no longer valid."""

@@ -1,7 +1,7 @@
-"""`/mcp`: the questions of an agent about itself, over streamable HTTP. Every request stands for itself.
+"""`/mcp`: the questions of an agent about itself, over streamable HTTP. Every request is independent.
 
-There are no sessions and no streams, so GET and DELETE are not allowed. What is refused before a tool is reached is a
-problem document, as everywhere; what a tool refuses is the result of the tool (ADR 0060).
+There are no sessions and no streams, so GET and DELETE are not allowed. A refusal before a tool is reached is a
+problem document, as everywhere; the refusal of a tool is the result of the tool (ADR 0060).
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from manifest_api.guards.origin import refuse_foreign_origin
-from manifest_api.mcp_asker import HttpAsker, asker_of
+from manifest_api.mcp_asker import HttpAsker, find_asker
 from manifest_api.problems import NO_SDK, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, word
+from manifest_api.questions import KNOWN_PARAMETERS, declare_word
 from orgkernel.errors import UsageError
 from orgkernel.mcp.server import HttpServer, open_http
 
 router = APIRouter(tags=["mcp"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 PATH = "/mcp"
 MOST_OF_A_CALL = 4 * 1024 * 1024
-"""Bytes of a call through the gateway, whose arguments may be the content of a file."""
+"""Maximum size of a call through the gateway. Its arguments can contain a file."""
 _ASKER = "orgkernel.mcp"
-"""Key of the scope with the asker of a request."""
+"""Scope key of the asker of a request."""
 
 
 @router.post(PATH, include_in_schema=False)
 async def post_mcp(
-    request: Request, org: Annotated[str | None, word("Id of an organization.")] = None
+    request: Request, org: Annotated[str | None, declare_word("Id of an organization.")] = None
 ) -> Response:
     """Answer one message of the Model Context Protocol."""
     refuse_foreign_origin(request)
-    request.scope[_ASKER] = asker_of(request, org)
+    request.scope[_ASKER] = find_asker(request, org)
     # The parser leaves whitespace after a value, which is no part of it; the SDK compares some with the body.
     request.scope["headers"] = [(name, value.strip(b" \t")) for name, value in request.scope["headers"]]
     server = await run_in_threadpool(_open)

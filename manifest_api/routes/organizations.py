@@ -22,10 +22,10 @@ from manifest_api.questions import (
     Cursor,
     Org,
     Role,
-    as_of_time,
+    open_kernel_as_of,
     read_body,
 )
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import declare_body, declare_responses
 from manifest_api.shapes import InvalidValue, OrganizationDetail, OrganizationList, TaskQuestion
 from manifest_api.status import list_organizations, show_organization
 from orgkernel.decisions.dispatch.by_domain import DispatchDecision
@@ -36,10 +36,10 @@ from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import OrganizationManifest, RoleManifest
 
 router = APIRouter(tags=["organizations"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-_CREW = told(OrganizationManifest, 404, 409, 503, paged=True, org=True)
+_CREW = declare_responses(OrganizationManifest, 404, 409, 503, paged=True, org=True)
 
 
-@router.get("/v1/orgs", responses=told(OrganizationList, 409, paged=True))
+@router.get("/v1/orgs", responses=declare_responses(OrganizationList, 409, paged=True))
 async def get_organizations(
     request: Request,
     answers: AnswersOfApp,
@@ -59,7 +59,7 @@ async def get_organizations(
     return await answers.respond(request, ask)
 
 
-@router.get("/v1/orgs/{org}", responses=told(OrganizationDetail, 404, 409, 503, org=True))
+@router.get("/v1/orgs/{org}", responses=declare_responses(OrganizationDetail, 404, 409, 503, org=True))
 async def get_organization(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Get an organization with its chart."""
     return await answers.respond(request, lambda kernel: show_organization(kernel, org), org)
@@ -70,7 +70,7 @@ async def get_manifest(
     request: Request, answers: AnswersOfApp, org: Org, question: CrewQuery, as_of: AsOf = None
 ) -> Response:
     """Get the manifest of an organization, with the roles that match every filter."""
-    return await _crew(request, answers, org, question, as_of)
+    return await _answer_crew(request, answers, org, question, as_of)
 
 
 @router.get("/api/ontology/crew-manifest", responses=_CREW)
@@ -78,23 +78,24 @@ async def get_crew_manifest(
     request: Request, answers: AnswersOfApp, question: CrewQuery, as_of: AsOf = None
 ) -> Response:
     """Get the manifest of the active organization, at the path of the kernel specification."""
-    return await _crew(request, answers, ACTIVE, question, as_of)
+    return await _answer_crew(request, answers, ACTIVE, question, as_of)
 
 
-@router.get("/v1/orgs/{org}/roles/{role}", responses=told(RoleManifest, 404, 409, 503, org=True))
+@router.get("/v1/orgs/{org}/roles/{role}", responses=declare_responses(RoleManifest, 404, 409, 503, org=True))
 async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
-    """Get the manifest of a role: everything it has and may do, each with the line that says so."""
+    """Get the manifest of a role: everything it has and may do, each fact with its line."""
     return await answers.respond(request, lambda kernel: kernel.manifest_bytes(org, role), org, quick=True)
 
 
 @router.post(
     "/v1/orgs/{org}/dispatch",
-    responses=told(DispatchDecision, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(TaskQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
+    responses=declare_responses(DispatchDecision, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(TaskQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Find the role that takes a task of a domain or an intent, or a task in plain words, with the reasons. The answer is
-    `not_applicable` if no role does.
+    """Find the role that takes a task of a domain or an intent, or a task in plain words, with the reasons.
+
+    The answer is `not_applicable` if no role does.
     """
     require_scope(request, "read")
     question = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
@@ -128,12 +129,12 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
     return response
 
 
-async def _crew(
+async def _answer_crew(
     request: Request, answers: Answers, org: str, question: CrewQuestion, as_of: float | None
 ) -> Response:
     def ask(kernel: Kernel) -> OrganizationManifest:
         try:
-            then = as_of_time(kernel, as_of)
+            then = open_kernel_as_of(kernel, as_of)
             return then.crew(org, question.wanted, after=question.cursor, limit=question.limit)
         except UnknownRole as error:  # the only role asked for is the cursor's
             raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None

@@ -1,4 +1,4 @@
-"""Audit of changed files: did everybody change what their brief owns? The caller states what changed."""
+"""Audit of changed files: did every worker change only files that its brief owns? The caller states the changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body
 from manifest_api.routes.contracts import read_value
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
 from orgkernel.decisions.ownership.owners import AuditedWorker, require_different
@@ -33,13 +33,13 @@ class StatedWorker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     brief: dict[str, Any] | str
-    """The brief: an object, or a text with YAML or JSON."""
+    """The brief: an object, or a string with YAML or JSON."""
     has_branch: bool = False
     """Whether the commits of the branch of this name are the worker's. If not, commits name the id of the brief."""
 
 
 class OwnershipAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Did everybody change what their brief owns?"""
+    """Did every worker change only files that its brief owns?"""
 
     files: Annotated[tuple[FileChange, ...], msgspec.Meta(max_length=20_000)]
     """The files that are not the same at the end as at the beginning."""
@@ -52,11 +52,11 @@ class OwnershipAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_u
 
 @router.post(
     "/v1/orgs/{org}/ownership/audit",
-    responses=told(OwnershipAudit, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(OwnershipAuditQuestion, _EXAMPLE),
+    responses=declare_responses(OwnershipAudit, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=declare_body(OwnershipAuditQuestion, _EXAMPLE),
 )
 async def post_ownership_audit(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Find changed files that whoever changed them does not own, and those that are sacred. Nothing is stored."""
+    """Find files that a worker changed without owning them, and changed sacred files. Nothing is stored."""
     require_scope(request, "read")
     question = await read_body(request, OwnershipAuditQuestion, _SHORT)
     workers = [

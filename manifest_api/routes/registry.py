@@ -9,13 +9,13 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import SNAPSHOT, AnswersOfApp
-from manifest_api.problems import DRAINING, MOST_SHOWN, NOT_READY, problem_of_store, problem_response
+from manifest_api.problems import DRAINING, MOST_SHOWN, NOT_READY, build_problem_response, build_store_problem
 from manifest_api.questions import DEFAULT_FINDINGS, KNOWN_PARAMETERS, MOST_FINDINGS, Cursor, start_of_page
-from manifest_api.routes.documented import PROBLEM, content, told
+from manifest_api.routes.documented import PROBLEM, build_content, declare_responses
 from manifest_api.shapes import FindingList, Liveness, ProgramVersion, Readiness, RegistrySnapshot
-from manifest_api.status import build_finding, build_standings, count_severity, not_fresh
+from manifest_api.status import build_finding, build_standings, count_severity, list_not_fresh
 from manifest_api.store_access import StoreAccess
-from manifest_api.store_requests import json_response
+from manifest_api.store_requests import build_json_response
 from orgkernel import __version__
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.errors import StoreError
@@ -27,7 +27,7 @@ router = APIRouter(tags=["registry"], default_response_class=Response, dependenc
 health_router = APIRouter(tags=["health"], default_response_class=Response)
 
 
-@router.get("/v1/diagnostics", responses=told(FindingList, 409, paged=True))
+@router.get("/v1/diagnostics", responses=declare_responses(FindingList, 409, paged=True))
 async def get_diagnostics(
     request: Request,
     answers: AnswersOfApp,
@@ -40,11 +40,11 @@ async def get_diagnostics(
     or refused.
     """
     return await answers.respond(
-        request, lambda kernel: _diagnostics(kernel, cursor, limit, answers.reading_problem)
+        request, lambda kernel: _list_diagnostics(kernel, cursor, limit, answers.reading_problem)
     )
 
 
-@router.get("/v1/snapshot", responses=told(RegistrySnapshot))
+@router.get("/v1/snapshot", responses=declare_responses(RegistrySnapshot))
 async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
     """Get the digests of the versions that answer."""
 
@@ -55,16 +55,16 @@ async def get_snapshot(request: Request, answers: AnswersOfApp) -> Response:
     return await answers.respond(request, ask)
 
 
-@health_router.get("/livez", responses={200: {"description": "It runs.", "content": content(Liveness)}})
+@health_router.get("/livez", responses={200: {"description": "It runs.", "content": build_content(Liveness)}})
 async def get_liveness() -> Response:
     """Check that the process runs."""
-    return json_response(Liveness())
+    return build_json_response(Liveness())
 
 
 @health_router.get(
     "/readyz",
     responses={
-        200: {"description": "At least one organization is served.", "content": content(Readiness)},
+        200: {"description": "At least one organization is served.", "content": build_content(Readiness)},
         503: {
             "description": "No organization is served, the store cannot be read, or the server is closing.",
             "content": PROBLEM,
@@ -82,7 +82,7 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     standings = build_standings(state)
     headers = {SNAPSHOT: state.latest.digest}
     if request.app.state.is_draining:
-        return problem_response(
+        return build_problem_response(
             DRAINING, DRAINING.sentence, "send requests to another server", headers=headers
         )
     stored: StoreAccess = request.app.state.store_access
@@ -91,20 +91,20 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
         store = stored.held()
     except StoreError as error:
         logger.error("not ready: %s", error.message)
-        return problem_of_store(error)
+        return build_store_problem(error)
     low = "" if store is None else stored.capacity.find_problem()
     unproven = None if store is None else store.problem
     if unproven is not None:
         logger.error("checkpoints of the audit cannot be written: %s", unproven)
     if not state.served:
         diagnostics = tuple(map(build_finding, state.latest.diagnostics[:MOST_SHOWN]))
-        return problem_response(
+        return build_problem_response(
             NOT_READY, NOT_READY.sentence, "`/v1/diagnostics` lists the findings",
             organizations=standings, diagnostics=diagnostics, headers=headers,
         )  # fmt: skip
     errors = count_severity(state.latest.diagnostics, Severity.ERROR)
     fresh = (
-        not not_fresh(standings)
+        not list_not_fresh(standings)
         and not errors
         and not answers.reading_failed
         and not low
@@ -122,22 +122,22 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
 
 
 @health_router.get(
-    "/version", responses={200: {"description": "The version.", "content": content(ProgramVersion)}}
+    "/version", responses={200: {"description": "The version.", "content": build_content(ProgramVersion)}}
 )
 async def get_version() -> Response:
-    """Which program answers."""
-    return json_response(ProgramVersion(version=__version__, crew_manifest=VERSION))
+    """Get the version of the program."""
+    return build_json_response(ProgramVersion(version=__version__, crew_manifest=VERSION))
 
 
 _READING_PROBLEMS = {
     "failed": "the last reload failed; the log says why",
-    "overrun": "the last reload has not ended in time",
+    "overrun": "the last reload did not end in time",
 }
 
 
-def _diagnostics(kernel: Kernel, cursor: str | None, limit: int, reading: str | None) -> FindingList:
+def _list_diagnostics(kernel: Kernel, cursor: str | None, limit: int, reading: str | None) -> FindingList:
     state = kernel.state
-    drift, store_problem = _drift(kernel)
+    drift, store_problem = _find_drift(kernel)
     diagnostics = (*state.latest.diagnostics, *drift)
     # Findings have no ids that would outlive a version, so a cursor is a position in the list of one.
     stamp = state.latest.digest.removeprefix("sha256:")[:16]
@@ -147,7 +147,7 @@ def _diagnostics(kernel: Kernel, cursor: str | None, limit: int, reading: str | 
         count=len(diagnostics),
         errors=count_severity(diagnostics, Severity.ERROR),
         warnings=count_severity(diagnostics, Severity.WARNING),
-        not_fresh=not_fresh(build_standings(state)),
+        not_fresh=list_not_fresh(build_standings(state)),
         next=f"{stamp}-{start + limit}" if start + limit < len(diagnostics) else None,
         store_problem=store_problem,
         reading_problem=_READING_PROBLEMS[reading] if reading else None,
@@ -155,7 +155,7 @@ def _diagnostics(kernel: Kernel, cursor: str | None, limit: int, reading: str | 
     )
 
 
-def _drift(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], str | None]:
+def _find_drift(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], str | None]:
     """The differences between documents and store, or the reason why they are not known."""
     try:
         return kernel.drift(), None

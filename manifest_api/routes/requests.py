@@ -10,13 +10,13 @@ from msgspec.structs import asdict
 from starlette.responses import Response
 
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgOrAll
-from manifest_api.routes.documented import change, stored
+from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
-    json_response,
-    listed_organization,
+    build_json_response,
+    choose_listed_organization,
     page_from_store,
     record_response,
     require_known,
@@ -70,17 +70,19 @@ class Approved(msgspec.Struct, frozen=True, kw_only=True):
     grant: Grant
 
 
-@router.get("/v1/orgs/{org}/requests", responses=stored(RequestPage, 404, 409))
+@router.get("/v1/orgs/{org}/requests", responses=declare_store_responses(RequestPage, 404, 409))
 async def get_requests(
     request: Request,
     org: OrgOrAll,
-    status: Annotated[RequestStatus | None, Query(description="Only those with this status.")] = None,
-    subject: Annotated[str | None, Query(max_length=200, description="Only those of this requester.")] = None,
+    status: Annotated[RequestStatus | None, Query(description="Only requests with this status.")] = None,
+    subject: Annotated[
+        str | None, Query(max_length=200, description="Only requests of this requester.")
+    ] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """List the requests for permissions in an organization, oldest first."""
-    org_id = listed_organization(request, org)
+    org_id = choose_listed_organization(request, org)
     shown, following = await page_from_store(
         request,
         lambda store: tuple(
@@ -90,13 +92,15 @@ async def get_requests(
         cursor,
         limit,
     )
-    return json_response(RequestPage(requests=shown, next=following))
+    return build_json_response(RequestPage(requests=shown, next=following))
 
 
-@router.get("/v1/orgs/{org}/requests/{request_id}", responses=stored(StoredRequest, 404, 409))
+@router.get(
+    "/v1/orgs/{org}/requests/{request_id}", responses=declare_store_responses(StoredRequest, 404, 409)
+)
 async def get_request(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """Get a request and its outcome."""
-    org_id = listed_organization(request, org)
+    org_id = choose_listed_organization(request, org)
 
     def find(store: Store) -> StoredRequest | None:
         stored_request = store.requests.get(request_id)
@@ -105,19 +109,24 @@ async def get_request(request: Request, org: OrgOrAll, request_id: RequestId) ->
     return await record_response(request, find, f"request {quote(request_id)}", f"/v1/orgs/{org}/requests")
 
 
-@router.get("/v1/orgs/{org}/requests/{request_id}/widening", responses=stored(RequestInFull, 404, 409))
+@router.get(
+    "/v1/orgs/{org}/requests/{request_id}/widening",
+    responses=declare_store_responses(RequestInFull, 404, 409),
+)
 async def get_widening(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
-    """A request, and what granting it would change: the level before and after, of every resource that it opens."""
+    """Get a request, and the effect of granting it: the level before and after, for every resource that it would
+    change.
+    """
     kernel: Kernel = request.app.state.answers.kernel
     full_request = await with_store(
         request, lambda store: describe_request(Context(kernel, store, Actor("")), request_id, org=org)
     )
-    return json_response(full_request)
+    return build_json_response(full_request)
 
 
 @router.post(
     "/v1/orgs/{org}/requests",
-    **change(
+    **declare_change(
         StoredRequest,
         RequestTerms,
         {"resources": ["tool:browser_agent"], "reason": "to read the docs"},
@@ -137,7 +146,8 @@ async def post_request(request: Request, org: OrgOrAll) -> Response:
 
 
 @router.post(
-    "/v1/orgs/{org}/requests/{request_id}/approve", **change(Approved, ApprovalAnswer, {"approval": "once"})
+    "/v1/orgs/{org}/requests/{request_id}/approve",
+    **declare_change(Approved, ApprovalAnswer, {"approval": "once"}),
 )
 async def post_approval(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """Approve a request: once, for a day, or always. The agent that made the request cannot approve it."""
@@ -150,7 +160,8 @@ async def post_approval(request: Request, org: OrgOrAll, request_id: RequestId) 
 
 
 @router.post(
-    "/v1/orgs/{org}/requests/{request_id}/deny", **change(StoredRequest, ReasonBody, {"reason": "not today"})
+    "/v1/orgs/{org}/requests/{request_id}/deny",
+    **declare_change(StoredRequest, ReasonBody, {"reason": "not today"}),
 )
 async def post_denial(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """Deny a request."""

@@ -12,19 +12,27 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.feed import LASTS_SECONDS, EventStream, Feed
-from manifest_api.guards.caller import caller_of, require_scope
+from manifest_api.guards.caller import get_caller, require_scope
 from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll, id_in_path, read_body, word
-from manifest_api.routes.documented import change, stored
+from manifest_api.questions import (
+    KNOWN_PARAMETERS,
+    Cursor,
+    Org,
+    OrgOrAll,
+    declare_path_id,
+    declare_word,
+    read_body,
+)
+from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.shapes import InvalidValue
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     RowLimit,
+    build_json_response,
+    choose_listed_organization,
     find_in_store,
-    json_response,
-    listed_organization,
+    list_rows_after,
     operate,
-    rows_after,
     with_store,
 )
 from orgkernel.decisions.evidence.state_records import ReportReceipt
@@ -48,14 +56,14 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["salute"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-RoleQuery = Annotated[str | None, word("Only this role.")]
-ReportingRole = Annotated[str, id_in_path("a role", "bugfix_specialist")]
+RoleQuery = Annotated[str | None, declare_word("Only this role.")]
+ReportingRole = Annotated[str, declare_path_id("a role", "bugfix_specialist")]
 _FURTHEST = 2**63 - 1
 _EXAMPLE = {
     "_schema": "orgkernel:salute_report",
     "_version": "1.0",
     "status": {"state": "active", "progress": 0.4, "pace_level": "primary", "health": "nominal"},
-    "activity": {"current_task": "mend the parser"},
+    "activity": {"current_task": "fix the parser"},
     "unit": {"role_id": "steward", "organization": "household", "agent_number": 0},
     "time": {"timestamp": "2027-01-31T12:00:00Z"},
 }
@@ -79,10 +87,11 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/orgs/{org}/salute", **change(ReportReceipt, SaluteReport, _EXAMPLE))
+@router.post("/v1/orgs/{org}/salute", **declare_change(ReportReceipt, SaluteReport, _EXAMPLE))
 async def post_report(request: Request, org: Org) -> Response:
-    """Submit a report. Submitting it again changes nothing. A report that names another organization is refused. The
-    credential of an agent can report for the roles of that agent only.
+    """Submit a report. Submitting it again changes nothing. A report that names another organization is refused.
+
+    The credential of an agent can report for the roles of that agent only.
     """
     caller = require_scope(request, "report")
     body: dict[str, Any] = await read_body(
@@ -101,10 +110,10 @@ async def post_report(request: Request, org: Org) -> Response:
     receipt = await operate(request, caller, lambda context: hand_in_report(context, report, org=org))
     feed: Feed = request.app.state.feed
     feed.wake()
-    return json_response(receipt)
+    return build_json_response(receipt)
 
 
-@router.get("/v1/orgs/{org}/salute", responses=stored(Board, 404, 409))
+@router.get("/v1/orgs/{org}/salute", responses=declare_store_responses(Board, 404, 409))
 async def get_board(
     request: Request,
     answers: AnswersOfApp,
@@ -121,11 +130,11 @@ async def get_board(
 ) -> Response:
     """List the latest report of each agent in each role."""
     kernel = answers.kernel
-    org_id = listed_organization(request, org)
+    org_id = choose_listed_organization(request, org)
 
     def read(store: Store) -> Board:
         last = store.reports.last_number()
-        reports = rows_after(store.reports.latest(org_id, role), _place, cursor, "line of the board")
+        reports = list_rows_after(store.reports.latest(org_id, role), _place, cursor, "line of the board")
         lines = [
             (line, report)
             for line, report in zip(
@@ -143,13 +152,13 @@ async def get_board(
             last_number=last,
         )
 
-    return json_response(await with_store(request, read, Board(lines=(), next=None, last_number=0)))
+    return build_json_response(await with_store(request, read, Board(lines=(), next=None, last_number=0)))
 
 
 @router.get(
     "/v1/orgs/{org}/salute/stream",
     responses={
-        **stored(ReportDetail, 404, 409),
+        **declare_store_responses(ReportDetail, 404, 409),
         200: {
             "description": "Events `report`. The id is the number of the report, and the data is a `ReportDetail`.",
             "content": {EventStream.media_type: {"schema": {"type": "string"}}},
@@ -172,8 +181,8 @@ async def get_stream(
 ) -> Response:
     """Follow new reports as server-sent events. Without a number, the stream starts with the next report."""
     kernel, feed = answers.kernel, request.app.state.feed
-    org_id = listed_organization(request, org)
-    begin = _last_event(request, after)
+    org_id = choose_listed_organization(request, org)
+    begin = _read_last_event(request, after)
     last = await feed.last_number()
     number = last if begin is None else begin
 
@@ -185,7 +194,7 @@ async def get_stream(
         )
 
     lasts = LASTS_SECONDS
-    expires_at = caller_of(request).expires_at
+    expires_at = get_caller(request).expires_at
     if expires_at is not None:
         lasts = max(0.0, min(lasts, expires_at - time.time()))
     # A number that was never given: another store, or one restored from a backup.
@@ -193,13 +202,13 @@ async def get_stream(
     return EventStream(feed, last if is_reset else number, encode_wanted, is_reset=is_reset, lasts=lasts)
 
 
-@router.get("/v1/orgs/{org}/salute/{role}/latest", responses=stored(ReportDetail, 404, 409))
+@router.get("/v1/orgs/{org}/salute/{role}/latest", responses=declare_store_responses(ReportDetail, 404, 409))
 async def get_latest(
     request: Request,
     answers: AnswersOfApp,
     org: Org,
     role: ReportingRole,
-    agent: Annotated[str | None, word("Only this agent, by id or number.")] = None,
+    agent: Annotated[str | None, declare_word("Only this agent, by id or number.")] = None,
 ) -> Response:
     """Get the latest report of a role, from any of its agents."""
     org_id = resolve_org(answers.kernel, org)
@@ -221,10 +230,10 @@ async def get_latest(
             f"`GET /v1/orgs/{org_id}/salute` lists the roles that have reported",
         )
     interval = get_intervals(answers.kernel.state)(org_id, role)
-    return json_response(build_detail(stored_report, interval, time.time()))
+    return build_json_response(build_detail(stored_report, interval, time.time()))
 
 
-@router.get("/v1/orgs/{org}/salute/{role}/history", responses=stored(ReportPage, 404, 409))
+@router.get("/v1/orgs/{org}/salute/{role}/history", responses=declare_store_responses(ReportPage, 404, 409))
 async def get_history(
     request: Request,
     answers: AnswersOfApp,
@@ -235,7 +244,7 @@ async def get_history(
 ) -> Response:
     """List the stored reports of a role, latest first."""
     org_id = resolve_org(answers.kernel, org)
-    before = None if cursor is None else _number(cursor)
+    before = None if cursor is None else _read_number(cursor)
     interval = get_intervals(answers.kernel.state)(org_id, role)
 
     def read(store: Store) -> ReportPage:
@@ -247,24 +256,24 @@ async def get_history(
     if not page.reports and org_id not in answers.kernel.state.refused:
         # Reports of a role outlive its declaration; a name that neither has is a mistake.
         answers.kernel.organization(org_id).snapshot.require_role(role)
-    return json_response(page)
+    return build_json_response(page)
 
 
-def _last_event(request: Request, after: int | None) -> int | None:
+def _read_last_event(request: Request, after: int | None) -> int | None:
     """The number after which a client wants to continue. A browser sends it when it reconnects."""
     header = request.headers.get("last-event-id")
     if not header:
         return after
-    return _number(header, "`Last-Event-ID`")
+    return _read_number(header, "`Last-Event-ID`")
 
 
-def _number(text: str, what: str = "the cursor") -> int:
+def _read_number(text: str, what: str = "the cursor") -> int:
     if not (text.isascii() and text.isdigit()) or int(text[:20]) > _FURTHEST:
         raise RequestRefused(BAD_CURSOR, f"{what} is not the number of a report", "start again without it")
     return int(text)
 
 
 def _place(report: StoredReport) -> str:
-    """A cursor that names the agent of a line, so that new reports do not change it."""
+    """The cursor of a line: it names the agent, so new reports do not change it."""
     unit = f"{report.org_id}\n{report.role_id}\n{report.agent_id}\n{report.agent_number}"
     return hashlib.sha256(unit.encode()).hexdigest()[:24]

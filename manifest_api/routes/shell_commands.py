@@ -12,7 +12,7 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, read_body
 from manifest_api.routes.contracts import read_value
-from manifest_api.routes.documented import body_of, told
+from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
 from orgkernel.decisions.work.contracts.reading import expect_readable, expect_sound
 from orgkernel.documents.records import Brief, Preflight
@@ -31,17 +31,17 @@ class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     root: WrittenPath | None = None
     """The absolute path of the directory the command would run in."""
     own: Annotated[tuple[WrittenPath, ...], msgspec.Meta(max_length=MOST_GLOBS)] | None = None
-    """Globs of what the task may delete and overwrite. Without them, all that is below the root."""
+    """Globs of files that the task may delete and overwrite. By default, all files below the root."""
     brief: dict[str, Any] | str | None = None
-    """The brief of the task, which lists the operations it authorizes: an object, or a text with YAML or JSON."""
+    """The brief of the task, which lists the operations it authorizes: an object, or a string with YAML or JSON."""
     preflights: Annotated[tuple[dict[str, Any] | str, ...], msgspec.Meta(max_length=MOST_PREFLIGHTS)] = ()
     """The pre-flights of destructive operations in the command, in the same way."""
 
 
 @router.post(
     "/v1/commands/check",
-    responses=told(CommandPermission, 400, 415, kept=False),
-    openapi_extra=body_of(CommandQuestion, {"command": "git push --force", "own": ["build/**"]}),
+    responses=declare_responses(CommandPermission, 400, 415, kept=False),
+    openapi_extra=declare_body(CommandQuestion, {"command": "git push --force", "own": ["build/**"]}),
 )
 async def post_command_check(request: Request, answers: AnswersOfApp) -> Response:
     """Find the destructive operations in a shell command, and say whether it may run. Nothing is run."""

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 class Caches:
-    """The caches that a command has opened; if they are distrusted, it opens none. And the format it reads paths in."""
+    """The caches that a command has opened, or none if the user distrusts caches; and the format in which it reads
+    paths.
+    """
 
     def __init__(self, *, is_distrusted: bool = False) -> None:
         self.opened: list[Cache] = []
@@ -55,7 +57,7 @@ def main() -> None:
     """Entry point. Exit codes: 0 success, 1 findings or failed cases, 2 cannot run."""
     # A command allocates much and frees little before it ends: garbage collection would cost a tenth of its time.
     gc.disable()
-    # Nor is it worth looking for circles in what is left at the end.
+    # Collecting cycles at the end is not worth the time either.
     atexit.register(gc.freeze)
     try:
         _main()

@@ -1,4 +1,4 @@
-"""`--context`: the circumstances of a question, as the commands that decide about access take them."""
+"""`--context`: the circumstances of a question, for the commands that decide about access."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ context_option = click.option(
 run_options = with_options(
     click.option(
         "--on-behalf-of", metavar="SUBJECT",
-        help="Who triggered the run; its tools, credentials and data are the most.",
+        help="Subject that triggered the run; its tools, credentials and data are the upper bound.",
     ),
-    click.option("--via", multiple=True, metavar="SUBJECT", help="Who handed the work down, first to last; repeatable."),
+    click.option("--via", multiple=True, metavar="SUBJECT", help="Subjects that handed the work down, first to last; repeatable."),
     context_option,
 )  # fmt: skip
-"""What only a host knows of a run, for a command that answers one subject for the whole of it."""
+"""Circumstances that only a host knows, for commands that serve one subject during a whole run."""
 
 
 def parse_context(text: str) -> AccessContext:

@@ -1,7 +1,7 @@
 """Text in columns, wrapped to a width.
 
-rich lays tables out in the same way, which a test compares. It is not used, because it and what it brings are a tenth of
-the default installation, and importing it takes five times as long as starting Python.
+rich lays tables out in the same way, which a test compares. It is not used, because it and its dependencies are a
+tenth of the default installation, and importing it takes five times as long as starting Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NO_WIDTH = ("Mn", "Me", "Cf")
 
 
 class TextTable:
-    """Rows below headings. The cells of a `whole` column are never broken; those of the others are where they must."""
+    """Rows below headings. Cells of a `whole` column are never wrapped; cells of other columns are wrapped to fit."""
 
     def __init__(self, *headings: str, whole: str = "") -> None:
         self.headings = headings
@@ -48,7 +48,7 @@ class TextTable:
         return [heading == self._whole for heading in self.headings]
 
     def _fit(self, width: int, least_beside: int) -> list[int]:
-        """Widths of all columns. The widest give first, until they are as wide as the next."""
+        """Widths of all columns. The widest column shrinks first, until it is as wide as the next."""
         columns = zip(self.headings, *self.rows, strict=True)
         widths = [
             max(count_cells(line) for cell in column for line in cell.split("\n")) for column in columns
@@ -59,7 +59,7 @@ class TextTable:
             least_beside
             + max((size for size, is_whole in zip(widths, whole, strict=True) if is_whole), default=0),
         )
-        # Every column has a half of the gaps beside it, and gives of the sum of both.
+        # Half of each adjacent gap belongs to a column, and a column shrinks together with these halves.
         beside = [(_GAP // 2) * ((number > 0) + (number < len(widths) - 1)) for number in range(len(widths))]
         sizes = [size + gaps for size, gaps in zip(widths, beside, strict=True)]
         broken = [number for number, is_whole in enumerate(whole) if not is_whole]
@@ -79,17 +79,17 @@ class TextTable:
 
 
 def count_cells(text: str) -> int:
-    """How many columns of a terminal a text takes: wide characters take two, and accents none.
+    """Count the terminal columns of a string: wide characters take two, and combining characters none.
 
     >>> count_cells("naïve"), count_cells("北京")
     (5, 4)
     """
     if text.isascii():
         return len(text)
-    return sum(map(_cells_of, text))
+    return sum(map(_count_cells_of, text))
 
 
-def _cells_of(character: str) -> int:
+def _count_cells_of(character: str) -> int:
     if category(character) in _NO_WIDTH:
         return 0
     return 2 if east_asian_width(character) in "WF" else 1
@@ -112,17 +112,17 @@ def wrap_cells(text: str, width: int) -> list[str]:
         line = word
         is_too_long = count_cells(word.rstrip()) > width
         while is_too_long and count_cells(line) > width:
-            size = _most_characters(line, width)
+            size = _count_fitting_characters(line, width)
             parts.append(line[:size])
             line = line[size:]
     return [part.rstrip() for part in (*parts, line)]
 
 
-def _most_characters(text: str, width: int) -> int:
+def _count_fitting_characters(text: str, width: int) -> int:
     """How many characters fit, but at least one."""
     cells = 0
     for number, character in enumerate(text):
-        cells += _cells_of(character)
+        cells += _count_cells_of(character)
         if cells > width:
             return max(number, 1)
     return len(text)

@@ -17,32 +17,36 @@ if TYPE_CHECKING:
 Complete = Callable[["click.Context", "click.Parameter", str], list[str]]
 
 
-def organizations(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+def complete_organizations(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Ids of the organizations here."""
-    kernel = _kernel(ctx)
-    return [] if kernel is None else _matching(kernel.state.latest.organizations, incomplete)
+    kernel = _open_kernel(ctx)
+    return [] if kernel is None else _list_matches(kernel.state.latest.organizations, incomplete)
 
 
-def _of_index(words: Callable[[OrgIndex, click.Context], Iterable[str]]) -> Complete:
+def _build_completion(words: Callable[[OrgIndex, click.Context], Iterable[str]]) -> Complete:
     """A completion from the organization that is meant."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-        kernel = _kernel(ctx)
+        kernel = _open_kernel(ctx)
         try:
-            return [] if kernel is None else _matching(words(kernel.latest(_org(ctx)).index, ctx), incomplete)
+            return (
+                []
+                if kernel is None
+                else _list_matches(words(kernel.latest(_get_organization(ctx)).index, ctx), incomplete)
+            )
         except OrgkernelError:
             return []
 
     return complete
 
 
-def _org(ctx: click.Context) -> str:
+def _get_organization(ctx: click.Context) -> str:
     from orgkernel.kernel.names import ACTIVE
 
     return ctx.params.get("org") or ctx.params.get("org_id") or ACTIVE
 
 
-def _subjects(view: OrgIndex, _: click.Context) -> Iterable[str]:
+def _list_subjects(view: OrgIndex, _: click.Context) -> Iterable[str]:
     records = view.records
     yield from (f"role:{each}" for each in view.roles)
     yield from (f"agent:{each}" for each in records.agents)
@@ -51,56 +55,56 @@ def _subjects(view: OrgIndex, _: click.Context) -> Iterable[str]:
     yield from (f"webhook:{each}" for each in records.webhooks)
 
 
-def _resources(view: OrgIndex, _: click.Context) -> Iterable[str]:
+def _list_resources(view: OrgIndex, _: click.Context) -> Iterable[str]:
     yield from (f"tool:{each}" for each in view.records.tools)
     yield from (f"role:{each}" for each in view.roles)
 
 
-def _actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
+def _list_actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
     declared_actions = {action for tool in view.records.tools.values() for action in tool.record.actions}
     return sorted({"use", "handoff", "escalate", *declared_actions})
 
 
-def _intents(view: OrgIndex, _: click.Context) -> Iterable[str]:
+def _list_intents(view: OrgIndex, _: click.Context) -> Iterable[str]:
     from orgkernel.graph.schema import EdgeKind
 
     of_tools = (intent for tool in view.records.tools.values() for intent in tool.record.intents)
     return sorted({*view.list_targets_of_kind(EdgeKind.SERVES_INTENT), *of_tools})
 
 
-roles = _of_index(lambda view, _: view.roles)
-domains = _of_index(lambda view, _: (*view.records.domains, *view.records.aliases))
-tools = _of_index(lambda view, _: view.records.tools)
-bills = _of_index(lambda view, _: view.records.bills)
-agents = _of_index(lambda view, _: view.records.agents)
-subjects = _of_index(_subjects)
-intents = _of_index(_intents)
-skills = _of_index(lambda view, _: view.records.cognitive_skills)
-resources = _of_index(_resources)
-actions = _of_index(_actions)
+roles = _build_completion(lambda view, _: view.roles)
+domains = _build_completion(lambda view, _: (*view.records.domains, *view.records.aliases))
+tools = _build_completion(lambda view, _: view.records.tools)
+bills = _build_completion(lambda view, _: view.records.bills)
+agents = _build_completion(lambda view, _: view.records.agents)
+subjects = _build_completion(_list_subjects)
+intents = _build_completion(_list_intents)
+skills = _build_completion(lambda view, _: view.records.cognitive_skills)
+resources = _build_completion(_list_resources)
+actions = _build_completion(_list_actions)
 
 
-def templates(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def complete_templates(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Names of the templates."""
     from orgkernel.snapshots.shipped import list_templates
 
-    return _matching(list_templates(), incomplete)
+    return _list_matches(list_templates(), incomplete)
 
 
-def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Codes of the rules."""
     from orgkernel.rules.pages import build_all_pages
 
-    return _matching(build_all_pages(), incomplete)
+    return _list_matches(build_all_pages(), incomplete)
 
 
-def _matching(words: Iterable[Any], incomplete: str) -> list[str]:
+def _list_matches(words: Iterable[Any], incomplete: str) -> list[str]:
     return [word for word in map(str, words) if word.startswith(incomplete)]
 
 
-def _kernel(ctx: click.Context) -> Kernel | None:
+def _open_kernel(ctx: click.Context) -> Kernel | None:
     """The kernel for the command line so far. None if there is nothing to read: a completion prints no errors."""
-    from orgkernel.cli.here import find_request, organization_here
+    from orgkernel.cli.here import find_organization_here, find_request
     from orgkernel.kernel.cache_folder import open_cache
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.settings import find_project
@@ -111,7 +115,7 @@ def _kernel(ctx: click.Context) -> Kernel | None:
         cache = open_cache(project, os.environ)[0]
         kernel = Kernel(request, active=project.active, severities=project.severities, cache=cache)
         kernel.save()
-        kernel.prefer(organization_here(kernel))
+        kernel.prefer(find_organization_here(kernel))
     except (OrgkernelError, OSError):
         return None
     return kernel

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CommandGroup(click.Group):
-    """A group of commands: its own, and those of `places`, which are imported only when they are called."""
+    """A group of commands: its own, and those in `places`, which are imported only when they are called."""
 
     group_class = type
 
@@ -39,10 +39,10 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         names = self.list_commands(ctx)
         if args and args[0] not in names and not args[0].startswith("-"):
-            path = _path_of(ctx)
+            path = _list_group_names(ctx)
             raise UsageError(
                 f"there is no command {quote(' '.join([*path, args[0]]))}",
-                _former_hint([*path, *args]) or _hint(args[0], names, path),
+                _find_former_hint([*path, *args]) or _find_hint(args[0], names, path),
             )
         return super().resolve_command(ctx, args)
 
@@ -79,13 +79,13 @@ class TopGroup(CommandGroup):
 
 
 def refuse_options_before(ctx: click.Context) -> None:
-    """Raise `UsageError` for an option of a group that stands before its subcommand, where it would have no effect."""
+    """Raise `UsageError` for an option of a group that comes before its subcommand, where it would have no effect."""
     for parameter in ctx.command.params:
         source = parameter.name and ctx.get_parameter_source(parameter.name)
         if source is click.core.ParameterSource.COMMANDLINE:
             group, name = ctx.command_path, ctx.invoked_subcommand
             raise UsageError(
-                f"`{parameter.opts[0]}` is before `{name}`", f"write options after it: `{group} {name} …`"
+                f"`{parameter.opts[0]}` comes before `{name}`", f"write options after it: `{group} {name} …`"
             )
 
 
@@ -95,31 +95,31 @@ def _load(place: str) -> click.Command:
     return command
 
 
-def _path_of(ctx: click.Context) -> list[str]:
-    """The names of the groups that the command lies in, without that of the program."""
-    return [] if ctx.parent is None else [*_path_of(ctx.parent), ctx.info_name or ""]
+def _list_group_names(ctx: click.Context) -> list[str]:
+    """The names of the groups that contain the command, without the name of the program."""
+    return [] if ctx.parent is None else [*_list_group_names(ctx.parent), ctx.info_name or ""]
 
 
-def _former_hint(words: list[str]) -> str | None:
-    """What replaces a command that older pages, installed hooks or other programs name; None for any other one."""
+def _find_former_hint(words: list[str]) -> str | None:
+    """The replacement of a command that older pages, installed hooks or other programs use; None for any other word."""
     first, below = words[0], " ".join(words[:2])
     if hint := HINTS.get(below) or HINTS.get(first):
         return hint
     if below in RENAMED_BELOW:
         place = RENAMED_BELOW[below]
         whole = [*place.split(), *words[2:3]]
-        return f"it is {_or([' '.join(whole) if _is_command(whole) else place])} now"
+        return f"it is now {_join_commands([' '.join(whole) if _is_command(whole) else place])}"
     if first not in RENAMED:
         return None
     if words[1:]:
         moved = [f"{place} {words[1]}" for place in RENAMED[first]]
         if existing := [each for each in moved if _is_command(each.split())]:
-            return f"it is {_or(existing)} now"
-    return f"it is part of {_or(RENAMED[first])}"
+            return f"it is now {_join_commands(existing)}"
+    return f"it is part of {_join_commands(RENAMED[first])}"
 
 
 def _is_command(words: list[str]) -> bool:
-    """Whether these words name a command that lies in a group."""
+    """Whether these words are the path of a command in a group."""
     top = TopGroup("orgkernel")
     ctx = click.Context(top)
     command: click.Command | None = top
@@ -129,26 +129,26 @@ def _is_command(words: list[str]) -> bool:
     return True
 
 
-def _hint(name: str, names: list[str], path: list[str]) -> str:
-    """Where the command is that was meant: a similar one here, one of this name elsewhere, a similar one elsewhere."""
+def _find_hint(name: str, names: list[str], path: list[str]) -> str:
+    """Suggest a command: a similar one in this group, one of the same name elsewhere, or a similar one elsewhere."""
     if hint := did_you_mean(name, names):
         return hint
     places: dict[str, list[str]] = {}
-    for command in _paths():  # which imports all of them
+    for command in _list_command_paths():  # which imports all of them
         places.setdefault(command.rpartition(" ")[2], []).append(command)
     if name in places:
-        return f"did you mean {_or(places[name])}?"
+        return f"did you mean {_join_commands(places[name])}?"
     if similar := suggest(name, places):
-        return f"did you mean {_or(places[similar])}?"
+        return f"did you mean {_join_commands(places[similar])}?"
     return f"list all commands with `{' '.join(['orgkernel', *path])} --help`"
 
 
-def _or(commands: Sequence[str]) -> str:
+def _join_commands(commands: Sequence[str]) -> str:
     return " or ".join(f"`orgkernel {each}`" for each in commands[:5])
 
 
-def _paths() -> Iterator[str]:
-    """All commands, each with the groups that it is in."""
+def _list_command_paths() -> Iterator[str]:
+    """The paths of all commands, with the names of their groups."""
 
     def walk(group: click.Group, ctx: click.Context, above: str) -> Iterator[str]:
         for name in group.list_commands(ctx):

@@ -1,4 +1,4 @@
-"""What the current folder means: its organization, and the links of its project."""
+"""Find the project and the organization of the current folder."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def find_request(paths: Sequence[str], project: Project, read_as: str | None = None) -> Request:
-    """What to read: the given paths, or else those of the project."""
-    from orgkernel.project.requests import request_of  # slow to import for what only completes
+    """Build the request for the given paths, or else for the paths of the project."""
+    from orgkernel.project.requests import request_of  # slow to import, which completion need not do
 
     return request_of(project, os.getcwd(), paths, read_as)
 
 
-def organization_here(kernel: Kernel) -> str | None:
-    """The organization in whose folder the user stands; None if there is none, or more than one."""
+def find_organization_here(kernel: Kernel) -> str | None:
+    """The organization whose folder is the current one; None if there is none or more than one."""
     folders: dict[str, list[str]] = {}
     for org_id, each in kernel.state.latest.organizations.items():
         path = kernel.state.latest.tree.paths.get(each.records.document.name, each.records.document.path)

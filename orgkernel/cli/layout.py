@@ -16,7 +16,7 @@ GROUPS = {
     "Author": {
         "new": CommandEntry("author.new", "Create an organization, or add a role, a tool or a domain."),
         "check": CommandEntry("author.check", "Check documents and organizations."),
-        "list": CommandEntry("author.list", "List the organizations and the agents of others here."),
+        "list": CommandEntry("author.list", "List the organizations here, and agents in other formats."),
         "test": CommandEntry("author.test", "Run the decision cases of an organization."),
         "diff": CommandEntry("author.diff", "Show what each role gained and lost between two trees."),
         "upgrade": CommandEntry("author.upgrade", "Upgrade older documents in place."),
@@ -43,7 +43,7 @@ GROUPS = {
     "Work": {
         "task": CommandEntry("work.task", "Plan, brief, hand down and report work, and log decisions."),
         "claim": CommandEntry("work.claim", "Claim files, and show who works on which."),
-        "ownership": CommandEntry("work.ownership", "Find files changed by others than their owners; hooks."),
+        "ownership": CommandEntry("work.ownership", "Find files that a worker changed without owning them."),
         "command": CommandEntry("work.shell_command", "Find destructive operations in a shell command."),
     },
     "Operate": {
@@ -104,4 +104,4 @@ HINTS = {
     "mcp serve": "leave `serve` out: `orgkernel mcp` serves",
     "scope hook": "an earlier version installed this hook: run `orgkernel ownership install-hooks` again",
 }
-"""What to do instead of a command that never was one, or that nobody types."""
+"""Hints for commands that never existed, or that users do not call themselves."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orgkernel.cli import Caches, completing
-from orgkernel.cli.here import find_request, organization_here
-from orgkernel.cli.output import counted
+from orgkernel.cli.here import find_organization_here, find_request
+from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import open_cache
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 org_option = click.option(
-    "--org", default=ACTIVE, metavar="ORG", shell_complete=completing.organizations,
+    "--org", default=ACTIVE, metavar="ORG", shell_complete=completing.complete_organizations,
     help="Organization.  [default: the only one, that of the current folder, or the active one]",
 )  # fmt: skip
 
@@ -49,7 +49,7 @@ bare_path_option = click.option(
 )  # fmt: skip
 
 
-def path_option(command: Any) -> Any:
+def add_path_options(command: Any) -> Any:
     """`--path`, and `--from` for the format of the paths."""
     return bare_path_option(from_option(command))
 
@@ -75,16 +75,16 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
-def request_of(paths: tuple[str, ...], project: Project) -> Request:
-    """The request for the paths, with a note if they are in another folder than the current one."""
+def build_request(paths: tuple[str, ...], project: Project) -> Request:
+    """Build the request of a command, and print a note if it reads another folder than the current one."""
     if not paths and project.folder != os.getcwd():
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
     request = find_request(paths, project, read_as())
     if request.left:
         click.echo(
-            f"note: not read: {_paths(sorted(request.left))}, because nothing says that the folder above belongs to this "
-            "project; put an orgkernel.toml there, or name the paths",
+            f"note: not read: {_list_paths(sorted(request.left))}, because the folder above is not marked as part of this "
+            "project; put an orgkernel.toml there, or pass the paths",
             err=True,
         )
     return request
@@ -97,7 +97,7 @@ def read_as() -> str | None:
 
 
 def say_format(snapshot: Snapshot, request: Request) -> None:
-    """Print one line about the detected format of another host."""
+    """Print, on one line, which other format was recognized."""
     if not request.detected:
         return
     counts = Counter(
@@ -105,12 +105,12 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
     )
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
         agents, skills = counts[name, "role_profile"], counts[name, "cognitive_skill"]
-        what = [counted(agents, "agent")] if agents else []
+        what = [format_count(agents, "agent")] if agents else []
         if skills:
-            what.append(counted(skills, "skill"))
+            what.append(format_count(skills, "skill"))
         if not what:
-            servers = _servers(snapshot, name)
-            what = [counted(servers, "server") if servers else counted(0, "agent")]
+            servers = _count_servers(snapshot, name)
+            what = [format_count(servers, "server") if servers else format_count(0, "agent")]
         click.echo(
             f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",
             err=True,
@@ -119,8 +119,8 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
         click.echo(f"note: {FORMATS[name].title} is here too: `--from {name}` reads it", err=True)
 
 
-def _servers(snapshot: Snapshot, name: str) -> int:
-    """The number of MCP servers, if there are no agents."""
+def _count_servers(snapshot: Snapshot, name: str) -> int:
+    """Count the MCP servers that were read, if there are no agents."""
     catalogs = (
         each for each in snapshot.tree.documents if each.format == name and each.kind == "tool_catalog"
     )
@@ -128,26 +128,28 @@ def _servers(snapshot: Snapshot, name: str) -> int:
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:
-    """Print the detected format, and the documents that were read in addition to the requested ones."""
+    """Print the recognized format, and the files that were read in addition to the requested ones."""
     say_format(snapshot, request)
     for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
         if not any(does_cover_file(each, root.name) for each in request.asked):
             what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))
-            click.echo(f"note: also read {_paths([root.name])} as {what}, because {where} names it", err=True)
+            click.echo(
+                f"note: also read {_list_paths([root.name])} as {what}, because {where} names it", err=True
+            )
     others = sorted(snapshot.names_of_documents - snapshot.list_reported(request.asked))
     if others:
-        what, where = counted(len(others), "file"), _paths(sorted(request.asked))
-        click.echo(f"note: also read {what} beside {where}: {_paths(others)}", err=True)
+        what, where = format_count(len(others), "file"), _list_paths(sorted(request.asked))
+        click.echo(f"note: also read {what} beside {where}: {_list_paths(others)}", err=True)
 
 
-def _paths(names: list[str]) -> str:
-    """The first five paths in full, and the number of further ones."""
+def _list_paths(names: list[str]) -> str:
+    """The first five paths in full, and the number of the others."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(f"`{printable(name)}`" for name in names[:5]) + more
 
 
-def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
-    """The error that the paths contain no documents. It names the organization above them, if there is one."""
+def build_nothing_to_read(what: str, paths: Iterable[str]) -> NothingToRead:
+    """Build the error for paths without documents. It names the organization in a parent folder, if there is one."""
     for path in paths:
         above = find_organization_above(os.path.abspath(path))
         if above is not None:
@@ -159,9 +161,9 @@ def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
     )
 
 
-def cache_of(project: Project, no_cache: bool) -> Cache | None:
+def find_cache(project: Project, no_cache: bool) -> Cache | None:
     """The cache of a project. None if it is disabled or has no folder."""
-    caches = _caches()
+    caches = _get_caches()
     if no_cache or caches.is_distrusted:
         return None
     cache, problem = open_cache(project, os.environ)
@@ -172,7 +174,7 @@ def cache_of(project: Project, no_cache: bool) -> Cache | None:
     return cache
 
 
-def _caches() -> Caches:
+def _get_caches() -> Caches:
     return click.get_current_context().find_root().ensure_object(Caches)
 
 
@@ -180,7 +182,7 @@ def save(loaded: Kernel | Loader) -> None:
     """Write the cache after the answer is printed. Print a note if that fails."""
     sys.stdout.flush()
     loaded.save()
-    for cache in _caches().opened:
+    for cache in _get_caches().opened:
         if cache.problem:
             click.echo(f"note: {cache.problem}", err=True)
             cache.problem = ""
@@ -197,17 +199,17 @@ def open_kernel(
 
     project = find_project(os.getcwd())
     active = active or project.active
-    cache = cache_of(project, no_cache)
-    request = request_of(paths, project)
+    cache = find_cache(project, no_cache)
+    request = build_request(paths, project)
     kernel = Kernel(request, active=active, severities=project.severities, cache=cache)
     known = kernel.state.served.keys() | kernel.state.refused.keys()
     if org == ACTIVE and active is None and len(known) > 1:
-        kernel.prefer(organization_here(kernel))
+        kernel.prefer(find_organization_here(kernel))
     if not paths and org not in known and org in list_templates():
         click.echo(f"note: there is no organization `{org}` here; using the template `{org}`", err=True)
         kernel = Kernel(build_shipped_request(), active=active, severities=project.severities, cache=cache)
     elif not kernel.state.latest.read_anything:
-        raise nothing_here(
+        raise build_nothing_to_read(
             f"there are no orgkernel documents in {listing(paths or project.paths)}", paths or (".",)
         )
     else:

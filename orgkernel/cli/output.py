@@ -35,7 +35,7 @@ def has_colors() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def terminal_width() -> int | None:
+def get_terminal_width() -> int | None:
     """The columns of the terminal; None if stdout is not a terminal."""
     if not sys.stdout.isatty():
         return None
@@ -44,13 +44,13 @@ def terminal_width() -> int | None:
     return get_terminal_size().columns
 
 
-def painted(text: str, word: str) -> str:
-    """A text in the color of a severity or an outcome, on a terminal with colors."""
+def paint(text: str, word: str) -> str:
+    """Color a string by a severity or an outcome, on a terminal with colors."""
     return click.style(text, fg=_COLOR_OF[word], bold=True) if has_colors() else text
 
 
 def echo_json(text: str) -> None:
-    """Print a JSON text, with one newline at its end."""
+    """Print a JSON string, with one newline at its end."""
     click.echo(_escape(text).rstrip("\n").encode() + b"\n", nl=False)
 
 
@@ -62,7 +62,7 @@ def echo_indented(value: Any, indent: int = 2) -> None:
 
 
 def echo_answer(form: str, value: Any, render: Callable[[], str]) -> None:
-    """Print an answer as JSON, or as the text that `render` returns."""
+    """Print an answer as JSON, or as the string that `render` returns."""
     if form == "json":
         from orgkernel.manifest.v1 import encode
 
@@ -71,34 +71,36 @@ def echo_answer(form: str, value: Any, render: Callable[[], str]) -> None:
         click.echo(render(), nl=False)
 
 
-def as_text(lines: Iterable[str]) -> str:
+def join_lines(lines: Iterable[str]) -> str:
     """Lines without terminal control characters."""
     return "".join(f"{printable(line.rstrip())}\n" for line in lines)
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural if needed.
+def format_count(number: int, noun: str, plural: str = "") -> str:
+    """A number of things.
 
-    >>> counted(1, "file"), counted(1_200, "file")
-    ('1 file', '1,200 files')
+    >>> format_count(1, "file"), format_count(1_200, "file"), counted(2, "entry", "entries")
+    ('1 file', '1,200 files', '2 entries')
     """
+    if plural and number != 1:
+        return f"{number:,} {plural}"
     return f"{number:,} {noun}" if number == 1 or noun == "info" else f"{number:,} {noun}s"
 
 
-def places(whys: Iterable[Why], indent: str = "      ") -> Iterable[str]:
-    """The places of some lines, without duplicates."""
+def list_places(whys: Iterable[Why], indent: str = "      ") -> Iterable[str]:
+    """The places of some lines, each once."""
     return dict.fromkeys(f"{indent}{why.file}:{why.line}" for why in whys)
 
 
-def because(reasons: Iterable[Reason]) -> Iterator[str]:
-    """Reasons with their supporting places."""
+def render_reasons(reasons: Iterable[Reason]) -> Iterator[str]:
+    """Reasons with the places that they rest on."""
     for reason in reasons:
         yield f"  because {reason.text}"
-        yield from places(reason.why)
+        yield from list_places(reason.why)
 
 
-def as_yaml(value: Any) -> str:
-    """A value as YAML that has the same meaning in YAML 1.1 and 1.2."""
+def render_yaml(value: Any) -> str:
+    """A value as YAML that means the same in YAML 1.1 and 1.2."""
     import msgspec
     import yaml
 
@@ -118,7 +120,7 @@ def _escape(text: str) -> str:
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
-    """PyYAML quotes texts that YAML 1.1 would read as other values. Texts with escapes need double quotes."""
+    """Quote strings that YAML 1.1 would read as other values. Strings with escapes get double quotes."""
     return dumper.represent_str(text) if _is_plain(text) else dumper.represent_scalar(_TEXT, text, style='"')
 
 

@@ -1,4 +1,4 @@
-"""What a command prints never repeats a secret of its arguments: terminals are recorded, and output is kept by CI."""
+"""Keep secrets from the arguments of a command out of its output, because terminals and CI record output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgkernel.runtime.secret_shapes import map_secrets
 
 
 def without_secrets(stream: TextIO, arguments: Sequence[str]) -> TextIO:
-    """The stream itself, or one that overwrites what looks like a secret in the arguments of the command."""
+    """The stream itself, or one that masks secrets from the arguments of the command."""
     secrets = map_secrets("\n".join(arguments)) | map_secrets(" ".join(arguments))
     if not secrets or not hasattr(stream, "buffer"):
         return stream
@@ -19,7 +19,7 @@ def without_secrets(stream: TextIO, arguments: Sequence[str]) -> TextIO:
 
 
 class _Overwriting(io.BufferedIOBase):
-    """A stream of bytes in which each write is a whole message, as the commands print them."""
+    """A byte stream in which each write is a complete message, as commands print them."""
 
     def __init__(self, to: Any, secrets: Mapping[str, str]) -> None:
         import json  # few command lines hold a secret
@@ -44,11 +44,11 @@ class _Overwriting(io.BufferedIOBase):
         return True
 
     def isatty(self) -> bool:
-        """As the stream below."""
+        """Whether the wrapped stream is a terminal."""
         return bool(self._to.isatty())
 
     def fileno(self) -> int:
-        """As the stream below."""
+        """The file descriptor of the wrapped stream."""
         return int(self._to.fileno())
 
     def flush(self) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import printable, quote
@@ -43,11 +43,11 @@ by_option = click.option(
     help="Act as this subject, such as `person:ID` or `agent:ID`, with its rights. `system:cli` is an operator.",
 )
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
-look_options = with_options(path_option, store_option, cache_option)
+look_options = with_options(add_path_options, store_option, cache_option)
 """The options of a command that reads the store and the documents."""
-# The options of a command that changes stored state and reads the documents.
+# Options of a command that changes stored records and reads the documents.
 change_options = with_options(
-    by_option, reason_option, path_option, store_option, cache_option, format_option("text", "json")
+    by_option, reason_option, add_path_options, store_option, cache_option, format_option("text", "json")
 )
 
 
@@ -57,8 +57,8 @@ org_of_documents_option = click.option(
 all_orgs_option = click.option("--all-orgs", is_flag=True, help="All organizations, in place of one.")
 
 
-def named_org(org: str | None, all_orgs: bool) -> str | None:
-    """The organization from the options, `*` for all of them. Raises `UsageError` if both are passed."""
+def get_named_organization(org: str | None, all_orgs: bool) -> str | None:
+    """The organization that the options name, `*` for all of them; raises `UsageError` for both."""
     if org is not None and all_orgs:
         raise UsageError("`--org` and `--all-orgs` exclude each other", "leave one of them out")
     return ALL_ORGANIZATIONS if all_orgs else org
@@ -66,34 +66,37 @@ def named_org(org: str | None, all_orgs: bool) -> str | None:
 
 as_of_option = click.option(
     "--as-of", metavar="TIME",
-    help="Stored state of an earlier time: `24h` or `7d` ago, or a date. The documents are those of now.",
+    help="Stored state of an earlier time: `24h` or `7d` ago, or a date. The documents are the current ones.",
 )  # fmt: skip
 
 
 def open_with_state(
     paths: tuple[str, ...], org: str, store: str | None, *, as_of: str | None = None, no_cache: bool = False
 ) -> Kernel:
-    """The kernel for the paths, with the current or a past stored state. A question never creates a store."""
-    kernel = open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(located(store)))
+    """Open the kernel for the paths, with the current stored state or an earlier one.
+
+    A question never creates a store.
+    """
+    kernel = open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(locate_current_store(store)))
     at = parse_since(as_of)
     return kernel if at is None else kernel.as_of(at)
 
 
-def opened(store: str | None, *, create: bool = False) -> Store:
+def open_current_store(store: str | None, *, create: bool = False) -> Store:
     """The store of the current project, as a context manager."""
-    return open_store(located(store), create=create)
+    return open_store(locate_current_store(store), create=create)
 
 
-def located(store: str | None) -> StoreLocation:
+def locate_current_store(store: str | None) -> StoreLocation:
     """The location of the store of the current project."""
     here = os.getcwd()
     return locate_store(find_project(here), here, store)
 
 
 def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
-    """The kernel for the documents. None, with a note, if there are no documents.
+    """Open the kernel for the documents. Returns None and prints a note if there are no documents.
 
-    A store may be managed from a machine without documents. A grant to an unknown name has no effect, because every
+    A store can be managed from a machine without documents. A grant to an unknown name has no effect, because every
     decision uses the documents. Raises `NothingToRead` for a given path.
     """
     try:
@@ -109,11 +112,11 @@ def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel |
 
 
 @contextmanager
-def acting(
+def open_operation(
     actor: str, store: str | None, kernel: Kernel | None = None, *, create: bool = False
 ) -> Iterator[Context]:
-    """The context of an operation: documents, store, and the actor of `--by`."""
-    with opened(store, create=create) as state:
+    """Open the context of an operation: documents, store, and the actor of `--by`."""
+    with open_current_store(store, create=create) as state:
         from orgkernel.operations.upkeep import note_vanished  # slow to import: it imports the store
 
         for grant in () if kernel is None else note_vanished(state, kernel.state):
@@ -123,37 +126,37 @@ def acting(
 
 
 @contextmanager
-def looking(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
-    """The context of a question. It does not allow writes."""
-    with opened(store) as state:
+def open_question(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
+    """Open the context of a question, which writes nothing."""
+    with open_current_store(store) as state:
         yield Context(None if kernel is None else kernel.with_store(state), state, build_actor(OPERATOR))
 
 
-def looking_here(
+def open_question_here(
     paths: tuple[str, ...], store: str | None, no_cache: bool
 ) -> AbstractContextManager[Context]:
-    """The context of a question that could need the documents to determine the organization."""
-    return looking(store, find_declared(paths, no_cache=no_cache))
+    """Open the context of a question that needs documents only to choose the organization."""
+    return open_question(store, find_declared(paths, no_cache=no_cache))
 
 
-def acting_alone(
+def open_operation_alone(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
-    """The context of an operation that needs the documents only to determine the actor and its right."""
+    """Open the context of an operation that needs documents only to find the actor and its right."""
     kernel = find_declared(paths, no_cache=no_cache) if build_actor(actor).member else None
-    return acting(actor, store, kernel, create=create)
+    return open_operation(actor, store, kernel, create=create)
 
 
-def acting_here(
+def open_operation_here(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
-    """The context of an operation that needs the documents, which are opened first."""
-    return acting(actor, store, find_declared(paths, no_cache=no_cache), create=create)
+    """Open the context of an operation that needs the documents, which are opened first."""
+    return open_operation(actor, store, find_declared(paths, no_cache=no_cache), create=create)
 
 
 def is_there(store: str | None) -> bool:
-    """Whether the store exists. A store on a server counts as existing."""
-    path = located(store).path
+    """Whether the store exists. A store on a server is always treated as existing."""
+    path = locate_current_store(store).path
     return not path or os.path.exists(path)
 
 

@@ -7,14 +7,14 @@ import textwrap
 import click
 
 from orgkernel.cli.columns import TextTable
-from orgkernel.cli.output import PLAIN_WIDTH, has_colors, terminal_width
+from orgkernel.cli.output import PLAIN_WIDTH, get_terminal_width, has_colors
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
 from orgkernel.manifest.sections import build_sections
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
 
 _PLACES = "declared in"
-# The least width for the columns beside the places.
+# Minimum width of the columns next to the places.
 _LEAST_BESIDE = 50
 
 
@@ -34,62 +34,62 @@ def render_agent(manifest: AgentManifest) -> str:
 
 
 def _render_sections(manifest: RoleManifest | AgentManifest, title: str, state: str) -> str:
-    home = _home(manifest.why)
-    table = new_table("", "item", "details", _PLACES)
+    home = _find_home(manifest.why)
+    table = create_table("", "item", "details", _PLACES)
     sections = build_sections(manifest)
     for section, rows in sections.items():
         label = section
         for item, details, why in rows:
-            table.add_row(label, printable(item), printable(details), _places(why, home))
+            table.add_row(label, printable(item), printable(details), _render_places(why, home))
             label = ""
     empty = ", ".join(section for section, rows in sections.items() if not rows)
-    width = terminal_width() or PLAIN_WIDTH
+    width = get_terminal_width() or PLAIN_WIDTH
     folded = f"\n{textwrap.fill(f'nothing under: {empty}', width)}\n" if empty else ""
-    head = _head(title, manifest.description, home)
+    head = _render_head(title, manifest.description, home)
     return f"{head}{draw(table)}{folded}\nsnapshot {manifest.snapshot}{state}\n"
 
 
 def render_organization(manifest: OrganizationManifest) -> str:
     """An organization: its roles, then the role for each domain."""
-    home = _home(manifest.why)
-    roles = new_table("role", "type", "reports to", "domains", "plans", "tools")
+    home = _find_home(manifest.why)
+    roles = create_table("role", "type", "reports to", "domains", "plans", "tools")
     for role in manifest.roles:
         superior = role.chain_of_command[0].id if role.chain_of_command else "–"
         roles.add_row(
             role.role_id, role.role_type, superior,
             ", ".join(item.id for item in role.domains) or "–", str(len(role.plans)), str(len(role.tools)),
         )  # fmt: skip
-    domains = new_table("domain", "role", _PLACES)
+    domains = create_table("domain", "role", _PLACES)
     for domain in manifest.domains:
-        domains.add_row(domain.id, domain.role_id or "nobody", _places(domain.why, home))
+        domains.add_row(domain.id, domain.role_id or "no role", _render_places(domain.why, home))
     title = f"{manifest.org_name} ({manifest.org_id}), {manifest.count} role{'s' * (manifest.count != 1)}"
-    head = _head(title, manifest.description, home)
+    head = _render_head(title, manifest.description, home)
     return f"{head}{draw(roles)}\n{draw(domains)}\nsnapshot {manifest.snapshot}\n"
 
 
-def _home(why: tuple[Why, ...]) -> str:
+def _find_home(why: tuple[Why, ...]) -> str:
     """The folder of the organization's file. Places are shown relative to it."""
     return why[0].file.rpartition("/")[0]
 
 
-def _head(title: str, description: str, home: str) -> str:
+def _render_head(title: str, description: str, home: str) -> str:
     places = f"Places are relative to {home}/ unless they begin with another folder." if home else ""
     return "".join(f"{printable(line)}\n" for line in (title, description, places) if line) + "\n"
 
 
-def new_table(*headings: str) -> TextTable:
+def create_table(*headings: str) -> TextTable:
     """An empty table with these headings, without lines. A broken path could neither be clicked nor pasted."""
     return TextTable(*headings, whole=_PLACES)
 
 
-def _places(why: tuple[Why, ...], home: str) -> str:
+def _render_places(why: tuple[Why, ...], home: str) -> str:
     places = (f"{each.file.removeprefix(f'{home}/')}:{each.line}" for each in why)
     return "\n".join(map(printable, dict.fromkeys(places)))
 
 
 def draw(table: TextTable) -> str:
-    """A table as text."""
-    lines = table.lines(terminal_width() or PLAIN_WIDTH, _LEAST_BESIDE)
+    """Draw a table."""
+    lines = table.lines(get_terminal_width() or PLAIN_WIDTH, _LEAST_BESIDE)
     colors = has_colors()
     return "".join(
         f"{click.style(line, bold=True) if colors and is_heading else line}\n" for line, is_heading in lines

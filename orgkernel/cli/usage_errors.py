@@ -1,4 +1,4 @@
-"""Errors of the option parser in the voice of all other errors: `error: …`, then `help: …`."""
+"""Print errors of the option parser in the same form as all other errors: `error: …`, then `help: …`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     is_unknown = isinstance(error, click.NoSuchOption)
     message = error.message if is_unknown else error.format_message()
     message = _QUOTED.sub(r"`\1`", message).rstrip(".")
-    if message[1:2].islower():  # an acronym or the name of an argument stays as it is
+    message = message.replace("valid integer range", "valid integer").replace(
+        "valid float range", "valid number"
+    )
+    if message[1:2].islower():  # an acronym or the name of an argument is unchanged
         message = message[0].lower() + message[1:]
     if isinstance(error, click.NoSuchOption) and error.possibilities:
         return message, f"did you mean {' or '.join(f'`{each}`' for each in error.possibilities)}?"

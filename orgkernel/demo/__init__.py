@@ -1,1 +1,1 @@
-"""The LinkedIn scenario: an agent with a new job, from configuration alone, told step by step."""
+"""The LinkedIn scenario: an agent with a new job, from configuration alone, shown step by step."""

@@ -19,7 +19,7 @@ import yaml
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.work.capability.handling import HandlingRequest
-from orgkernel.demo.servers import TOKEN, InsightsServer, PostService, running_insights, running_service
+from orgkernel.demo.servers import TOKEN, InsightsServer, PostService, run_insights, run_service
 from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
@@ -53,7 +53,7 @@ Tell = Callable[[str, str, tuple[Why, ...]], None]
 
 
 class ScenarioOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of the scenario, for whoever checks it."""
+    """The result of the scenario, for tests."""
 
     findings: tuple[str, ...]
     new_skills: tuple[str, ...]
@@ -98,13 +98,13 @@ def add_documents(folder: str) -> list[str]:
 
 
 @contextmanager
-def _opened(folder: str) -> Iterator[tuple[Kernel, Store]]:
+def _open_kernel_and_store(folder: str) -> Iterator[tuple[Kernel, Store]]:
     with open_store(locate_store(find_project(folder), folder, environment={})) as store:
         yield Kernel.open(folder, active=ORG, store=store), store
 
 
-def _tools(kernel: Kernel, store: Store, service: PostService, insights: InsightsServer) -> Toolbox:
-    """What a host does: it says what serves each tool. Who may call it is not its business."""
+def _build_toolbox(kernel: Kernel, store: Store, service: PostService, insights: InsightsServer) -> Toolbox:
+    """Build the toolbox as a host does: the host names the provider of each tool, and orgkernel decides who may call it."""
     bearer = {"authorization": ("linkedin", "Bearer ")}
     routes = {"list": "GET /posts", "publish": "POST /posts", "remove": "DELETE /posts/{id}"}
     return Toolbox(
@@ -125,7 +125,11 @@ def run(folder: str, tell: Tell) -> ScenarioOutcome:
     _require_parts()
     added = add_documents(folder)
     tell("documents", f"added to the starship: {', '.join(added)}", ())
-    with running_insights() as server, running_service() as service, _opened(folder) as (kernel, store):
+    with (
+        run_insights() as server,
+        run_service() as service,
+        _open_kernel_and_store(folder) as (kernel, store),
+    ):
         findings = tuple(str(each) for each in kernel.check())
         tell("check", f"{len(findings)} findings", ())
         before = kernel.agent_manifest(ORG, AGENT)
@@ -148,7 +152,7 @@ def run(folder: str, tell: Tell) -> ScenarioOutcome:
         )
 
         server.wait()
-        tools = _tools(kernel, store, service, server).context(ORG, f"agent:{AGENT}")
+        tools = _build_toolbox(kernel, store, service, server).context(ORG, f"agent:{AGENT}")
         insights = tools.invoke_blocking(INSIGHTS_TOOL, {"topic": "memory"})
         tell("MCP", f"{INSIGHTS_TOOL}: {insights.output or insights.error}", ())
         publishing = tools.invoke_blocking(POST_TOOL, POST, action="publish")
@@ -157,9 +161,9 @@ def run(folder: str, tell: Tell) -> ScenarioOutcome:
         _record(context, way.name, publishing)
 
         removing = tools.invoke_blocking(POST_TOOL, {"id": "post-1"}, action="remove", fallback=False)
-        tell("refused", _refusal(removing), removing.steps[0].why[:2])
+        tell("refused", _render_refusal(removing), removing.steps[0].why[:2])
         campaign_before = tools.invoke_blocking(CAMPAIGN_TOOL, {"id": "post-1"}, fallback=False)
-        tell("refused", _refusal(campaign_before), campaign_before.steps[0].why[:2])
+        tell("refused", _render_refusal(campaign_before), campaign_before.steps[0].why[:2])
         passed = record_result(context, AGENT, TEST, 0.86, org=ORG, reason="the board of the bridge")
         tell("test", f"{TEST}: {passed.score:g}, passed", ())
         campaign_after = tools.invoke_blocking(CAMPAIGN_TOOL, {"id": "post-1"}, fallback=False)
@@ -217,7 +221,7 @@ def _record(context: Context, skill: str, result: ToolResult) -> None:
     record_episode(context, AGENT, draft, org=ORG)
 
 
-def _refusal(result: ToolResult) -> str:
+def _render_refusal(result: ToolResult) -> str:
     step = result.steps[0]
     way_out = f"; would be allowed by: {step.remedies[0]}" if step.remedies else ""
     return f"{result.tool} {result.action}: {step.text}{way_out}"

@@ -1,4 +1,4 @@
-"""The servers of the demo: a page on which posts are published, for whoever has the token, and an MCP server."""
+"""The servers of the demo: an HTTP service that publishes posts for callers with the token, and an MCP server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOKEN = "demo-token-of-the-page"
 
 
 class PostService:
-    """A running server, and what was published on it."""
+    """A running server, and the posts that were published on it."""
 
     def __init__(self) -> None:
         self.published: list[dict[str, Any]] = []
@@ -64,7 +64,7 @@ class PostService:
 
 
 @contextmanager
-def running_service() -> Iterator[PostService]:
+def run_service() -> Iterator[PostService]:
     """The service on a free port of this machine."""
     service = PostService()
     try:
@@ -103,7 +103,7 @@ class InsightsServer:
 
 
 @contextmanager
-def running_insights() -> Iterator[InsightsServer]:
+def run_insights() -> Iterator[InsightsServer]:
     """The MCP server on a free port of this machine."""
     server = InsightsServer()
     try:

@@ -97,9 +97,18 @@ _NUMBER = lazy_pattern(r"(?<![\w`.-])\d[\d,.]*(?![\w`-])")
 _LENGTH = 32
 
 
+def remove_numbers(message: str) -> str:
+    """A message with `#` in place of the lines, columns and counts that change when documents do.
+
+    >>> remove_numbers("role `unit_7` has 8 subordinates, as org.yaml:3:13 says")
+    'role `unit_7` has # subordinates, as org.yaml:# says'
+    """
+    return _NUMBER.sub("#", _PLACE.sub(":#", message))
+
+
 def fingerprint_message(message: str) -> str:
-    """Fingerprint of a message without its numbers."""
-    return _digest(_NUMBER.sub("#", _PLACE.sub(":#", message)))
+    """The digest of a message without its numbers."""
+    return _digest(remove_numbers(message))
 
 
 def fingerprint_finding(diagnostic: Diagnostic) -> str:

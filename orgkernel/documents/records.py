@@ -502,6 +502,7 @@ class Case(Record, frozen=True, kw_only=True):
     """Expectations about one organization, with a sentence that describes them."""
     name: str
     org: OrgId
+    undeclared: bool = False
     given: Given = Given()
     dispatch: tuple[DispatchCase, ...] = ()
     access: tuple[AccessCase, ...] = ()

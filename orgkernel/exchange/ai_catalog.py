@@ -1,4 +1,6 @@
-"""AI Catalog (experimental): one index of all cards of an organization. The format is before its version 1 and still moves.
+"""AI Catalog (experimental): one index of all cards of an organization.
+
+The format has no version 1 yet and still changes.
 
 `specVersion` is the version of the format that is written here. Entries have the media type of A2A cards.
 """
@@ -13,8 +15,8 @@ from orgkernel.exchange.a2a.cards import (
     Card,
     Endpoint,
     build_organization_card,
+    build_placeholder,
     build_role_card,
-    placeholder,
 )
 from orgkernel.exchange.a2a.export import export_a2a
 from orgkernel.exchange.exported import Export, Loss
@@ -29,8 +31,8 @@ NOWHERE = "agents.invalid"
 
 
 def export_ai_catalog(view: OrgView, endpoint: Endpoint | None = None) -> Export:
-    """The catalog of an organization, which contains its cards whole."""
-    where = placeholder(view.org_id) if endpoint is None else endpoint
+    """Export the catalog of an organization, with complete cards."""
+    where = build_placeholder(view.org_id) if endpoint is None else endpoint
     entries = list(build_entries(view, where, NOWHERE, lambda role_id, card: {"data": card}))
     catalog = build_catalog(view.records.organization.name, NOWHERE, entries)
     marked = {"metadata": {"$comment": mark_of(view.org_id, TARGET)}, **catalog}
@@ -60,8 +62,9 @@ def build_entries(
     *,
     short: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """An entry for each card of an organization. `locate` gives the `url` or the `data` of the card of a role; the role
-    of the card of the organization is empty.
+    """An entry for each card of an organization. `locate` returns the `url` or the `data` of the card of a role.
+
+    The empty role means the card of the organization.
     """
     for role_id in ("", *view.roles):
         card = (

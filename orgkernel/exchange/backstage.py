@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from orgkernel.exchange.a2a.cards import is_address
-from orgkernel.exchange.agents.pages import yaml_lines
+from orgkernel.exchange.agents.pages import render_yaml_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.role_losses import find_role_losses
@@ -24,11 +24,11 @@ COVERS = (
     "MCP servers with an address",
 )
 SAYS = frozenset({"chain_of_command.reports_to"})
-"""Fields of a profile that the entities of a role say, besides its name and description."""
-_WHY = {"domains": "Backstage does not say who takes which work"}
+"""Fields of a profile that a role's entities contain, besides its name and description."""
+_WHY = {"domains": "Backstage has no routing of work"}
 ID = "orgkernel/id"
 _VERSION = "backstage.io/v1alpha1"
-# Backstage requires one, and no document says how far something has come.
+# Backstage requires a lifecycle, which no document declares.
 _LIFECYCLE = "unknown"
 _NAME = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
@@ -39,18 +39,18 @@ CatalogEntity = dict[str, Any]
 def export_backstage(view: OrgView) -> Export:
     """The entities, each a document of one file. The same documents always give the same bytes."""
     lines = [f"# {mark_of(view.org_id, TARGET)}"]
-    for entity in _entities(view):
-        lines += ["---", *(line for line, _ in yaml_lines(entity))]
+    for entity in _build_entities(view):
+        lines += ["---", *(line for line, _ in render_yaml_lines(entity))]
     text = "\n".join(lines) + "\n"
-    return Export({CATALOG_FILE: text}, COVERS, tuple(_losses(view)))
+    return Export({CATALOG_FILE: text}, COVERS, tuple(_list_losses(view)))
 
 
-def names_of(ids: Iterable[str]) -> dict[str, str]:
-    """A name of Backstage for each id: the id where it is such a name, else one that no other id has.
+def map_names(ids: Iterable[str]) -> dict[str, str]:
+    """Map each id to a unique Backstage name: the id itself if it is a valid name.
 
-    Backstage does not tell upper from lower case.
+    Backstage names are case-insensitive.
 
-    >>> names_of(["codegen_xo", "_odd__id"])
+    >>> map_names(["codegen_xo", "_odd__id"])
     {'codegen_xo': 'codegen_xo', '_odd__id': 'odd-id-b82267ba'}
     """
     names: dict[str, str] = {}
@@ -66,15 +66,15 @@ def names_of(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _entities(view: OrgView) -> Iterator[CatalogEntity]:
+def _build_entities(view: OrgView) -> Iterator[CatalogEntity]:
     records = view.records
     organization = records.organization
-    roles = names_of(view.roles)
-    skills = names_of(records.cognitive_skills)
-    system = names_of([view.org_id])[view.org_id]
+    roles = map_names(view.roles)
+    skills = map_names(records.cognitive_skills)
+    system = map_names([view.org_id])[view.org_id]
     roots = [role_id for role_id in view.list_roots() if role_id in roles]
     owner = f"group:{roles[roots[0]] if roots else system}"
-    yield _entity(
+    yield _build_entity(
         "System", system, view.org_id, organization.name, organization.description, {"owner": owner}
     )
     for role_id, name in roles.items():
@@ -87,15 +87,15 @@ def _entities(view: OrgView) -> Iterator[CatalogEntity]:
         }
         if superior in roles:
             spec["parent"] = roles[superior]
-        yield _entity("Group", name, role_id, profile.name, profile.description, spec)
+        yield _build_entity("Group", name, role_id, profile.name, profile.description, spec)
         agent = {"type": "ai-agent", "lifecycle": _LIFECYCLE, "owner": f"group:{name}", "system": system}
-        yield _entity("AiResource", name, role_id, profile.name, profile.description, agent)
-    yield from _skills(view, roles, skills, system, owner)
+        yield _build_entity("AiResource", name, role_id, profile.name, profile.description, agent)
+    yield from _build_skills(view, roles, skills, system, owner)
     tools = {tool_id: each.record for tool_id, each in records.tools.items()}
     servers = [
         tool_id for tool_id, tool in tools.items() if tool.type == "mcp_server" and is_address(tool.provider)
     ]
-    for tool_id, name in names_of(servers).items():
+    for tool_id, name in map_names(servers).items():
         tool = tools[tool_id]
         server = {
             "type": "mcp-server",
@@ -104,10 +104,10 @@ def _entities(view: OrgView) -> Iterator[CatalogEntity]:
             "system": system,
             "remotes": [{"type": "streamable-http", "url": tool.provider}],
         }
-        yield _entity("API", name, tool_id, tool.name, tool.description, server)
+        yield _build_entity("API", name, tool_id, tool.name, tool.description, server)
 
 
-def _skills(
+def _build_skills(
     view: OrgView, roles: dict[str, str], skills: dict[str, str], system: str, owner: str
 ) -> Iterator[CatalogEntity]:
     # An agent and a skill are of one kind, so a skill that has the name of a role gets another one.
@@ -121,10 +121,10 @@ def _skills(
         for key, field_text in (("license", skill.license), ("compatibility", skill.compatibility), ("allowedTools", skill.allowed_tools)):  # fmt: skip
             if field_text:
                 spec[key] = field_text
-        yield _entity("AiResource", name, skill_id, skill.name, skill.description, spec)
+        yield _build_entity("AiResource", name, skill_id, skill.name, skill.description, spec)
 
 
-def _entity(
+def _build_entity(
     kind: str, name: str, our_id: str, title: str, description: str, spec: CatalogEntity
 ) -> CatalogEntity:
     metadata: CatalogEntity = {"name": name}
@@ -136,14 +136,14 @@ def _entity(
     return {"apiVersion": _VERSION, "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def _losses(view: OrgView) -> Iterator[Loss]:
+def _list_losses(view: OrgView) -> Iterator[Loss]:
     records = view.records
     tools = [each.record for each in records.tools.values()]
-    mapped = sum(name != each for each, name in names_of(view.roles).items())
+    mapped = sum(name != each for each, name in map_names(view.roles).items())
     counted = (
         (
-            "role ids that are no names of Backstage",
-            f"they are changed; the annotation `{ID}` has the id",
+            "role ids that are not valid names in Backstage",
+            f"they are changed; the annotation `{ID}` contains the id",
             mapped,
         ),
         (
@@ -156,8 +156,8 @@ def _losses(view: OrgView) -> Iterator[Loss]:
             "only skills that are written as instructions are resources",
             len(records.skills),
         ),
-        ("access policies", "Backstage does not say who may use what", len(records.policies)),
-        ("agents", "an AiResource is a role, whoever fills it", len(records.agents)),
+        ("access policies", "Backstage has no permissions for tools", len(records.policies)),
+        ("agents", "an AiResource describes a role, not the agents that fill it", len(records.agents)),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
     yield from find_role_losses(view, says=SAYS, why=_WHY, otherwise="Backstage has no field for it")

@@ -1,4 +1,4 @@
-"""Where exported files and the organization differ, with the line on each side."""
+"""Find where exported files and the organization differ, with the line on each side."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _MOST_LINES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class LineDifference:
-    """Lines that a file has and the lines that the organization says instead."""
+    """Lines of a file that differ, and the lines that the organization declares instead."""
 
     line: int
-    """Of the file. Where lines are missing, the line before which they belong."""
+    """Line of the file. For missing lines, the line before which they belong."""
     has: tuple[str, ...]
     says: tuple[str, ...]
     place: Place | None
-    """In our documents."""
+    """Place in the orgkernel documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriftedFile:
-    """A file that is not what the export would write."""
+    """A file that differs from the export."""
 
     path: str
     kind: str
     """`missing`, `changed`, or `surplus`: it carries our mark, and nothing is exported to it anymore."""
     differences: tuple[LineDifference, ...] = ()
     place: Place | None = None
-    """Of a missing file, where our documents declare what it is about."""
+    """For a missing file, the place that declares its subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class ExportComparison:
 
     drifted: tuple[DriftedFile, ...]
     foreign: tuple[str, ...]
-    """Files where those of the format stand that nobody exported from this organization."""
+    """Files with names of the format that were not exported from this organization."""
 
 
 def compare_export(export: Export, current_files: Mapping[str, str | None], mark: Mark) -> ExportComparison:
-    """What differs between an export and files; None is a file that cannot be read as text."""
+    """Compare an export with files. None stands for a file that cannot be read as text."""
     drifted = []
     for path, text in export.files.items():
         places = export.places.get(path, ())
@@ -57,7 +57,9 @@ def compare_export(export: Export, current_files: Mapping[str, str | None], mark
             drifted.append(DriftedFile(path, "missing", place=declared))
         elif current_files[path] != text:
             drifted.append(
-                DriftedFile(path, "changed", tuple(_differences(current_files[path] or "", text, places)))
+                DriftedFile(
+                    path, "changed", tuple(_list_differences(current_files[path] or "", text, places))
+                )
             )
     foreign = []
     for path in sorted(set(current_files) - set(export.files)):
@@ -68,7 +70,7 @@ def compare_export(export: Export, current_files: Mapping[str, str | None], mark
     return ExportComparison(tuple(drifted), tuple(foreign))
 
 
-def _differences(has: str, says: str, places: tuple[Place | None, ...]) -> Iterator[LineDifference]:
+def _list_differences(has: str, says: str, places: tuple[Place | None, ...]) -> Iterator[LineDifference]:
     ours, theirs = says.split("\n"), has.split("\n")
     if max(len(ours), len(theirs)) > _MOST_LINES:
         pairs = enumerate(zip(theirs, ours, strict=False))
@@ -84,6 +86,6 @@ def _differences(has: str, says: str, places: tuple[Place | None, ...]) -> Itera
 
 
 def _place(places: tuple[Place | None, ...], line: int) -> Place | None:
-    """The place of a line, or of the nearest one before it that has a place."""
+    """The place of a line, or of the nearest earlier line that has one."""
     before = (places[number] for number in range(min(line, len(places) - 1), -1, -1))
     return next((each for each in before if each is not None), None)

@@ -1,4 +1,4 @@
-"""What policy engines leave out of what an organization declares, counted; each engine says why in its own words."""
+"""Count the facts of an organization that policy engines leave out; each engine gives its own reasons."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from orgkernel.exchange.exported import Loss
 from orgkernel.graph.records import OrgRecords
 
 ALERTS = "the caller must send `alert` and `watch` as they are recorded"
-PARTS = "what they deny or ask about in some paths, they deny or ask about as a whole"
-BEGINNINGS = "what they deny or ask about for some commands, they deny or ask about as a whole"
+PARTS = "they deny or ask for the whole tool, not only for some paths"
+BEGINNINGS = "they deny or ask for the whole tool, not only for some commands"
 LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
-GRANTING = "who may give a tool to others is decided by orgkernel"
+GRANTING = "orgkernel decides who may grant a tool to others"
 SCOPES = "the caller must compare the paths and send `in_file_scope`; without it, nothing is written"
 
 
-def losses_of(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:
+def list_engine_losses(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:
     """A loss for each reason whose subject the organization declares, in the order of the reasons."""
     tools = [each.record for each in records.tools.values()]
     policies = [each.record for each in records.policies.values() if each.record.enabled]

@@ -1,4 +1,4 @@
-"""What an export to the format of another tool consists of."""
+"""The result of an export to the format of another tool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STORED_STATE = Loss(
     "stored state",
     "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents",
 )
-"""What no export has, because it is made of documents."""
+"""The loss of every export, because exports are made from documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Export:
     """An organization in another format."""
 
     files: Mapping[str, str]
-    """File texts by name: a path with slashes, relative to the folder that is exported to."""
+    """File contents by name: a path with slashes, relative to the folder that is exported to."""
     covers: tuple[str, ...]
-    """What the target also says or decides, in order."""
+    """Facts that the target also expresses or decides, in order."""
     lost: tuple[Loss, ...]
     places: Mapping[str, tuple[Place | None, ...]] = field(default_factory=dict)
-    """By file, for each of its lines the place in our documents that says so. May be left out."""
+    """For each file, the place in the orgkernel documents of each of its lines. Optional."""
     unmarked: frozenset[str] = frozenset()
-    """Files whose format has no place for a mark. They belong to the marked files of the export beside them."""
+    """Files whose format has no field for a mark. They belong to the marked files next to them."""

@@ -23,11 +23,12 @@ class Exporter:
     """How an organization gets to one format."""
 
     export: Callable[[OrgView], Export]
-    """What the organization is in this format: a pure function, and always the same bytes."""
+    """Export the organization to this format. A pure function that always returns the same bytes."""
     places: tuple[str, ...] = ()
-    """Where files of this format stand below the folder, as patterns of `fnmatch` by segment (`.claude/agents/*.md`).
+    """Locations of files of this format in the folder, as `fnmatch` patterns by segment (`.claude/agents/*.md`).
 
-    Files there that carry our mark and are not exported anymore are removed. Empty: only the exported names are looked at.
+    Files there that have the mark of orgkernel and are no longer exported are removed. If empty, only the exported
+    names are checked.
     """
 
 
@@ -47,4 +48,4 @@ EXPORTS: Mapping[str, Exporter] = MappingProxyType(
         "opa": Exporter(export_opa),
     }
 )
-"""By the name on the command line, in the order of the help."""
+"""Exporters, keyed by the name on the command line, in the order of the help."""

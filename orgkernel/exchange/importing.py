@@ -1,8 +1,8 @@
-"""Write the documents of an import, and write them again later without losing what somebody changed in between.
+"""Write the documents of an import, and later write them again without losing changes made in between.
 
-What the last import wrote is kept beside the documents, in a hidden file. A document that nobody changed is replaced, one
-that only its owner changed stays, and one that both changed is merged. A conflict stops everything before anything is
-written.
+A hidden file next to the documents keeps what the last import wrote. Unchanged documents are replaced, documents
+that only their owner changed stay, and documents that both sides changed are merged. A conflict stops the import
+before anything is written.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.merging import merge
-from orgkernel.exchange.staging import open_folder, settle, stage, unwritable
+from orgkernel.exchange.staging import build_unwritable_error, open_folder, settle, stage_files
 from orgkernel.loading.documents import parse_source
 from orgkernel.loading.files import MARKDOWN, decode
 from orgkernel.loading.marks import unpack_mark
 from orgkernel.prepared_types import prepared
 
 STATE = ".orgkernel/import.json"
-"""Below the folder: what the last import wrote."""
+"""File below the folder that keeps what the last import wrote."""
 
 
 class _State(msgspec.Struct, frozen=True, kw_only=True):
-    """What the last import wrote, and from where."""
+    """What the last import wrote, and its source."""
 
     format: str
     source: str
@@ -46,20 +46,20 @@ class Clash:
     line: int
     has: tuple[str, ...]
     place: Place | None
-    """Where the source says it."""
+    """Place in the source."""
     says: tuple[str, ...]
     why: str = ""
-    """Instead of lines, where the whole document is in question."""
+    """Message for a conflict about the whole document instead of lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would do."""
+    """The changes that an import would make."""
 
     written: Mapping[str, str]
-    """Text of each document that is written."""
+    """Content of each document that is written."""
     merged: frozenset[str]
-    """Those among them that their owner had changed, too."""
+    """The written documents that their owner had changed, too."""
     removed: tuple[str, ...]
     clashes: tuple[Clash, ...]
 
@@ -70,11 +70,14 @@ class ImportPlan:
 
 
 def plan_import(export: Export, folder: str, format: str, source: str) -> ImportPlan:
-    """What importing would change in a folder. Raises `UsageError` if it cannot be read, or holds another import."""
+    """Plan the changes of an import in a folder.
+
+    Raises `UsageError` if the folder cannot be read or contains another import.
+    """
     if not os.path.lexists(folder):
         return ImportPlan(dict(export.files), frozenset(), (), ())
     with open_folder(folder, quote(folder)) as tree:
-        return _plan(tree, export, _state(tree, format, source))
+        return _plan(tree, export, _find_state(tree, format, source))
 
 
 def write_import(
@@ -87,15 +90,15 @@ def write_import(
     try:
         os.makedirs(folder, exist_ok=True)
         with open_folder(folder, quote(folder)) as tree, tree.locked():
-            plan = _plan(tree, export, _state(tree, format, source))
+            plan = _plan(tree, export, _find_state(tree, format, source))
             if not plan.clashes or keep_mine:
                 _write(tree, plan, _State(format=format, source=source, files=dict(export.files)))
             return plan
     except OSError as error:
-        raise unwritable(quote(folder), error, "make room or mend the rights") from None
+        raise build_unwritable_error(quote(folder), error, "free some space or fix the permissions") from None
 
 
-def _state(tree: GuestTree, format: str, source: str) -> _State:
+def _find_state(tree: GuestTree, format: str, source: str) -> _State:
     content = tree.read(STATE) if tree.exists(STATE) else None
     if content is None:
         return _State(format=format, source=source, files={})
@@ -103,7 +106,7 @@ def _state(tree: GuestTree, format: str, source: str) -> _State:
         state = msgspec.json.decode(content, type=prepared(_State))
     except msgspec.MsgspecError:
         raise UsageError(
-            f"{quote(STATE)} is not what an import wrote", "restore it, or import into another folder"
+            f"{quote(STATE)} was not written by an import", "restore it, or import into another folder"
         ) from None
     if (state.format, state.source) != (format, source):
         raise UsageError(
@@ -120,7 +123,7 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
     clashes: list[Clash] = []
     for path in dict.fromkeys((*export.files, *state.files)):
         before, now = state.files.get(path), export.files.get(path)
-        mine = _text(tree, path)
+        mine = _read_text(tree, path)
         if now in (mine, before):
             continue
         if mine == before:
@@ -131,12 +134,12 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
             continue
         places = export.places.get(path, ())
         if before is None or mine is None or now is None:
-            clashes.append(_clash_of_whole(path, before, mine, places))
+            clashes.append(_build_whole_clash(path, before, mine, places))
             continue
         text, conflicts = merge(before, mine, now)
         file_clashes = [
             Clash(path, each.mine, each.has, _place(places, each.theirs), each.says) for each in conflicts
-        ] or list(_unreadable(path, text))
+        ] or list(_find_unreadable(path, text))
         clashes += file_clashes
         if not file_clashes and text != mine:
             written[path] = text
@@ -144,19 +147,19 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
     return ImportPlan(written, frozenset(merged), tuple(removed), tuple(clashes))
 
 
-def _clash_of_whole(
+def _build_whole_clash(
     path: str, before: str | None, mine: str | None, places: tuple[Place | None, ...]
 ) -> Clash:
     place = _place(places, len(places))
     if before is None:
-        return Clash(path, 1, (), place, (), "it was not imported, and the source has it now")
+        return Clash(path, 1, (), place, (), "it was not imported, and the source now has it")
     if mine is None:
         return Clash(path, 1, (), place, (), "it was removed here, and the source has changed it")
-    return Clash(path, 1, (), place, (), "it was changed here, and the source does not have it anymore")
+    return Clash(path, 1, (), place, (), "it was changed here, and the source no longer has it")
 
 
-def _unreadable(path: str, text: str) -> Iterator[Clash]:
-    """Whether both changes together are no document."""
+def _find_unreadable(path: str, text: str) -> Iterator[Clash]:
+    """Yield a conflict if the merged content is not a valid document."""
     if path.endswith(MARKDOWN):
         return
     source = decode(path, path, text.encode("utf-8", "surrogatepass"))
@@ -166,22 +169,22 @@ def _unreadable(path: str, text: str) -> Iterator[Clash]:
 
 
 def _place(places: tuple[Place | None, ...], line: int) -> Place | None:
-    """The place of a line, or of the nearest one that has a place."""
+    """The place of a line, or of the nearest line that has one."""
     before = reversed(places[:line])
     return next((each for each in (*before, *places[line:]) if each is not None), None)
 
 
-def _text(tree: GuestTree, path: str) -> str | None:
+def _read_text(tree: GuestTree, path: str) -> str | None:
     content = tree.read(path) if tree.exists(path) else None
     return None if content is None else content.decode("utf-8", "surrogateescape")
 
 
 def _write(tree: GuestTree, plan: ImportPlan, state: _State) -> None:
-    """All new texts stand beside their files before the first is replaced; what was written is noted last."""
+    """Write all new contents next to their files before the first file is replaced; the state is written last."""
     wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
     wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"
-    stage(tree, wanted)
-    # What takes away comes first: a run that is stopped here leaves less, not more.
+    stage_files(tree, wanted)
+    # Removals come first, so a run that is stopped here leaves fewer documents, not more.
     for path in plan.removed:
         tree.remove(path)
     settle(tree, wanted)

@@ -9,18 +9,18 @@ _MARK = re.compile(
     r'\s*(?:#|//|"\$comment":)\s*"?Made by orgkernel from organization ([A-Za-z0-9_-]+) for ([a-z0-9-]+)\.'
 )
 _LOOKED_AT = 5
-"""Lines at the beginning of a file. A text of the organization that quotes a mark stands below."""
+"""Number of first lines that are searched. Strings of the organization that quote a mark are further below."""
 
 
 class Mark(NamedTuple):
-    """What a mark says."""
+    """The content of a mark."""
 
     org_id: str
     target: str
 
 
 def mark_of(org_id: str, target: str) -> str:
-    """The words of a mark. A comment of the format goes around them.
+    """The words of a mark, which are written as a comment of the format.
 
     >>> find_mark("# " + mark_of("acme", "crewai"))
     Mark(org_id='acme', target='crewai')

@@ -1,7 +1,7 @@
-"""MCP registry: a `server.json` for each MCP server that the tools of an organization name as the registry does.
+"""MCP registry: a `server.json` for each MCP server for which a tool of the organization declares a registry name.
 
-A tool of the type `mcp_server` carries what the registry needs if `names.mcp_registry` is the name of its server there,
-such as `io.github.acme/weather`, and `provider` is the address of that server. Nothing is made up for the others.
+A tool of the type `mcp_server` has all required data if `names.mcp_registry` is the registry name of its server,
+such as `io.github.acme/weather`, and `provider` is the server's address. Other tools are not exported.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def export_mcp_registry(view: OrgView) -> Export:
                 servers.setdefault(name, []).append((tool_id, tool))
             else:
                 lacking.append(tool_id)
-    files = {f"{name}/server.json": _server(view, name, tools) for name, tools in servers.items()}
-    lost = tuple(_losses(view, lacking, servers))
+    files = {f"{name}/server.json": _render_server(view, name, tools) for name, tools in servers.items()}
+    lost = tuple(_list_losses(view, lacking, servers))
     return Export(files, ("MCP servers with a name of the registry and an address",), lost)
 
 
@@ -54,7 +54,7 @@ def _fits(name: str, tool: Tool) -> bool:
     )
 
 
-def _server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> str:
+def _render_server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> str:
     tool = tools[0][1]
     server: dict[str, Any] = {
         "name": name,
@@ -75,7 +75,9 @@ def _server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _losses(view: OrgView, lacking: list[str], servers: dict[str, list[tuple[str, Tool]]]) -> Iterator[Loss]:
+def _list_losses(
+    view: OrgView, lacking: list[str], servers: dict[str, list[tuple[str, Tool]]]
+) -> Iterator[Loss]:
     tools = view.records.tools.values()
     differing = sum(
         any(
@@ -94,7 +96,7 @@ def _losses(view: OrgView, lacking: list[str], servers: dict[str, list[tuple[str
         ),
         (
             "servers whose tools differ",
-            "the description and the address are those of the first tool",
+            "the description and the address come from the first tool",
             differing,
         ),
         (
@@ -103,8 +105,8 @@ def _losses(view: OrgView, lacking: list[str], servers: dict[str, list[tuple[str
             sum(each.record.type != "mcp_server" for each in tools),
         ),
         ("roles", "the registry has no agents", len(view.roles)),
-        ("access policies", "the registry does not say who may use a server", len(view.records.policies)),
+        ("access policies", "the registry has no permissions for servers", len(view.records.policies)),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
     yield Loss("versions", "no document has the version of a server, so it follows the content of the file")
-    yield Loss("actions and levels", "the registry does not say what a server does")
+    yield Loss("actions and levels", "the registry has no actions")

@@ -1,6 +1,6 @@
-"""Three versions of a text become one: what was written, what its owner made of it, and what would be written now.
+"""Merge three versions of a file: the last written one, the owner's, and the new one.
 
-Changes of different lines are both kept, also beside one another. Other changes of the same lines are a conflict.
+Changes of different lines are both kept, even in adjacent lines. Different changes of the same lines are a conflict.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class _Change(NamedTuple):
     end: int
     lines: tuple[str, ...]
     at: int
-    """Where these lines begin in the other version."""
+    """Start of these lines in the other version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class MergeConflict:
 
 
 def merge(before: str, mine: str, now: str) -> tuple[str, tuple[MergeConflict, ...]]:
-    r"""The text with both changes, and where they contradict one another; there it has mine.
+    r"""Merge both changes. Returns the merged content and the conflicts, where the content has `mine`.
 
     >>> merge("a\nb\nc\n", "a\nB\nc\n", "a\nb\nC\n")
     ('a\nB\nC\n', ())
@@ -43,12 +43,12 @@ def merge(before: str, mine: str, now: str) -> tuple[str, tuple[MergeConflict, .
     merged: list[str] = []
     conflicts: list[MergeConflict] = []
     reached = 0
-    for own, other in _paired(list(_changes(before, mine)), list(_changes(before, now))):
+    for own, other in _pair_changes(list(_list_changes(before, mine)), list(_list_changes(before, now))):
         start = min(each.start for each in (*own, *other))
         end = max(each.end for each in (*own, *other))
         merged += lines[reached:start]
         has, says = (_result(lines, start, end, each) for each in (own, other))
-        if not other or has == says or (start == end and _holds(has, says)):
+        if not other or has == says or (start == end and _does_contain(has, says)):
             merged += has
         elif not own:
             merged += says
@@ -60,14 +60,14 @@ def merge(before: str, mine: str, now: str) -> tuple[str, tuple[MergeConflict, .
     return "\n".join(merged), tuple(conflicts)
 
 
-def _changes(before: str, after: str) -> Iterator[_Change]:
+def _list_changes(before: str, after: str) -> Iterator[_Change]:
     ours, theirs = before.split("\n"), after.split("\n")
     for kind, start, end, at, last in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if kind != "equal":
             yield _Change(start, end, tuple(theirs[at:last]), at)
 
 
-def _paired(own: list[_Change], other: list[_Change]) -> Iterator[tuple[list[_Change], list[_Change]]]:
+def _pair_changes(own: list[_Change], other: list[_Change]) -> Iterator[tuple[list[_Change], list[_Change]]]:
     """Changes of the same lines together, in order."""
     while own or other:
         first = min((each[0] for each in (own, other) if each), key=lambda each: (each.start, each.end))
@@ -85,7 +85,7 @@ def _paired(own: list[_Change], other: list[_Change]) -> Iterator[tuple[list[_Ch
 
 
 def _touch(change: _Change, start: int, end: int) -> bool:
-    """Whether a change is about some of these lines. Insertions touch where they are at one place, or inside of lines."""
+    """Whether a change affects some of these lines. An insertion does if it is at the same position or between them."""
     if change.start == change.end or start == end:
         is_inside = start < change.start < end or change.start < start < change.end
         return is_inside or (change.start, change.end) == (start, end)
@@ -101,7 +101,7 @@ def _result(lines: list[str], start: int, end: int, changes: list[_Change]) -> l
     return made + lines[reached:end]
 
 
-def _holds(lines: list[str], part: list[str]) -> bool:
-    """Whether all lines of a part stand in others, in their order: somebody has put them there already."""
+def _does_contain(lines: list[str], part: list[str]) -> bool:
+    """Whether all lines of a part are in other lines in the same order, because the owner already made this change."""
     rest = iter(lines)
     return all(any(line == each for each in rest) for line in part)

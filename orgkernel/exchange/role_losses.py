@@ -1,4 +1,6 @@
-"""What an export leaves out of the profiles of roles, counted: the table of fields without what the target says."""
+"""Count the fields of role profiles that an export leaves out: the table of fields without those the target
+expresses.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,16 @@ from orgkernel.graph.schema import EdgeKind
 FactCount = Callable[[OrgView], int]
 
 
-def _edges(kind: EdgeKind) -> FactCount:
+def _count_edges(kind: EdgeKind) -> FactCount:
     return lambda view: len(view.list_edges_of_kind(kind))
 
 
-# What the organization says instead of the roles, and what it says besides them.
+# Facts that the organization declares for roles, and further facts about the organization.
 _INSTEAD: Mapping[str, FactCount] = {
     "chain of command": lambda view: sum(view.get_superior(role) is not None for role in view.roles),
-    "domains": _edges(EdgeKind.HANDLES),
-    "plans": _edges(EdgeKind.FOLLOWS),
-    "skills that roles require": _edges(EdgeKind.REQUIRES),
+    "domains": _count_edges(EdgeKind.HANDLES),
+    "plans": _count_edges(EdgeKind.FOLLOWS),
+    "skills that roles require": _count_edges(EdgeKind.REQUIRES),
 }
 _BESIDES: Mapping[str, FactCount] = {
     "hand-off rights": lambda view: len(view.records.organization.dispatch_edges),
@@ -37,10 +39,11 @@ def find_role_losses(
     instead: Mapping[str, tuple[int, str]] | None = None,
     otherwise: str | None = None,
 ) -> Iterator[Loss]:
-    """A loss for each fact about roles that some role states and the target does not say.
+    """List a loss for each fact about roles that some role states and the target does not express.
 
-    `says` are the fields that the target says, as `doctrine.report_on_failure`. `why` has the target's own reasons by fact,
-    `otherwise` its reason for all other facts; `instead` counts a fact that the target says in part.
+    `says` are the fields that the target expresses, such as `doctrine.report_on_failure`. `why` has the target's
+    own reasons by fact, `otherwise` its reason for all other facts; `instead` counts a fact that the target
+    expresses in part.
     """
     unsaid: dict[Lost, list[RoleField]] = {}
     known = frozenset(says)

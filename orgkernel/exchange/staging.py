@@ -1,4 +1,4 @@
-"""Replace files in a folder that holds files of others too, all or none: new contents stand beside them first."""
+"""Replace files in a folder with foreign files, all or none: new contents are first written next to the files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 
 STAGED: Final = ".orgkernel-new"
-"""The ending of a new content beside its file."""
+"""Suffix of a new content next to its file."""
 
 
 def open_folder(folder: str, shown: str) -> GuestTree:
@@ -17,16 +17,16 @@ def open_folder(folder: str, shown: str) -> GuestTree:
     try:
         return GuestTree(folder)
     except OSError as error:
-        raise UsageError(f"{shown} cannot be opened: {_reason(error)}", "pass a folder") from None
+        raise UsageError(f"{shown} cannot be opened: {_describe_reason(error)}", "pass a folder") from None
 
 
-def unwritable(shown: str, error: OSError, help: str) -> UsageError:
+def build_unwritable_error(shown: str, error: OSError, help: str) -> UsageError:
     """The error for a folder that could not be written."""
-    return UsageError(f"{shown} cannot be written: {_reason(error)}", help)
+    return UsageError(f"{shown} cannot be written: {_describe_reason(error)}", help)
 
 
-def stage(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
-    """Write each content beside its file. If one cannot be written, none stays. Raises OSError."""
+def stage_files(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
+    """Write each content next to its file. If one cannot be written, all are removed again. Raises OSError."""
     staged: list[str] = []
     try:
         for path, content in contents.items():
@@ -39,10 +39,10 @@ def stage(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
 
 
 def settle(tree: GuestTree, paths: Iterable[str]) -> None:
-    """Put what was staged in the place of its files, in this order. Raises OSError."""
+    """Replace the files by their staged contents, in this order. Raises OSError."""
     for path in paths:
         tree.rename(f"{path}{STAGED}", path.rpartition("/")[2])
 
 
-def _reason(error: OSError) -> str:
+def _describe_reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()

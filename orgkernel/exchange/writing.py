@@ -1,7 +1,9 @@
-"""Write an export into a folder that holds files of others too: nothing that is not ours, and never half of it.
+"""Write an export into a folder with foreign files: foreign files stay unchanged, and the export is written
+completely or not at all.
 
-A file is ours if it carries the mark of this organization and format. All new contents stand beside their files before
-the first one is replaced, so a full disk changes nothing, and whoever reads sees the old or the new file.
+A file belongs to the export if it has the mark of this organization and format. All new contents are written next
+to their files before the first one is replaced, so a full disk changes nothing, and a reader sees either the old or
+the new file.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from orgkernel.exchange.drift import ExportComparison, compare_export
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import Exporter
 from orgkernel.exchange.marks import Mark, find_mark
-from orgkernel.exchange.staging import STAGED, open_folder, settle, stage, unwritable
+from orgkernel.exchange.staging import STAGED, build_unwritable_error, open_folder, settle, stage_files
 
 _MOST_FOLDERS = 10_000
 
@@ -31,7 +33,7 @@ class NotOurs(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """What writing changed."""
+    """The files that an export wrote, kept and removed."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -44,24 +46,25 @@ def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) ->
     if not os.path.lexists(folder):
         return compare_export(export, {}, mark)
     with _open(folder) as tree:
-        return compare_export(export, _found(tree, export, exporter), mark)
+        return compare_export(export, _read_existing_files(tree, export, exporter), mark)
 
 
 def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> WrittenFiles:
-    """Write what differs and remove what is not exported anymore.
+    """Write the files that differ and remove files that are no longer exported.
 
-    Raises `NotOurs` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be written.
+    Raises `NotOurs` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be
+    written.
     """
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise _build_unwritable_error(folder, error) from None
     with _open(folder) as tree:
         try:
             with tree.locked():
                 return _write(tree, export, exporter, mark, force=force)
         except OSError as error:
-            raise _unwritable(folder, error) from None
+            raise _build_unwritable_error(folder, error) from None
 
 
 def _open(folder: str) -> GuestTree:
@@ -72,12 +75,14 @@ def _open(folder: str) -> GuestTree:
     return open_folder(folder, f"`{folder}`")
 
 
-def _unwritable(folder: str, error: OSError) -> UsageError:
-    return unwritable(f"`{folder}`", error, "make room or mend the rights, and export again")
+def _build_unwritable_error(folder: str, error: OSError) -> UsageError:
+    return build_unwritable_error(
+        f"`{folder}`", error, "free some space or fix the permissions, and export again"
+    )
 
 
 def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> WrittenFiles:
-    current_files = _found(tree, export, exporter)
+    current_files = _read_existing_files(tree, export, exporter)
     ours = {path for path, text in current_files.items() if find_mark(text or "") == mark}
     if ours & set(export.files):
         ours |= export.unmarked
@@ -93,12 +98,12 @@ def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, f
             "export into another folder, move the files away, or replace them with `--force`",
         )
     surplus = sorted(path for path in ours if path in current_files and path not in export.files)
-    stage(tree, {path: text.encode() for path, text in wanted.items()})
+    stage_files(tree, {path: text.encode() for path, text in wanted.items()})
     for pattern in exporter.places:
-        for path in _matching(tree, "", f"{pattern}{STAGED}".split("/")):
+        for path in _list_matching(tree, "", f"{pattern}{STAGED}".split("/")):
             if path.removesuffix(STAGED) not in wanted:
-                tree.remove(path)  # what a run that was killed left
-    # What takes away comes first: a run that is stopped here leaves less, not more.
+                tree.remove(path)  # left by a killed run
+    # Removals come first, so a run that is stopped here leaves fewer files with permissions, not more.
     for path in surplus:
         tree.remove(path)
         _remove_empty(tree, path)
@@ -113,15 +118,15 @@ def _remove_empty(tree: GuestTree, path: str) -> None:
         folder = folder.rpartition("/")[0]
 
 
-def _found(tree: GuestTree, export: Export, exporter: Exporter) -> dict[str, str | None]:
-    """The files at the exported names and at the places of the format; None for those that are no text."""
+def _read_existing_files(tree: GuestTree, export: Export, exporter: Exporter) -> dict[str, str | None]:
+    """The files with exported names and at the locations of the format. None for a file that is not text."""
     paths = dict.fromkeys(path for path in export.files if tree.exists(path))
     for pattern in exporter.places:
-        paths.update(dict.fromkeys(_matching(tree, "", pattern.split("/"))))
-    return {path: _text(tree.read(path)) for path in paths}
+        paths.update(dict.fromkeys(_list_matching(tree, "", pattern.split("/"))))
+    return {path: _read_text(tree.read(path)) for path in paths}
 
 
-def _matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
+def _list_matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
     step, rest = steps[0], steps[1:]
     names = [step] if "*" not in step else tree.names(folder)[:_MOST_FOLDERS]
     for name in names:
@@ -129,12 +134,12 @@ def _matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
         if not fnmatchcase(name, step):
             continue
         if rest:
-            yield from _matching(tree, path, rest)
+            yield from _list_matching(tree, path, rest)
         elif tree.is_file(path):
             yield path
 
 
-def _text(content: bytes | None) -> str | None:
+def _read_text(content: bytes | None) -> str | None:
     try:
         return None if content is None else content.decode()
     except UnicodeDecodeError:

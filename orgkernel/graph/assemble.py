@@ -81,6 +81,8 @@ class Assembly(msgspec.Struct, frozen=True):
     """Overlays of roles that no source of their organization contains."""
     strays_are_known: bool
     """Whether every organization could be read, so a profile that none includes is certainly stray."""
+    cases: tuple[SourceDocument, ...] = ()
+    """Documents with decision cases, except those that are read as context only."""
 
 
 def assemble(tree: Tree) -> Assembly:
@@ -119,6 +121,7 @@ def assemble(tree: Tree) -> Assembly:
         tuple(document for document in stray if not _is_overlay(document)),
         tuple(document for document in stray if _is_overlay(document) and id(document) not in laid_over),
         bool(organizations) and not unread_organization,
+        tuple(each for each in tree.documents if each.kind == "decision_cases" and not each.context),
     )
 
 

@@ -8,10 +8,11 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import compute_mark_after
 from orgkernel.loading.parsed import ParsedText, Refusal
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_PART = re.compile(r'"(?:[^"\\]++|\\.)*+"?|//[^\r\n]*+|/\*', re.DOTALL)
-_TRAILING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|,(?=[ \t\r\n]*+[\]}])', re.DOTALL)
-_INK = re.compile(r"[^\r\n]")
+_PART = lazy_pattern(r'"(?:[^"\\]++|\\.)*+"?|//[^\r\n]*+|/\*', re.DOTALL)
+_TRAILING = lazy_pattern(r'"(?:[^"\\]++|\\.)*+"?|,(?=[ \t\r\n]*+[\]}])', re.DOTALL)
+_INK = lazy_pattern(r"[^\r\n]")
 
 
 def parse_jsonc(text: str) -> ParsedText:

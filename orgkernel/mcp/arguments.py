@@ -1,4 +1,4 @@
-"""What a call may say: arguments of a known name and shape, and nothing about who asks."""
+"""Read the arguments of calls: known names and shapes only, and never the identity of the caller."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from orgkernel.mcp.asker import Asker
 
 MOST_BYTES = 64 * 1024
-"""Bytes of the arguments of a call, as of a body over HTTP."""
+"""Maximum size of the arguments of a call in bytes, the same as for a body over HTTP."""
 _SUBJECT_WORDS = frozenset(
     {"subject", "agent", "as", "on_behalf_of", "via", "envelope", "org", "org_id", "requester"}
 )
-# What a run is, which only the host knows: it is settled by how the server was started.
+# Facts about a run that only the host knows. The options of the server set them.
 _OF_HOST = frozenset({"now", "utc_offset"})
 
 
 def read_arguments(
     tool: str, shape: type[shapes.Arguments], raw_arguments: Mapping[str, Any] | None
 ) -> shapes.Arguments:
-    """The arguments of a call of a tool, in their shape. Raises `UsageError`."""
+    """Read the arguments of a tool call in their shape. Raises `UsageError`."""
     given = dict(raw_arguments or {})
     if len(msgspec.json.encode(given)) > MOST_BYTES:
         raise UsageError(f"the arguments have more than {MOST_BYTES} bytes", "send less")
@@ -40,8 +40,8 @@ def read_arguments(
             continue
         if name in _SUBJECT_WORDS or name == "role":
             raise UsageError(
-                f"the argument {quote(name)} cannot say who asks",
-                "leave it out: the subject comes from the options of the server or from the key, and from nothing else",
+                f"the argument {quote(name)} cannot name the caller",
+                "leave it out: the subject comes from the options of the server or from the key, and from no other source",
             )
         help = did_you_mean(name, known) or (
             f"arguments are {listing(known)}" if known else "it has no arguments"
@@ -73,7 +73,7 @@ def list_resources_in(arguments: shapes.CanArguments) -> tuple[str, ...]:
 
 
 def build_request(asker: Asker, arguments: shapes.CanArguments, resource: str) -> AccessRequest:
-    """The question in the name of the asker. What the server was started with counts; arguments add what it leaves open.
+    """Build the request in the name of the asker. The options of the server take precedence over arguments.
 
     Raises `UsageError`.
     """
@@ -82,8 +82,8 @@ def build_request(asker: Asker, arguments: shapes.CanArguments, resource: str) -
     for name, value in argument_context.items():
         if name in _SUBJECT_WORDS or name in _OF_HOST:
             raise UsageError(
-                f"the context cannot say {quote(name)}",
-                "leave it out: it comes from the options of the server, and from nothing else",
+                f"the context cannot set {quote(name)}",
+                "leave it out: it comes from the options of the server, and from no other source",
             )
         if name not in AccessContext.__struct_fields__:
             known = [each for each in AccessContext.__struct_fields__ if each not in _OF_HOST]
@@ -91,7 +91,8 @@ def build_request(asker: Asker, arguments: shapes.CanArguments, resource: str) -
             raise UsageError(f"unknown name {quote(name)} in the context", help)
         if name in settled and settled[name] != value:
             raise UsageError(
-                f"the context says another {quote(name)} than the server was started with", "leave it out"
+                f"the context sets {quote(name)} to another value than the server was started with",
+                "leave it out",
             )
     context = build_context({**argument_context, **settled})
     return msgspec.structs.replace(asker.base, action=arguments.action, resource=resource, context=context)

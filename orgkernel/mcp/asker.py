@@ -1,4 +1,4 @@
-"""Who asks over MCP. A surface makes an asker, and every tool works with it: in its name, and with its rights."""
+"""The caller over MCP. A surface creates an asker, and every tool works in its name and with its rights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Asker(ABC):
-    """The subject that asks, its organization, and what its credential is good for."""
+    """The subject that asks, its organization, and the scopes of its credential."""
 
     def __init__(
         self,

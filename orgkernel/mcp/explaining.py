@@ -1,4 +1,4 @@
-"""Why something is not allowed, who could grant what is missing, and how to ask for it."""
+"""Explain refusals: the reason, who can grant the missing permission, and how to request it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.asker import Asker
-from orgkernel.mcp.words import plain
+from orgkernel.mcp.words import clean_sentence
 from orgkernel.operations.grantors import find_grantors
 
 _COUNTED = 3
@@ -21,7 +21,7 @@ WORST_FIRST: Final[tuple[Outcome, ...]] = ("deny", "ask", "conditional", "allow"
 
 
 def find_worst(outcomes: Iterable[Outcome]) -> int:
-    """The place of the first outcome that is worst for whoever asks."""
+    """Find the place of the first outcome that is worst for the caller."""
     order = [WORST_FIRST.index(each) for each in outcomes]
     return order.index(min(order))
 
@@ -29,7 +29,7 @@ def find_worst(outcomes: Iterable[Outcome]) -> int:
 def explain_to(
     kernel: Kernel, asker: Asker, request: AccessRequest
 ) -> tuple[AccessExplanation, tuple[str, ...]]:
-    """Why, and who could grant what is missing."""
+    """Explain a decision: the reason, and who can grant the missing permission."""
     explanation = kernel.why(asker.org_id, request, counted=_COUNTED)
     for remedy in explanation.remedies:
         for change in remedy.changes:
@@ -43,13 +43,13 @@ def explain_to(
 
 
 def write_question(request: AccessRequest) -> str:
-    """What was asked."""
+    """Write the question that was decided."""
     return f"{quote(request.subject)} {quote(request.action)} {quote(request.resource)}"
 
 
 def explain_how_to_ask(asker: Asker, request: AccessRequest, tool: str = "request_access") -> str:
-    """How to ask for it, where it can be asked for."""
+    """Explain how to request the permission, if it can be requested."""
     if not asker.may("request") or request.resource.startswith("role:"):
         return ""
     tool_arguments = {"resource": request.resource, "action": request.action, "reason": "…"}
-    return f"to ask for it: call `{tool}` with {plain(msgspec.json.encode(tool_arguments).decode())}"
+    return f"to ask for it: call `{tool}` with {clean_sentence(msgspec.json.encode(tool_arguments).decode())}"

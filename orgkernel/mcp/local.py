@@ -1,4 +1,4 @@
-"""The asker of a process of its own: the subject is the one it was started for, and the store is opened once."""
+"""The asker of a single process: the subject that it was started for, with one open store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SCOPES: frozenset[KeyScope] = frozenset({"read", "request", "report"})
-"""What a process may do for the subject it was started for."""
+"""The scopes of a process for the subject it was started for."""
 _LOOK_SECONDS = 1.0
 """Seconds between two looks at whether the documents have changed."""
 
@@ -50,13 +50,13 @@ class LocalAsker(Asker):
 
     async def ask(self, question: Callable[[Kernel], T]) -> T:
         """Ask the documents as they are now."""
-        return await asyncio.to_thread(lambda: question(self._current()))
+        return await asyncio.to_thread(lambda: question(self._get_current()))
 
     async def decide(self, request: AccessRequest) -> Answered:
         """Decide, and write it down if there is a store."""
 
         def work() -> Answered:
-            kernel, store = self._current(), self._open()
+            kernel, store = self._get_current(), self._open()
             if store is None:
                 return decide(kernel, None, self.org_id, request, self._actor).answer()
             return decide_and_wait(kernel, store, self.org_id, request, self._actor)
@@ -67,14 +67,14 @@ class LocalAsker(Asker):
         """Make a change. The first one makes the store."""
 
         def work() -> T:
-            kernel, store = self._current(), self._open(create=True)
+            kernel, store = self._get_current(), self._open(create=True)
             assert store is not None
             return operation(Context(kernel, store, self._actor))
 
         return await asyncio.to_thread(work)
 
     def open_store(self) -> Store:
-        """The store, made if there is none. Raises `StoreError`."""
+        """Open the store, or create it. Raises `StoreError`."""
         store = self._open(create=True)
         assert store is not None
         return store
@@ -92,7 +92,7 @@ class LocalAsker(Asker):
                 self._store = open_store(self._location, create=create)
             return self._store
 
-    def _current(self) -> Kernel:
+    def _get_current(self) -> Kernel:
         """The kernel, with the documents read again if they have changed. Broken ones leave the last good version."""
         now = time.monotonic()
         if now - self._looked_at >= self.look_seconds:

@@ -24,7 +24,7 @@ def build_role_uris(org_id: str, roles: Iterable[str]) -> tuple[str, ...]:
     return tuple(build_role_uri(org_id, role) for role in roles)
 
 
-def roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
+def list_roles(view: OrgView, subject: str) -> tuple[str, ...]:
     """The roles that a subject is, or fills."""
     known = identify(view, subject)
     return () if known is None or not known.is_crew else known.roles

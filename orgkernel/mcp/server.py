@@ -12,10 +12,10 @@ from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.arguments import read_arguments
 from orgkernel.mcp.asker import Asker
-from orgkernel.mcp.resources import TEMPLATE, build_role_uri, read_uri, roles_of
-from orgkernel.mcp.shapes import build_arguments_schema, schema_of
+from orgkernel.mcp.resources import TEMPLATE, build_role_uri, list_roles, read_uri
+from orgkernel.mcp.shapes import build_arguments_schema, build_schema
 from orgkernel.mcp.tools import BY_NAME, McpTool, list_tools_for
-from orgkernel.mcp.words import as_json, plain, quoted, write_error
+from orgkernel.mcp.words import clean_sentence, clean_value, render_json, write_error
 
 if TYPE_CHECKING:
     from mcp import types
@@ -26,7 +26,7 @@ _INSTRUCTIONS = (
     "not sure about. If it refuses, do what the answer says, or call `request_access`; do not try another way."
 )
 _LIST_TTL, _READ_TTL = 300_000, 5_000
-"""Milliseconds for which a list, and a manifest, may be reused."""
+"""Milliseconds for which a list and a manifest can be reused."""
 _INVALID_PARAMS, _NOT_FOUND = -32602, -32602
 
 
@@ -53,14 +53,14 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
         tools = {tool.name: tool for tool in list_tools_for(asker)}
         tool = tools.get(params.name)
         if tool is None:
-            raise MCPError(code=_INVALID_PARAMS, message=_no_tool(params.name, tools))
+            raise MCPError(code=_INVALID_PARAMS, message=_build_unknown_tool_message(params.name, tools))
         try:
             answer, text = await tool.run(asker, read_arguments(tool.name, tool.arguments, params.arguments))
         except OrgkernelError as error:
             refused = types.TextContent(type="text", text=write_error(error))
             return types.CallToolResult(content=[refused], is_error=True)
-        data = quoted(answer)
-        text_content = types.TextContent(type="text", text=text or as_json(data))
+        data = clean_value(answer)
+        text_content = types.TextContent(type="text", text=text or render_json(data))
         return types.CallToolResult(content=[text_content], structured_content=data)
 
     async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
@@ -72,10 +72,10 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
                 types.Resource(
                     uri=build_role_uri(asker.org_id, role),
                     name=role,
-                    title=quoted(view.records.posts[role].profile.name),
+                    title=clean_value(view.records.posts[role].profile.name),
                     mime_type="application/json",
                 )
-                for role in roles_of(view, asker.subject)
+                for role in list_roles(view, asker.subject)
             ]
 
         return types.ListResourcesResult(resources=await asker.ask(look))
@@ -129,7 +129,7 @@ class HttpServer:
         self._server = server
 
     async def answer(self, scope: Any, receive: Any, send: Any, *, streams: bool = False) -> None:
-        """Answer one POST, in the terms of ASGI; as a stream of events if it `streams`, else as JSON."""
+        """Answer one POST as an ASGI application; as an event stream if it `streams`, else as JSON."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         # One for each request: nothing is left of a request that is over, and none can be found by another.
@@ -153,11 +153,11 @@ async def run_stdio(asker: Asker) -> None:
         await server.run(received, sent, server.create_initialization_options())
 
 
-def _no_tool(name: str, tools: dict[str, McpTool]) -> str:
+def _build_unknown_tool_message(name: str, tools: dict[str, McpTool]) -> str:
     if name in BY_NAME:
         needs = BY_NAME[name].needs
         return f"the credential has no scope {quote(needs)}, which {quote(name)} needs: use another key"
-    return plain(
+    return clean_sentence(
         f"there is no tool {quote(name)}; {did_you_mean(name, tools) or f'tools are {listing(tools)}'}"
     )
 
@@ -171,7 +171,7 @@ def describe_tool(tool: McpTool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=build_arguments_schema(tool.arguments),
-        output_schema=schema_of(tool.answer),
+        output_schema=build_schema(tool.answer),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.only_reads,
             destructive_hint=False,

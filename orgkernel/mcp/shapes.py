@@ -1,5 +1,7 @@
-"""The arguments and the answers of the tools. Their JSON Schemas are made of these types, without the docstrings, because
-every word in the schema of an argument is read in every turn of every agent.
+"""The arguments and the answers of the tools.
+
+Their JSON Schemas are generated from these types without docstrings, because every agent reads every word of an
+argument schema in every turn.
 """
 
 from __future__ import annotations
@@ -32,15 +34,15 @@ RunCircumstances = Annotated[
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Arguments of a tool. None of them says who asks."""
+    """Arguments of a tool. None of them names the caller."""
 
 
 class NoArguments(Arguments, frozen=True, kw_only=True):
-    """Nothing."""
+    """No arguments."""
 
 
 class WhatCanArguments(Arguments, frozen=True, kw_only=True):
-    """What the list is about."""
+    """Filters of the list."""
 
     kind: Literal["tool", "credential", "data", "role"] = "tool"
 
@@ -55,14 +57,14 @@ class CanArguments(Arguments, frozen=True, kw_only=True):
 
 
 class WhoCanArguments(Arguments, frozen=True, kw_only=True):
-    """A use by anybody."""
+    """A use by any subject."""
 
     resource: ResourceWords
     action: Name = "use"
 
 
 class DispatchArguments(Arguments, frozen=True, kw_only=True):
-    """Work that is to be done: exactly one of a task in words, a domain or an intent."""
+    """Work to dispatch: exactly one of a task in words, a domain or an intent."""
 
     task: FreeText | None = None
     domain: Name | None = None
@@ -71,7 +73,7 @@ class DispatchArguments(Arguments, frozen=True, kw_only=True):
 
 
 class RequestArguments(Arguments, frozen=True, kw_only=True):
-    """A permission that is asked for."""
+    """A requested permission."""
 
     resource: ResourceWords
     reason: Annotated[FreeText, msgspec.Meta(description="why, for who decides")]
@@ -80,7 +82,7 @@ class RequestArguments(Arguments, frozen=True, kw_only=True):
 
 
 class ReportArguments(Arguments, frozen=True, kw_only=True):
-    """What the work is, and how far it is."""
+    """The current work and its progress."""
 
     task: Annotated[str, msgspec.Meta(max_length=4_000)] = ""
     state: RoleState | None = None
@@ -94,7 +96,7 @@ class ReportArguments(Arguments, frozen=True, kw_only=True):
 
 
 class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a tool answers."""
+    """The answer of a tool."""
 
 
 class Me(ToolAnswer, frozen=True, kw_only=True):
@@ -117,7 +119,7 @@ class Me(ToolAnswer, frozen=True, kw_only=True):
 
 
 class ResourcePermission(ToolAnswer, frozen=True, kw_only=True):
-    """What can be done with a resource."""
+    """The permitted actions on a resource."""
 
     resource: str
     level: str
@@ -130,7 +132,7 @@ class ResourcePermission(ToolAnswer, frozen=True, kw_only=True):
 
 
 class PermissionList(ToolAnswer, frozen=True, kw_only=True):
-    """Everything that can be done."""
+    """All permitted actions."""
 
     can: tuple[ResourcePermission, ...]
     more: int = 0
@@ -167,7 +169,7 @@ class CanAnswer(ToolAnswer, frozen=True, kw_only=True):
 
 
 class AccessLayerStep(ToolAnswer, frozen=True, kw_only=True):
-    """What one access layer of the decision did."""
+    """The effect of one access layer on the decision."""
 
     access_layer: str
     statement: str
@@ -190,7 +192,7 @@ class WhyAnswer(ToolAnswer, frozen=True, kw_only=True):
 
 
 class WhoCanAnswer(ToolAnswer, frozen=True, kw_only=True):
-    """Those who can, who need an approval, and for whom it depends."""
+    """The subjects that may, that need an approval, and for which it depends on circumstances."""
 
     allow: tuple[str, ...]
     ask: tuple[str, ...] = ()
@@ -235,11 +237,11 @@ class ReportAnswer(ToolAnswer, frozen=True, kw_only=True):
 
 
 _UNSAID = ("title", "minLength", "maxLength", "maxItems", "minimum", "maximum")
-"""Keywords that cost tokens in every turn and say what a refusal says too."""
+"""Keywords that cost tokens in every turn and that a refusal repeats."""
 
 
-def schema_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON Schema of an answer, an object at the root, without titles and docstrings of types."""
+def build_schema(shape: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON Schema of an answer: an object at the root, without titles and docstrings of types."""
     _, definitions = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     for each in definitions.values():
         each.pop("title", None)
@@ -249,8 +251,8 @@ def schema_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def build_arguments_schema(shape: type[Arguments]) -> dict[str, Any]:
-    """The JSON Schema of arguments, in as few words as possible. What is optional can be left out or be null."""
-    schema = schema_of(shape)
+    """The JSON Schema of arguments, in as few words as possible. Optional fields can be left out or be null."""
+    schema = build_schema(shape)
     properties = {name: _shorten_schema(each) for name, each in schema["properties"].items()}
     required = {"required": schema["required"]} if schema["required"] else {}
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}

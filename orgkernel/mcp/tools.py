@@ -1,6 +1,9 @@
-"""The tools: what an agent can ask about itself and its organization. Each asks the kernel or one operation, and renders.
+"""The tools with which an agent asks about itself and its organization.
 
-A question has the name of its command and of its `Kernel` method. The subject is the one who asks, so no argument names it.
+Each asks the kernel or one operation, and renders.
+
+A question has the name of its command and of its `Kernel` method. The subject is the caller, so no argument names
+it.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ from orgkernel.mcp import shapes
 from orgkernel.mcp.arguments import build_request, list_resources_in
 from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.explaining import WORST_FIRST, explain_how_to_ask, explain_to, find_worst, write_question
-from orgkernel.mcp.resources import build_role_uris, roles_of
-from orgkernel.mcp.words import plain, write_decision, write_reasons
+from orgkernel.mcp.resources import build_role_uris, list_roles
+from orgkernel.mcp.words import clean_sentence, write_decision, write_reasons
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.permissions import RequestDraft, ask
 from orgkernel.operations.reports.submission import hand_in_report
@@ -34,11 +37,11 @@ from orgkernel.runtime.utc import as_utc
 _MOST_ROWS, _MOST_SUBJECTS = 200, 50
 
 ToolReply = tuple[shapes.ToolAnswer, str]
-"""A structured answer, and the text of the first block; empty for the answer as JSON."""
+"""A structured answer, and the text of the first block; if empty, the answer as JSON."""
 
 
 class McpTool(NamedTuple):
-    """A tool, and what answers it."""
+    """A tool, and the function that answers it."""
 
     name: str
     description: str
@@ -62,7 +65,7 @@ async def _answer_who_am_i(asker: Asker, _: shapes.NoArguments) -> ToolReply:
         snapshot = kernel.organization(asker.org_id).snapshot
         kind, _, name = asker.subject.partition(":")
         me: dict[str, Any] = {}
-        roles = roles_of(snapshot.index, asker.subject)
+        roles = list_roles(snapshot.index, asker.subject)
         if kind == "agent":
             agent = kernel.agent_manifest(asker.org_id, name)
             rank = "" if agent.rank is None else agent.rank.id
@@ -100,7 +103,7 @@ def _list_each(names: Iterable[str]) -> tuple[str, ...]:
 # -- what can -----------------------------------------------------------------------------------------------------
 
 
-async def _what_can(asker: Asker, arguments: shapes.WhatCanArguments) -> ToolReply:
+async def _answer_what_can(asker: Asker, arguments: shapes.WhatCanArguments) -> ToolReply:
     def look(kernel: Kernel) -> shapes.PermissionList:
         rows = kernel.what_can(asker.org_id, asker.subject, request=asker.base, kinds=[arguments.kind])
         grouped: dict[str, list[AccessRow]] = {}
@@ -126,7 +129,7 @@ def _build_permission(resource: str, rows: list[AccessRow]) -> shapes.ResourcePe
         level=rows[0].level,
         allowed=actions("allow"),
         ask=actions("ask"),
-        # A row that is denied is listed because a circumstance could open it.
+        # A denied row is listed because a circumstance could allow it.
         conditional=actions("conditional", "deny"),
         depends_on=_list_each(each for row in rows for each in row.conditions),
     )
@@ -201,8 +204,8 @@ async def _answer_why(asker: Asker, arguments: shapes.CanArguments) -> ToolReply
         explain_how_to_ask(asker, request),
     )
     steps = [
-        f"{each.access_layer}: {plain(each.statement)}"
-        + (f" ({', '.join(map(plain, each.lines[:3]))})" if each.lines else "")
+        f"{each.access_layer}: {clean_sentence(each.statement)}"
+        + (f" ({', '.join(map(clean_sentence, each.lines[:3]))})" if each.lines else "")
         for each in access_layers
         if each.change or each.statement != NEUTRAL
     ]
@@ -222,7 +225,7 @@ def _list_ways(explanation: AccessExplanation | None, grantors: tuple[str, ...])
 # -- who can, and dispatch ---------------------------------------------------------------------------------------
 
 
-async def _who_can(asker: Asker, arguments: shapes.WhoCanArguments) -> ToolReply:
+async def _answer_who_can(asker: Asker, arguments: shapes.WhoCanArguments) -> ToolReply:
     list_resources_in(shapes.CanArguments(resource=arguments.resource))
 
     def look(kernel: Kernel) -> shapes.WhoCanAnswer:
@@ -243,7 +246,7 @@ async def _who_can(asker: Asker, arguments: shapes.WhoCanArguments) -> ToolReply
 
 async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolReply:
     if sum(each is not None for each in (arguments.task, arguments.domain, arguments.intent)) != 1:
-        raise UsageError("exactly one of `task`, `domain` and `intent` is needed", "name one of them")
+        raise UsageError("exactly one of `task`, `domain` and `intent` is required", "name one of them")
 
     def look(kernel: Kernel) -> shapes.DispatchAnswer:
         dispatch = kernel.dispatch(
@@ -271,7 +274,7 @@ async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolRe
 # -- request access, and report ----------------------------------------------------------------------------------------
 
 
-async def _request_access(asker: Asker, arguments: shapes.RequestArguments) -> ToolReply:
+async def _answer_request_access(asker: Asker, arguments: shapes.RequestArguments) -> ToolReply:
     list_resources_in(shapes.CanArguments(resource=arguments.resource))
     draft = RequestDraft(
         resources=(arguments.resource,), action=arguments.action, level=arguments.level, reason=arguments.reason, org_id=asker.org_id,
@@ -314,9 +317,12 @@ async def _report(asker: Asker, arguments: shapes.ReportArguments) -> ToolReply:
 
 def _choose_reporting_role(kernel: Kernel, asker: Asker, named: str | None) -> str:
     """The role that reports: the only one of the subject, or the one it names among its own. Raises `UsageError`."""
-    roles = roles_of(kernel.organization(asker.org_id).snapshot.index, asker.subject)
+    roles = list_roles(kernel.organization(asker.org_id).snapshot.index, asker.subject)
     if not roles:
-        raise UsageError(f"{quote(asker.subject)} fills no role, and only roles report", "ask who fills one")
+        raise UsageError(
+            f"{quote(asker.subject)} fills no role, and only roles report",
+            "ask as an agent that fills a role",
+        )
     if named is None and len(roles) > 1:
         raise UsageError(f"{quote(asker.subject)} fills several roles", f"name the `role`: {listing(roles)}")
     if named is not None and named not in roles:
@@ -331,21 +337,21 @@ TOOLS: tuple[McpTool, ...] = (
     McpTool("who_am_i", "Your role, your superiors, and whom you command.", shapes.NoArguments, shapes.Me, _answer_who_am_i),
     McpTool(
         "what_can", "What you may use now, and what needs an approval first.", shapes.WhatCanArguments,
-        shapes.PermissionList, _what_can,
+        shapes.PermissionList, _answer_what_can,
     ),
     McpTool(
         "can", "Ask before you act: can you, who are asking, do this? A refusal says why and what would change it.",
         shapes.CanArguments, shapes.CanAnswer, _can,
     ),
     McpTool("why", "Why you may or may not do this, layer by layer.", shapes.CanArguments, shapes.WhyAnswer, _answer_why),
-    McpTool("who_can", "Who else may do this.", shapes.WhoCanArguments, shapes.WhoCanAnswer, _who_can),
+    McpTool("who_can", "Who else may do this.", shapes.WhoCanArguments, shapes.WhoCanAnswer, _answer_who_can),
     McpTool(
         "dispatch", "Which role takes this work, and whether you may hand work to it. Nothing is handed over.", shapes.DispatchArguments,
         shapes.DispatchAnswer, _dispatch,
     ),
     McpTool(
-        "request_access", "Ask for a permission that you lack. Somebody else decides.", shapes.RequestArguments,
-        shapes.RequestAnswer, _request_access, "request",
+        "request_access", "Ask for a permission that you lack. Another subject decides.", shapes.RequestArguments,
+        shapes.RequestAnswer, _answer_request_access, "request",
     ),
     McpTool(
         "report", "Report your status to your superiors.", shapes.ReportArguments, shapes.ReportAnswer, _report,

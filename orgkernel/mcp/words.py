@@ -1,4 +1,7 @@
-"""The words of an answer. Texts of an organization are data: none of them can end a line, draw a link or hide a character."""
+"""The sentences of an answer.
+
+Strings of an organization are data: they cannot end a line, draw a link or hide a character.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ from orgkernel.errors import OrgkernelError
 
 _APPROVAL = "approval:"
 _SHOWN = 3
-"""Remedies, places and names that a text has. The structured answer has more."""
-# What would end a code block, or begin HTML or the target of a link, where a host shows a JSON text as Markdown. None of it
-# occurs outside the strings of a JSON text.
+"""Maximum number of remedies, places and names in a text. The structured answer has more."""
+# Characters that end a code block, or begin HTML or a link target, if a host shows JSON as Markdown. They occur only
+# inside strings of JSON.
 _MARKUP = re.compile(r"`{2,}|(?<=\])\(|<(?=[A-Za-z/!?])")
 
 
-def quoted(value: Any) -> Any:
-    """A value in plain types, with control characters written out in every text."""
+def clean_value(value: Any) -> Any:
+    """A value in plain types, with control characters escaped in every string."""
     return map_texts(msgspec.to_builtins(value), clean)
 
 
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A value in plain types in which every text, and every key, is changed."""
+    """A value in plain types with a function applied to every string and every key."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
@@ -37,13 +40,13 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def as_json(data: Any) -> str:
-    """A value as JSON without what a reader of Markdown would act on."""
+def render_json(data: Any) -> str:
+    """A value as JSON without characters that Markdown would interpret."""
     text = msgspec.json.encode(data).decode()
     return _MARKUP.sub(lambda match: "".join(f"\\u{ord(each):04x}" for each in match[0]), text)
 
 
-def plain(text: str) -> str:
+def clean_sentence(text: str) -> str:
     """A sentence on one line, in which only code in backticks is Markdown."""
     sentence = clean(text)
     if sentence.count("`") % 2:
@@ -56,20 +59,20 @@ def plain(text: str) -> str:
 
 def write_error(error: OrgkernelError) -> str:
     """An error and what to do about it."""
-    sentence = f"{error.code}: {plain(error.message)}"
-    return f"{sentence}\nwhat to do: {plain(error.help)}" if error.help else sentence
+    sentence = f"{error.code}: {clean_sentence(error.message)}"
+    return f"{sentence}\nwhat to do: {clean_sentence(error.help)}" if error.help else sentence
 
 
-def places(whys: Iterable[Why]) -> str:
+def list_places(whys: Iterable[Why]) -> str:
     """The lines that something rests on, each once."""
     lines = list(dict.fromkeys(f"{why.file}:{why.line}" for why in whys))
-    return f" ({', '.join(map(plain, lines[:_SHOWN]))})" if lines else ""
+    return f" ({', '.join(map(clean_sentence, lines[:_SHOWN]))})" if lines else ""
 
 
 def write_reasons(reasons: Iterable[Reason]) -> Iterator[str]:
     """Each reason with its lines."""
     for reason in reasons:
-        yield f"because {plain(reason.text)}{places(reason.why)} [{reason.code}]"
+        yield f"because {clean_sentence(reason.text)}{list_places(reason.why)} [{reason.code}]"
 
 
 def write_decision(
@@ -81,16 +84,16 @@ def write_decision(
     how_to_ask: str = "",
     waiting: str = "",
 ) -> str:
-    """A decision with everything that is needed to act on it. `waiting` says what became of asking for an approval."""
-    lines = [f"{decision.outcome}: {plain(question)}", *write_reasons(reasons)]
+    """Write a decision with everything needed to act on it. `waiting` describes the request for an approval."""
+    lines = [f"{decision.outcome}: {clean_sentence(question)}", *write_reasons(reasons)]
     todo = [each for each in decision.obligations if not (waiting and each.startswith(_APPROVAL))]
     if todo:
-        lines.append(f"to do first: {plain(', '.join(todo))}")
+        lines.append(f"to do first: {clean_sentence(', '.join(todo))}")
     if waiting:
         lines.append(waiting)
     if explanation is not None and decision.outcome != "allow":
         remedies = explanation.remedies if explanation.decision.outcome != "allow" else ()
-        lines += _change(remedies)
+        lines += _render_change(remedies)
         granted = f"{listing(grantors)}, or an operator" if grantors else "an operator"
         if any(change.kind == "grant" for remedy in remedies for change in remedy.changes):
             lines.append(f"who can grant it: {granted}")
@@ -102,15 +105,15 @@ def write_decision(
     return "\n".join(lines)
 
 
-def _change(remedies: tuple[Remedy, ...]) -> Iterator[str]:
+def _render_change(remedies: tuple[Remedy, ...]) -> Iterator[str]:
     for number, remedy in enumerate(remedies[:_SHOWN]):
-        yield f"{'smallest change' if number == 0 else 'or'}: {plain(remedy.text)}"
+        yield f"{'smallest change' if number == 0 else 'or'}: {clean_sentence(remedy.text)}"
         yield from (f"  command: {quote_whole(command)}" for command in remedy.commands)
         for edit in remedy.edits:
             under = f" under {quote(edit.under)}" if edit.under else ""
-            yield f"  edit {plain(edit.file)}:{edit.line}: write {quote_whole(edit.write)}{under}"
+            yield f"  edit {clean_sentence(edit.file)}:{edit.line}: write {quote_whole(edit.write)}{under}"
 
 
 def quote_whole(text: str) -> str:
-    """A text in backticks, on one line, however long it is: half a command would be another command."""
+    """Quote a string in backticks, on one line and at full length, because half a command would be another command."""
     return f"`{clean(text).replace('`', chr(39))}`"

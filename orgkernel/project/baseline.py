@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
-from orgkernel.diagnostics.baseline import HELP, Entry, parse_baseline, render_baseline
+from orgkernel.diagnostics.baseline import HELP, Allowed, Baseline, Entry, parse_baseline, render_baseline
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadBaseline
-from orgkernel.loading.files import SUFFIXES, read_text
+from orgkernel.loading.files import SUFFIXES, is_within, read_text
 from orgkernel.project.replacing import replace_file
 from orgkernel.snapshots.roots import Request
 
 
-def read_baseline(path: str) -> dict[Entry, int]:
+def read_baseline(path: str) -> dict[Entry, Allowed]:
     """Read a baseline file. Raises `BadBaseline` if it cannot be read or is not a baseline."""
     source = read_text(path, path)
     if source.refusal:
@@ -21,7 +20,7 @@ def read_baseline(path: str) -> dict[Entry, int]:
     return parse_baseline(source.text, path)
 
 
-def find_baseline(path: str, request: Request) -> dict[Entry, int]:
+def find_baseline(path: str, request: Request) -> dict[Entry, Allowed]:
     """The current content of a baseline that will be written, empty if the file does not exist.
 
     Raises `BadBaseline` if the file is not a baseline or would be checked as a document.
@@ -36,15 +35,10 @@ def find_baseline(path: str, request: Request) -> dict[Entry, int]:
     return read_baseline(path) if os.path.lexists(path) else {}
 
 
-def write_baseline(path: str, baseline: Mapping[Entry, int]) -> None:
-    """Replace the file in one step, so that readers see the old or the new one. Raises `BadBaseline`."""
+def write_baseline(path: str, baseline: Baseline) -> None:
+    """Replace the file in one step, so readers see the old or the new one. Raises `BadBaseline`."""
     try:
         replace_file(os.path.realpath(path), render_baseline(baseline).encode())
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "the file name is not valid").lower()
         raise BadBaseline(f"the baseline {quote(path)} cannot be written: {reason}") from None
-
-
-def is_within(path: str, folder: str) -> bool:
-    """Whether a full path is a folder or is below it."""
-    return path == folder or path.startswith(f"{folder.rstrip(os.sep)}{os.sep}")

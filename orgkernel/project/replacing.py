@@ -15,7 +15,7 @@ except ImportError:  # no such locks there
     fcntl = None  # type: ignore[assignment]
 
 BEFORE_US: Final = ".before-orgkernel"
-"""The ending under which a file that was there before ours is kept."""
+"""The suffix of the file that is kept when orgkernel replaces an existing one."""
 
 
 def replace_file(target: str, content: bytes) -> None:
@@ -23,7 +23,7 @@ def replace_file(target: str, content: bytes) -> None:
 
     `target` must not be a link: a link would be replaced, not followed.
     """
-    beside = _beside(target)
+    beside = _build_temporary_name(target)
     with open(beside, "xb") as new:
         try:
             if os.path.exists(target):
@@ -40,25 +40,25 @@ def replace_file(target: str, content: bytes) -> None:
 
 @contextlib.contextmanager
 def change_alone(target: str, seconds: float) -> Iterator[None]:
-    """One process after the other reads a file and replaces it. Raises `TimeoutError` if another one takes longer.
+    """Let one process at a time read a file and replace it. Raises `TimeoutError` if another process takes longer.
 
-    The lock is that of the folder, so that nothing is left beside the file.
+    The folder is locked, so no lock file is left behind.
     """
     folder = os.open(os.path.dirname(os.path.abspath(target)), os.O_RDONLY)
     try:
         end = time.monotonic() + seconds
-        while fcntl and not _locked(folder):
+        while fcntl and not _lock_folder(folder):
             if time.monotonic() > end:
                 raise TimeoutError("another process is changing it")
             time.sleep(0.01)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(_beside(target))  # of a process with our number that was killed
+            os.unlink(_build_temporary_name(target))  # of a process with our number that was killed
         yield
     finally:
         os.close(folder)
 
 
-def _locked(folder: int) -> bool:
+def _lock_folder(folder: int) -> bool:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -66,7 +66,7 @@ def _locked(folder: int) -> bool:
     return True
 
 
-def _beside(target: str) -> str:
+def _build_temporary_name(target: str) -> str:
     return f"{target}.{os.getpid()}.new"
 
 

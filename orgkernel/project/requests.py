@@ -1,4 +1,4 @@
-"""What a project says about what is to be read: where links may lead, and where sources may lie."""
+"""The files to read for a project: its paths, where links are allowed to lead, and where sources can be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgkernel.snapshots.roots import Request, resolve_paths
 
 
 def request_of(project: Project, here: str, paths: Sequence[str] = (), read_as: str | None = None) -> Request:
-    """What to read: the given paths, starting `here`, or else those of the project."""
+    """The files to read: the given paths, relative to `here`, or else the paths of the project."""
     top = find_top(project)
     if paths:
         return resolve_paths(paths, here, links=project.full_links, read_as=read_as, sources_in=top)

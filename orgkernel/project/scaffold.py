@@ -56,7 +56,7 @@ def copy_template(template: str, folder: str, org_id: str | None = None) -> list
         raise NotEmpty(f"{quote(folder)} is not an empty folder", "pass the name of a new or empty folder")
     if org_id is not None:
         _require_id(org_id)
-    made = _missing_folders(folder)
+    made = _list_missing_folders(folder)
     try:
         shutil.copytree(os.path.join(get_shipped_folder("templates"), template), folder, dirs_exist_ok=True)
         if org_id is not None:
@@ -67,7 +67,7 @@ def copy_template(template: str, folder: str, org_id: str | None = None) -> list
             with open(os.path.join(folder, _SCHEMAS, f"{kind}.json"), "w", encoding="utf-8") as file:
                 file.write(render_schema(schema))
     except OSError as error:
-        _empty(folder)
+        _is_empty(folder)
         _discard(folder, made)
         raise UsageError(
             f"{quote(folder)} cannot be written: {(error.strerror or str(error)).lower()}"
@@ -84,7 +84,7 @@ def _rename_organization(folder: str, template: str, org_id: str) -> None:
             with open(path, encoding="utf-8") as file:
                 text = file.read()
             with open(path, "w", encoding="utf-8") as file:
-                file.write(own.sub(lambda match: match[1] + _scalar(org_id), text))
+                file.write(own.sub(lambda match: match[1] + _render_scalar(org_id), text))
 
 
 def _point_modelines(folder: str) -> list[str]:
@@ -102,7 +102,7 @@ def _point_modelines(folder: str) -> list[str]:
     return written
 
 
-def _empty(folder: str) -> None:
+def _is_empty(folder: str) -> None:
     with suppress(OSError):
         for name in os.listdir(folder):
             path = os.path.join(folder, name)
@@ -112,7 +112,7 @@ def _empty(folder: str) -> None:
                 os.unlink(path)
 
 
-def _missing_folders(folder: str) -> list[str]:
+def _list_missing_folders(folder: str) -> list[str]:
     """The folder and its parents that do not exist yet, innermost first."""
     missing = []
     while folder and not os.path.lexists(folder):
@@ -155,8 +155,10 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
     if superior not in view.external and not view.does_name_role(superior):
         help = did_you_mean(superior, view.roles)
         raise UsageError(f"organization {quote(records.org_id)} has no role {quote(superior)}", help)
-    text = _modeline(folder) + _profile(role_id, role_type, superior, _layer_below(records, superior))
-    made = _missing_folders(os.path.dirname(path))
+    text = _build_modeline(folder) + _render_profile(
+        role_id, role_type, superior, _find_layer_below(records, superior)
+    )
+    made = _list_missing_folders(os.path.dirname(path))
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
@@ -169,7 +171,7 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
         ) from None
 
 
-def _layer_below(records: OrgRecords, superior: str) -> str | None:
+def _find_layer_below(records: OrgRecords, superior: str) -> str | None:
     """The layer that the superior's layer hands work to; None if layers do not bind it."""
     post = records.posts.get(superior)
     layer = None if post is None else post.profile.layer
@@ -182,7 +184,7 @@ def _layer_below(records: OrgRecords, superior: str) -> str | None:
     return targets[0] if targets else layer
 
 
-def _modeline(folder: str, kind: str = "role_profile", up: str = "../") -> str:
+def _build_modeline(folder: str, kind: str = "role_profile", up: str = "../") -> str:
     """The editor hint of a file `up` from the organization's folder, if that has the schemas."""
     if not os.path.isfile(os.path.join(folder, _SCHEMAS, f"{kind}.json")):
         return ""
@@ -190,20 +192,20 @@ def _modeline(folder: str, kind: str = "role_profile", up: str = "../") -> str:
     return f"# yaml-language-server: $schema={up}{schemas}/{kind}.json\n"
 
 
-def _profile(role_id: str, role_type: RoleType, superior: str, layer: str | None) -> str:
+def _render_profile(role_id: str, role_type: RoleType, superior: str, layer: str | None) -> str:
     delegates = "false" if role_type == "specialist" else "true"
     authority = AUTHORITY_OF_TYPE[role_type]
     return f"""\
 _schema: orgkernel:role_profile
 _version: "1.0"
 
-role_id: {_scalar(role_id)}
-role_name: {_scalar(role_id.replace("_", " ").strip().title() or role_id)}
+role_id: {_render_scalar(role_id)}
+role_name: {_render_scalar(role_id.replace("_", " ").strip().title() or role_id)}
 role_type: {role_type}
-{"" if layer is None else f"layer: {_scalar(layer)}{chr(10)}"}description: What this role does, in one sentence.
+{"" if layer is None else f"layer: {_render_scalar(layer)}{chr(10)}"}description: What this role does, in one sentence.
 
 chain_of_command:
-  reports_to: {_scalar(superior)}
+  reports_to: {_render_scalar(superior)}
   authority_level: {authority}
   can_delegate: {delegates}
 
@@ -215,7 +217,7 @@ capabilities:
 """
 
 
-def _scalar(text: str) -> str:
+def _render_scalar(text: str) -> str:
     """A text in YAML, quoted if it would otherwise be read as another value."""
     return text if isinstance(resolve_scalar(text), str) else f'"{text}"'
 
@@ -252,9 +254,9 @@ def _insert(path: str, digest: str, section: str, key: str, value: object, lines
         end -= 1
     indent, ending = " " * (column - 1), "\r" * text[0].endswith("\r")
     if len(lines) == 1:
-        added = [f"{indent}{_scalar(key)}: {lines[0]}{ending}"]
+        added = [f"{indent}{_render_scalar(key)}: {lines[0]}{ending}"]
     else:
-        added = [f"{indent}{_scalar(key)}:{ending}", *(f"{indent}  {line}{ending}" for line in lines)]
+        added = [f"{indent}{_render_scalar(key)}:{ending}", *(f"{indent}  {line}{ending}" for line in lines)]
     changed = "\n".join([*text[:end], *added, *text[end:]])
     after = parse_yaml(changed)
     wanted = {**parsed.value, section: {**entries, key: value}}
@@ -268,7 +270,7 @@ def add_tool(organization: OrgSnapshot, tool_id: str) -> str:
     """Declare a tool in the organization's own catalog. Returns the file. Raises `UsageError`."""
     name = tool_id.replace("_", " ").strip()
     lines = (
-        f"name: {_scalar(name[:1].upper() + name[1:] or tool_id)}",
+        f"name: {_render_scalar(name[:1].upper() + name[1:] or tool_id)}",
         "description: What this tool does, in one sentence.",
         "type: deterministic_function",
         "actions: {use: full}",
@@ -309,13 +311,15 @@ def _add_entry(
         path = os.path.join(folder, f"{section}.yaml")
         if os.path.lexists(path):
             shown = "\n".join(
-                f"  {line}" for line in (f"{_scalar(entry_id)}:", *(f"  {line}" for line in lines))
+                f"  {line}" for line in (f"{_render_scalar(entry_id)}:", *(f"  {line}" for line in lines))
             )
             raise UsageError(f"{quote(path)} cannot be extended", f"add to it under `{section}:`\n{shown}")
         body = "".join(f"    {line}\n" for line in lines)
-        text = f'_schema: orgkernel:{kind}\n_version: "1.0"\n\n{section}:\n  {_scalar(entry_id)}:\n{body}'
+        text = (
+            f'_schema: orgkernel:{kind}\n_version: "1.0"\n\n{section}:\n  {_render_scalar(entry_id)}:\n{body}'
+        )
         with open(path, "w", encoding="utf-8") as file:
-            file.write(_modeline(folder, kind, "") + text)
+            file.write(_build_modeline(folder, kind, "") + text)
         return path
     except OSError as error:
         raise UsageError(

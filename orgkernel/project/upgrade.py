@@ -68,7 +68,7 @@ class FileUpgrade:
     changes: tuple[UpgradeNote, ...] = ()
     left: tuple[UpgradeNote, ...] = ()
     refusal: str = ""
-    """Why the file is left alone, although it is an orgkernel document."""
+    """Why the file is not rewritten although it is an orgkernel document; empty if it is."""
 
     @property
     def is_changed(self) -> bool:
@@ -106,11 +106,11 @@ def upgrade_source(
     text = source.text
     while True:
         places = TextPlaces(text)
-        outcomes = list(_next(parsed, places, steps, current))
+        outcomes = list(_plan_round(parsed, places, steps, current))
         changes = tuple(each for each in outcomes if isinstance(each, TextChange))
         if not changes:
             left = [each for each in outcomes if isinstance(each, Left)]
-            return _result(source, rounds, places, [*left, *_deprecated(source, places)])
+            return _build_result(source, rounds, places, [*left, *_list_deprecated(source, places)])
         edits = tuple(sorted({change.edit for change in changes}))
         try:
             text, parsed = _apply(source, parsed, text, edits, outcomes)
@@ -131,23 +131,23 @@ def _kind_of(value: Any) -> str | None:
     return kind if kind in KINDS else None
 
 
-def _drafts(parsed: ParsedText, places: TextPlaces) -> Iterator[tuple[int, Draft]]:
+def _build_drafts(parsed: ParsedText, places: TextPlaces) -> Iterator[tuple[int, Draft]]:
     for number, document in enumerate(parsed.documents):
         kind = _kind_of(document.value)
         if kind:
             yield number, Draft(places, kind, document.value, document.marks)
 
 
-def _next(
+def _plan_round(
     parsed: ParsedText, places: TextPlaces, steps: Steps, current: FormatVersion
 ) -> Iterator[TextChange | Left]:
     """The edits of the next round, and what is left to a person."""
-    for number, draft in _drafts(parsed, places):
-        for each in _edits_of(draft, steps, current):
+    for number, draft in _build_drafts(parsed, places):
+        for each in _build_edits(draft, steps, current):
             yield replace(each, route=(number, *each.route)) if isinstance(each, TextChange) else each
 
 
-def _edits_of(draft: Draft, steps: Steps, current: FormatVersion) -> list[TextChange | Left]:
+def _build_edits(draft: Draft, steps: Steps, current: FormatVersion) -> list[TextChange | Left]:
     match = _VERSION.fullmatch(draft.version)
     version = (int(match[1]), int(match[2])) if match else None
     if version is None or version[0] != current[0] or version > current:
@@ -180,26 +180,26 @@ def _apply(
     expected: Any = tuple(document.value for document in parsed.documents)
     for change in outcomes:
         if isinstance(change, TextChange):
-            expected = _with(expected, change.route, change.value, change.key)
+            expected = _change_value(expected, change.route, change.value, change.key)
     # The order of keys matters, and `1 == 1.0` in Python, so the written forms are compared.
     if after.refusals or repr(tuple(document.value for document in after.documents)) != repr(expected):
         raise _LeaveAlone("the upgrade would change its meaning")
-    if _complaints(new) - _complaints(structs.replace(source, text=text)):
+    if _list_complaints(new) - _list_complaints(structs.replace(source, text=text)):
         raise _LeaveAlone("the upgrade would cause a new finding")
     return changed, after
 
 
-def _with(value: Any, route: ValueRoute, new: Any, new_key: str = "") -> Any:
-    """A value with a new value at a route, and a new name for the last key. A missing key is added after `_schema`."""
+def _change_value(value: Any, route: ValueRoute, new: Any, new_key: str = "") -> Any:
+    """A document's values with a new value at a route, and a new name for its last key. A missing key is added after `_schema`."""
     if not route:
         return new
     step, rest = route[0], route[1:]
     if isinstance(step, int):
-        return (*value[:step], _with(value[step], rest, new, new_key), *value[step + 1 :])
+        return (*value[:step], _change_value(value[step], rest, new, new_key), *value[step + 1 :])
     if step in value:
         name = step if rest or not new_key else new_key
         return {
-            name if key == step else key: _with(old, rest, new, new_key) if key == step else old
+            name if key == step else key: _change_value(old, rest, new, new_key) if key == step else old
             for key, old in value.items()
         }
     result = {}
@@ -210,12 +210,12 @@ def _with(value: Any, route: ValueRoute, new: Any, new_key: str = "") -> Any:
     return result
 
 
-def _complaints(source: SourceText) -> Counter[tuple[str, str]]:
+def _list_complaints(source: SourceText) -> Counter[tuple[str, str]]:
     diagnostics = read_documents(source, named=True, among_ours=True).diagnostics
     return Counter((each.code, each.message) for each in diagnostics)
 
 
-def _deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
+def _list_deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
     """Deprecated fields that a person must replace (ORG706)."""
     read = read_documents(structs.replace(source, text=places.text), named=True, among_ours=True)
     for document in read.documents:
@@ -226,7 +226,9 @@ def _deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
                 yield Left(offset, diagnostic.message, diagnostic.help)
 
 
-def _result(source: SourceText, rounds: list[_Round], last: TextPlaces, left: list[Left]) -> FileUpgrade:
+def _build_result(
+    source: SourceText, rounds: list[_Round], last: TextPlaces, left: list[Left]
+) -> FileUpgrade:
     first = rounds[0].places if rounds else last
 
     def note(each: TextChange | Left, number: int) -> UpgradeNote:

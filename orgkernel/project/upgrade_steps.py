@@ -61,7 +61,7 @@ class TextChange:
     route: ValueRoute
     value: Any
     key: str = ""
-    """The new name of the last key of the route. Empty keeps the name."""
+    """The new name of the last key of the route; empty if it keeps its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ def _add_version(draft: Draft, version: str) -> TextChange | Left:
 
 def name_trigger_words(draft: Draft) -> Iterator[TextChange | Left]:
     """Replace published words in triggers by the names of the trigger language (ORG503)."""
-    for route, role_id in _trigger_routes(draft):
-        trigger = _value_at(draft.value, route)
+    for route, role_id in _list_trigger_routes(draft):
+        trigger = _get_value(draft.value, route)
         if not isinstance(trigger, str) or _is_suppressed(draft.value, f"role:{role_id}"):
             continue
         read = parse_trigger(trigger)
@@ -165,7 +165,7 @@ def name_trigger_words(draft: Draft) -> Iterator[TextChange | Left]:
             becomes = f"{becomes[: use.start]}{use.target}{becomes[use.end :]}"
         mark = draft.mark(*route)
         span = draft.places.span_of(mark, trigger)
-        if span is None or not _means_the_same(read, parse_trigger(becomes)):
+        if span is None or not _has_same_meaning(read, parse_trigger(becomes)):
             why = (
                 "it is written with escapes or over several lines" if span is None else "it becomes too long"
             )
@@ -182,7 +182,7 @@ def name_trigger_words(draft: Draft) -> Iterator[TextChange | Left]:
             yield TextChange(edit, f"writes {quote(use.target)} instead of {quote(use.name)}", route, becomes)
 
 
-def _trigger_routes(draft: Draft) -> Iterator[tuple[ValueRoute, str]]:
+def _list_trigger_routes(draft: Draft) -> Iterator[tuple[ValueRoute, str]]:
     """The routes of all triggers, and the subject of each."""
     if draft.kind == "role_profile":
         for tier in ABOVE_PRIMARY:
@@ -196,12 +196,12 @@ def _trigger_routes(draft: Draft) -> Iterator[tuple[ValueRoute, str]]:
 def rename_fields(draft: Draft) -> Iterator[TextChange | Left]:
     """Write the new names of renamed fields. A comment, the order and the value stay."""
     for pattern, new_name in RENAMED_FIELDS.get(draft.kind, ()):
-        for route in _matching_routes(draft.value, pattern):
+        for route in _list_matching_routes(draft.value, pattern):
             old_name = str(route[-1])
             mark = draft.mark(*route, key=True)
             span = draft.places.span_of(mark, old_name)
             what = f"writes the field {quote(new_name)} instead of {quote(old_name)}"
-            siblings = _value_at(draft.value, route[:-1])
+            siblings = _get_value(draft.value, route[:-1])
             if span is None or new_name in siblings:
                 offset = draft.places.offset_of(mark)
                 yield Left(offset, f"the field {quote(old_name)} is renamed", f"write {quote(new_name)}")
@@ -209,7 +209,7 @@ def rename_fields(draft: Draft) -> Iterator[TextChange | Left]:
                 yield TextChange(Edit(*span, new_name), what, route, siblings[old_name], new_name)
 
 
-def _matching_routes(value: Any, pattern: tuple[str | None, ...]) -> Iterator[ValueRoute]:
+def _list_matching_routes(value: Any, pattern: tuple[str | None, ...]) -> Iterator[ValueRoute]:
     """The routes of a document that match a pattern, where None matches every key and every number of a list."""
     if not pattern:
         yield ()
@@ -220,10 +220,10 @@ def _matching_routes(value: Any, pattern: tuple[str | None, ...]) -> Iterator[Va
     else:
         steps = range(len(value)) if step is None and isinstance(value, tuple) else ()
     for each in steps:
-        yield from ((each, *route) for route in _matching_routes(value[each], tuple(rest)))
+        yield from ((each, *route) for route in _list_matching_routes(value[each], tuple(rest)))
 
 
-def _value_at(value: Any, route: ValueRoute) -> Any:
+def _get_value(value: Any, route: ValueRoute) -> Any:
     for step in route:
         if isinstance(value, tuple) and isinstance(step, int):
             value = value[step]
@@ -245,7 +245,7 @@ def _is_suppressed(document: dict[str, Any], subject: str) -> bool:
     )
 
 
-def _means_the_same(old: ParsedTrigger, new: ParsedTrigger) -> bool:
+def _has_same_meaning(old: ParsedTrigger, new: ParsedTrigger) -> bool:
     """Whether both triggers mean the same. A new text over the length limit has no meaning."""
     return (
         old.tree == new.tree

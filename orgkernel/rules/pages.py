@@ -1,10 +1,11 @@
-"""The page of every code: the docstring of a rule, or a row for reading, shape or contract findings."""
+"""The page of every code: a rule's docstring, or a row about reading and shape, cases or contracts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.case_rows import CASE_ROWS
 from orgkernel.diagnostics.catalog import ROWS, Row
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.rules.catalog import get_page, list_rules
@@ -29,7 +30,7 @@ class Page:
 
 def build_all_pages() -> dict[str, Page]:
     """All pages, keyed by code and sorted by code."""
-    rows = {**ROWS, **CONTRACT_ROWS}
+    rows = {**ROWS, **CASE_ROWS, **CONTRACT_ROWS}
     pages = [_build_row_page(row) for row in rows.values()] + [
         _build_rule_page(rule) for rule in list_rules()
     ]

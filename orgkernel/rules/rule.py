@@ -62,6 +62,10 @@ class Rule(msgspec.Struct, frozen=True):
     def run(self, *arguments: Any) -> Iterator[Diagnostic]:
         """The rule's findings as diagnostics."""
         for finding in self.check(*arguments):
-            yield Diagnostic(
-                finding.place, self.code, self.name, self.severity, finding.message, finding.help, finding.subject, finding.related
-            )  # fmt: skip
+            yield self.build_diagnostic(finding)
+
+    def build_diagnostic(self, finding: Finding) -> Diagnostic:
+        """A finding with the rule's code and severity."""
+        return Diagnostic(
+            finding.place, self.code, self.name, self.severity, finding.message, finding.help, finding.subject, finding.related
+        )  # fmt: skip

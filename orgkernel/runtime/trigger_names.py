@@ -10,7 +10,6 @@ the same measure. It works, with a warning (docs/triggers.md).
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -81,5 +80,7 @@ def find_trigger_name(word: str) -> TriggerName | None:
 
 def suggest_trigger_name(word: str) -> str | None:
     """The listed name that a misspelled word most likely meant; never an alias, because that would cause a warning."""
-    close = difflib.get_close_matches(word.lower(), [*NAMES, *ALIASES], n=1)
+    from difflib import get_close_matches  # most triggers have no unknown name
+
+    close = get_close_matches(word.lower(), [*NAMES, *ALIASES], n=1)
     return ALIASES.get(close[0], close[0]) if close else None

@@ -19,13 +19,17 @@ from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
 def check_documents(tree: Tree, known_findings: FoundInDocuments) -> FoundInDocuments:
-    """Findings about single documents, before suppressions. Those of unchanged documents are reused."""
+    """Findings about single documents, before suppressions. Those of unchanged documents are reused.
+
+    The shared catalogs are left out while they are only context: they come with the package, and `check --shipped` checks them.
+    """
     rules = select_rules(RuleTarget.DOCUMENT)
     return {
         document: known_findings[document]
         if document in known_findings
         else tuple(diagnostic for rule in rules for diagnostic in rule.run(document))
         for document in tree.documents
+        if not (document.shared and document.context)
     }
 
 

@@ -1,7 +1,7 @@
 """Stored data about agents: rank, trust, lifecycle and test results.
 
-The roster of an organization declares that an agent exists, and its starting values. From then on, these rows count in
-that organization. An agent with the same name in another organization is another agent.
+The roster of an organization declares that an agent exists, and its starting values. After that, these rows take
+precedence in that organization. An agent with the same name in another organization is another agent.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Agents:
     ) -> AgentState:
         """Add an agent to an organization. Raises `Conflict` if its id exists there already."""
         agent = AgentState(
-            require_id("the agent", agent_id), _rank(rank), _trust(trust), lifecycle,
+            require_id("the agent", agent_id), _get_rank(rank), _get_trust(trust), lifecycle,
             require_id("the organization", org_id),
         )  # fmt: skip
         require_word("the lifecycle", lifecycle, get_args(Lifecycle))
@@ -72,7 +72,7 @@ class Agents:
             known = select(agents).where(*_is_agent(org_id, agent_id))
             if transaction.connection.execute(known).first() is not None:
                 raise Conflict(
-                    f"there is an agent {quote(agent_id)} already", "`orgkernel agent list` shows it"
+                    f"the agent {quote(agent_id)} exists already", "`orgkernel agent list` shows it"
                 )
             transaction.connection.execute(
                 insert(agents).values(**encode_row(agent), version=transaction.touch())
@@ -95,13 +95,13 @@ class Agents:
         """Promote or demote; raises `UnknownRecord`. `promotion` is the evidence for it, which the audit keeps."""
         more = None if promotion is None else {"promotion": promotion}
         activity = "ranked" if promotion is None else "promoted"
-        return self._set(org_id, agent_id, activity, actor, reason, more, rank=_rank(rank))
+        return self._set(org_id, agent_id, activity, actor, reason, more, rank=_get_rank(rank))
 
     def set_trust(
         self, agent_id: str, trust: float | None, *, org_id: str, actor: str, reason: str = ""
     ) -> AgentState:
         """Set the trust of an agent, 0 to 1. Raises `UnknownRecord`."""
-        return self._set(org_id, agent_id, "trusted", actor, reason, None, trust=_trust(trust))
+        return self._set(org_id, agent_id, "trusted", actor, reason, None, trust=_get_trust(trust))
 
     def move(
         self, agent_id: str, lifecycle: Lifecycle, *, org_id: str, actor: str, reason: str = ""
@@ -111,11 +111,11 @@ class Agents:
         return self._set(org_id, agent_id, lifecycle, actor, reason, None, lifecycle=lifecycle)
 
     def get(self, org_id: str, agent_id: str) -> AgentState | None:
-        """The stored agent of an organization, or of all of them (`*`); or None."""
+        """The stored agent of an organization, or of all organizations (`*`); or None."""
         return self._context.find(AgentState, select(agents).where(*_is_agent(org_id, agent_id)))
 
     def list(self) -> tuple[AgentState, ...]:
-        """All of them, by id and organization."""
+        """All stored agents, by id and organization."""
         return self._context.read(AgentState, select(agents).order_by(agents.c.agent_id, agents.c.org_id))
 
     def _set(
@@ -155,7 +155,7 @@ def _is_agent(org_id: str, agent_id: str) -> tuple[ColumnElement[bool], ...]:
 def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
     allowed = MOVES[agent.lifecycle]
     if lifecycle not in allowed:
-        help = f"from there it may become {listing(allowed)}" if allowed else "that is final"
+        help = f"from there it may become {listing(allowed)}" if allowed else "this state is final"
         raise Conflict(
             f"the agent {quote(agent.agent_id)} is {agent.lifecycle} and cannot become {lifecycle}",
             help,
@@ -170,11 +170,11 @@ def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
         )
 
 
-def _rank(rank: str | None) -> str | None:
+def _get_rank(rank: str | None) -> str | None:
     return None if rank is None else require_id("the rank", rank)
 
 
-def _trust(trust: float | None) -> float | None:
+def _get_trust(trust: float | None) -> float | None:
     if trust is not None and not 0 <= trust <= 1:
         raise Refused(
             f"a trust of {trust:g} is out of range", "use a number between 0 and 1", code="BAD_VALUE"
@@ -190,7 +190,7 @@ def note_agent(
     now: AgentState,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a change of an agent into the audit, with what is stored of it now."""
+    """Write a change of an agent into the audit, with its stored state after the change."""
     transaction.audit(
         AuditEntry(
             "agent",
@@ -294,9 +294,11 @@ class Results:
         return self._context.change(change)
 
     def invalidate(self, result_id: int, *, org_id: str, actor: str, reason: str) -> QualificationResult:
-        """Say that a result does not count, and why. Raises `UnknownRecord`, `Conflict` and `Refused`."""
+        """Invalidate a result, with a reason. Raises `UnknownRecord`, `Conflict` and `Refused`."""
         if not reason.strip():
-            raise Refused("a result is invalidated with a reason", "say why it does not count", "BAD_VALUE")
+            raise Refused(
+                "invalidating a result needs a reason", "pass the reason with `--reason`", "BAD_VALUE"
+            )
         table = qualification_results
         where = (table.c.result_id == result_id, table.c.org_id == org_id)
 
@@ -339,14 +341,14 @@ class Results:
 
 
 def require_evidence(sample_size: int | None, digests: Mapping[str, str]) -> None:
-    """Raise `Refused` if what a test rests on cannot be stored."""
+    """Raise `Refused` if the evidence of a test cannot be stored."""
     if sample_size is not None and not 1 <= sample_size < _MOST_SAMPLES:
         raise Refused(
             f"a sample size of {sample_size} is out of range", "use a positive number", code="BAD_VALUE"
         )
     if len(digests) > _MOST_DIGESTS:
         raise Refused(
-            f"a result has {len(digests)} digests", f"it may have {_MOST_DIGESTS}", code="BAD_VALUE"
+            f"a result has {len(digests)} digests", f"it can have at most {_MOST_DIGESTS}", code="BAD_VALUE"
         )
     for name, digest in digests.items():
         require_id("the name of the digest", name)

@@ -32,7 +32,7 @@ _NEWEST_FIRST = tuple(
 )
 DAY = 86_400.0
 KEPT: Mapping[Stream, float] = {"decision": 90 * DAY, "history": 365 * DAY}
-"""Seconds for which rows are kept: decisions and usage; what was granted, asked, locked and ranked."""
+"""Seconds for which rows are kept: decisions and usage; grants, requests, locks and ranks."""
 
 
 class AuditLog:
@@ -53,8 +53,9 @@ class AuditLog:
         return name
 
     def submit(self, entry: AuditEntry, uses: Sequence[str] = (), *, is_urgent: bool = True) -> Ticket:
-        """As `write`, for callers that wait in their own way; raises `StoreBusy` where too many do. What is not urgent is
-        written a little later, with other rows.
+        """Like `write`, for callers that wait on their own. Raises `StoreBusy` if too many wait.
+
+        Rows that are not urgent are written a little later, together with other rows.
         """
         if not uses:
             return self._context.writer.submit(entry, may_wait=False, is_urgent=is_urgent)
@@ -95,8 +96,9 @@ class AuditStats(msgspec.Struct, frozen=True):
 def read_rows(
     context: StoreContext, wanted: AuditFilter, limit: int | None = None, after: str | None = None
 ) -> Iterator[AuditRow]:
-    """Rows, newest first. `after` is the name of the last row of the previous page. Raises `UnknownRecord` if it does
-    not exist.
+    """Rows, newest first. `after` is the name of the last row of the previous page.
+
+    Raises `UnknownRecord` if it does not exist.
     """
     query = _filter_rows(select(audit), wanted).order_by(*_NEWEST_FIRST)
     with context.reading() as connection:
@@ -179,7 +181,7 @@ def _filter_rows(query: Select[Any], wanted: AuditFilter) -> Select[Any]:
             query = query.where(audit.c[name] == value)
     if wanted.subject is not None:
         kind, _, name = wanted.subject.partition(":")
-        # All of a kind are one stretch of the index: `;` is what comes after `:`.
+        # All subjects of a kind are adjacent in the index: `;` comes after `:`.
         of_kind = (audit.c.subject >= f"{kind}:", audit.c.subject < f"{kind};")
         query = query.where(audit.c.subject == wanted.subject) if name else query.where(*of_kind)
     if wanted.since is not None:
@@ -208,10 +210,10 @@ def _is_after(connection: Any, name: str) -> Any:
 def drop_old(
     context: StoreContext, folder: Folder, kept: Mapping[Stream, float] = KEPT
 ) -> tuple[Segment, ...]:
-    """Seal and drop the rows at the beginning of each chain that are all older than is kept; the dropped segments.
+    """Seal and drop the expired rows at the beginning of each chain. Returns the dropped segments.
 
-    The newest row of a chain always stays, so that it can be continued. The segment is on the disk before its rows go:
-    when that fails, or we are killed, the rows are still there and the next time takes them.
+    The newest row of a chain always stays, so that it can be continued. The segment is on the disk before its rows
+    go: when that fails, or we are killed, the rows are still there and the next time takes them.
     """
 
     def change(transaction: Transaction) -> tuple[Segment, ...]:
@@ -267,7 +269,7 @@ def _find_oldest_segment(
 def accept_findings(
     context: StoreContext, folder: Folder, findings: Sequence[AuditFinding], *, actor: str, reason: str
 ) -> None:
-    """Note in the audit, and then beside the checkpoints, that somebody accepts findings of a verification."""
+    """Record accepted findings of a verification in the audit, and then next to the checkpoints."""
 
     def change(transaction: Transaction) -> float:
         listed = [f"{each.problem}: {each.message}" for each in findings]
@@ -286,7 +288,7 @@ def accept_findings(
 def rotate_signing_key(
     context: StoreContext, folder: Folder, until: float, *, actor: str, reason: str
 ) -> None:
-    """Sign checkpoints with a new key. The one before holds until a time."""
+    """Sign checkpoints with a new key. The old key remains valid until a time."""
     folder.rotate_key(until)
 
     def change(transaction: Transaction) -> None:

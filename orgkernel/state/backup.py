@@ -1,4 +1,4 @@
-"""`store backup` and `store info`: a consistent copy while others write, and the contents of a store."""
+"""`store backup` and `store info`: a consistent copy during other writes, and the size of a store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.checkpoints import Folder, Head, Link
-from orgkernel.state.database import reading, translate_error
+from orgkernel.state.database import open_for_reading, translate_error
 from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import read_store_version
@@ -29,10 +29,10 @@ from orgkernel.state.store_lock import hold_lock
 from orgkernel.state.tables import audit, metadata, state_version
 
 SIDECARS = ("-wal", "-shm", "-journal")
-"""What SQLite may keep beside a database. None of it belongs to a copy."""
+"""Files that SQLite can keep next to a database. They are not part of a copy."""
 
 _LOOKS, _PAUSE = 10, 0.05
-"""How often, and after how many seconds, checkpoints are read again while somebody may be writing them."""
+"""Number of attempts, and seconds between them, to read checkpoints that another process is writing."""
 
 
 class StoreInfo(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class StoreInfo(msgspec.Struct, frozen=True):
     engine: str
     place: str
     version: str | None
-    """Of its tables."""
+    """Number of rows, keyed by table."""
     state_version: int
     bytes: int | None
     """Bytes of its files. None for PostgreSQL."""
@@ -50,9 +50,9 @@ class StoreInfo(msgspec.Struct, frozen=True):
 
 
 def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callable[[], float]) -> str:
-    """Copy a store of any version to a new file, and its checkpoints to the folder beside it. Returns its version.
+    """Copy a store of any version to a new file, and its checkpoints to the folder next to it. Returns its version.
 
-    Nothing is upgraded, and others may write meanwhile. Raises `BadStore` and `StoreError`.
+    Nothing is upgraded, and other processes can write in the meantime. Raises `BadStore` and `StoreError`.
     """
     if not location.path:
         raise BadStore(
@@ -66,11 +66,11 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
                 "choose a file that does not exist, and whose folder of checkpoints does not exist",
             )
     if not os.path.isdir(os.path.dirname(target)):
-        raise BadStore(f"{quote(os.path.dirname(target))} is not a folder", "make it first")
+        raise BadStore(f"{quote(os.path.dirname(target))} is not a folder", "create it first")
     beside = f"{target}.{os.getpid()}.new"
     try:
         with hold_lock(location):
-            # Checkpoints first: the rows then go at least as far as they say.
+            # Checkpoints are copied first, so the rows reach at least as far as the checkpoints.
             folder = Folder(location.checkpoints, tokens, clock)
             before = folder.read_trusted_heads()
             write_new(beside, b"")
@@ -102,7 +102,7 @@ def copy_database(path: str, target: str, options: str = "mode=rw", check: str =
                 f"the copy of {quote(path)} is damaged: {answer}",
                 "use another backup, or check the store itself with `orgkernel audit verify`",
             )
-        copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, without files next to it
         names = {name for (name,) in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not {"alembic_version", audit.name} <= names:
             raise BadStore(f"{quote(path)} is not a store or a backup of one", "name another file")
@@ -125,7 +125,7 @@ def _build_uri(path: str) -> str:
 
 
 def copy_checkpoints(folder: str, target: str) -> None:
-    """Copy the files of a folder of checkpoints. What is being written has another name until it is complete."""
+    """Copy the files of a folder of checkpoints. A copy has a temporary name until it is complete."""
     os.makedirs(target, mode=0o700)
     for name in sorted(os.listdir(folder)):
         if name == "key" or name.endswith((".head", ".jsonl")):
@@ -176,8 +176,8 @@ def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
 
 
 def measure_size(store: Store) -> int:
-    """Bytes that a store uses. Space that deleted rows have left, and that new rows will use, does not count."""
-    with reading(store.engine, store.location.shown) as connection:
+    """Bytes that a store uses, without free space that new rows will reuse."""
+    with open_for_reading(store.engine, store.location.shown) as connection:
         if not store.location.path:
             return int(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0)
         pages, free, size = (
@@ -188,9 +188,9 @@ def measure_size(store: Store) -> int:
 
 
 def read_info(store: Store) -> StoreInfo:
-    """The contents of a store."""
+    """Read the size of a store."""
     version = read_store_version(store.engine, store.location.shown)
-    with reading(store.engine, store.location.shown) as connection:
+    with open_for_reading(store.engine, store.location.shown) as connection:
         rows = {
             table.name: connection.scalar(select(func.count()).select_from(table)) or 0
             for table in metadata.sorted_tables

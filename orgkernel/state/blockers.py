@@ -19,7 +19,7 @@ _KINDS = ("blocker", "decision_entry")
 
 
 def patch_questions(old: BlockerRecords, connection: Connection, since: int) -> BlockerRecords:
-    """With what was stored since a version. Nothing of it ever changes."""
+    """Add the records stored since a version. Existing records never change."""
     columns = contract_records.c
     query = select(contract_records).where(columns.version > since, columns.kind.in_(_KINDS))
     rows = connection.execute(query.order_by(columns.org_id, columns.sequence))
@@ -33,7 +33,7 @@ def patch_questions(old: BlockerRecords, connection: Connection, since: int) -> 
 
 
 def open_blockers_at(connection: Connection, org_id: str, at: float) -> Mapping[str, tuple[OpenBlocker, ...]]:
-    """Those that were open at a time, by agent id."""
+    """The blockers that were open at a time, keyed by agent id."""
     columns = contract_records.c
     query = select(contract_records).where(
         columns.org_id == org_id, columns.kind.in_(_KINDS), columns.at <= at

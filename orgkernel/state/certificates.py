@@ -27,7 +27,7 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certificate", tag_field="type"):
-    """Who an agent is, and who says so."""
+    """The identity of an agent, signed by its organization."""
 
     did: str
     agent_id: str
@@ -35,7 +35,7 @@ class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certifi
     role_id: str
     """The role in which it was commissioned first."""
     commissioned_at: str
-    """In UTC, as ISO 8601."""
+    """UTC, in ISO 8601."""
     commissioned_by: str
     snapshot: str
     """The digest of the documents by which it was commissioned."""
@@ -46,18 +46,18 @@ class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certifi
 
 
 def derive_did(seed: bytes) -> str:
-    """The `did:key` of a private key. Raises `UsageError` where `cryptography` is not installed."""
+    """The `did:key` of a private key. Raises `UsageError` if `cryptography` is not installed."""
     return encode_did(_load_private_key(seed).public_key().public_bytes_raw())
 
 
 def encode_did(public: bytes) -> str:
     """The `did:key` of a public key.
 
-    >>> did_of_public(bytes(32))
+    >>> encode_did(bytes(32))
     'did:key:z6MkeTG3bFFSLYVU7VqhgZxqr6YzpaGrQtFMh1uvqGy1vDnP'
     """
     if len(public) != SEED_BYTES:
-        raise Refused("that is no Ed25519 public key", "it has 32 bytes", "BAD_VALUE")
+        raise Refused("this is not an Ed25519 public key", "it has 32 bytes", "BAD_VALUE")
     number = int.from_bytes(_ED25519 + public)
     text = ""
     while number:
@@ -69,7 +69,7 @@ def encode_did(public: bytes) -> str:
 def decode_did(did: str) -> bytes:
     """The public key in a `did:key`. Raises `Refused` for anything else.
 
-    >>> public_of(did_of_public(bytes(range(32)))) == bytes(range(32))
+    >>> decode_did(encode_did(bytes(range(32)))) == bytes(range(32))
     True
     """
     number = 0
@@ -101,13 +101,13 @@ def read_certificate(content: bytes | str) -> BirthCertificate:
     try:
         return msgspec.json.decode(content, type=prepared(BirthCertificate))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Refused(f"that is not a birth certificate: {error}", code=BAD_CERTIFICATE) from None
+        raise Refused(f"this is not a birth certificate: {error}", code=BAD_CERTIFICATE) from None
 
 
 def verify_certificate(certificate: BirthCertificate, issuer: str | None = None) -> None:
-    """Raise `Refused` (`BAD_CERTIFICATE`) unless the certificate is as its issuer signed it.
+    """Raise `Refused` (`BAD_CERTIFICATE`) unless the signature of the issuer is valid.
 
-    Anybody can sign with a key of their own: `issuer` is the `did:key` of the organization that one trusts.
+    Any key can sign a certificate, so `issuer` is the `did:key` of the trusted organization.
     """
     decode_did(certificate.did)
     key = _load_public_key(certificate.issuer)
@@ -123,7 +123,7 @@ def verify_certificate(certificate: BirthCertificate, issuer: str | None = None)
         key.verify(bytes.fromhex(certificate.signature), _get_signed_part(certificate))
     except (InvalidSignature, ValueError):
         raise Refused(
-            f"the certificate of {quote(certificate.agent_id)} is not as its issuer signed it",
+            f"the signature on the certificate of {quote(certificate.agent_id)} is not valid",
             "ask the organization for the certificate again",
             BAD_CERTIFICATE,
         ) from None

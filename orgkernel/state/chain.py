@@ -1,7 +1,7 @@
-"""The chains of the audit: each row carries the digest of the row before it in the same chain of the same writer.
+"""The chains of the audit: each row carries the digest of the previous row in the same chain of the same writer.
 
-Every process writes chains of its own, so that writers need not wait for each other. A digest covers the place in the
-chain and the entry as canonical JSON. Texts are masked and cut here, before anything is written.
+Every process writes its own chains, so writers need not wait for each other. A digest covers the place in the chain
+and the entry as canonical JSON. Strings are masked and cut here, before anything is written.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from orgkernel.state.tables import (
 )
 
 GENESIS = "0" * 64
-"""What stands before the first row of a chain."""
+"""Digest before the first row of a chain."""
 _LONGEST = 500
-"""Characters of one text: PostgreSQL refuses longer keys in an index, and ids have at most 200."""
+"""Maximum length of a string: PostgreSQL refuses longer index keys, and ids have at most 200 characters."""
 _LONGEST_REASON = 4_000
 _DEEPEST = 8
 _TEXTS = (
@@ -77,9 +77,9 @@ _STREAMS: tuple[Stream, ...] = ("decision", "history")
 
 
 def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
-    """The entry as it may be written, and its canonical JSON: the same entry gives the same text everywhere.
+    """The cleaned entry and its canonical JSON, which is the same for equal entries.
 
-    Raises ValueError or TypeError for what is no entry.
+    Raises ValueError or TypeError for an invalid entry.
     """
     if entry.kind not in _KINDS or not isfinite(entry.at):
         raise ValueError(f"kind {entry.kind!r} at {entry.at}")
@@ -93,17 +93,19 @@ def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
 
 
 def decode_entry(body: str) -> AuditEntry:
-    """The entry of a row; raises msgspec.ValidationError or DecodeError when the row was tampered with."""
+    """Decode the entry of a row. Raises msgspec.ValidationError or DecodeError if the row was changed."""
     return _decode(body)
 
 
 def link(previous: str, writer: str, stream: str, sequence: int, body: str) -> str:
-    """The digest of a row: over what stands before it, its place, and what it says."""
+    """The digest of a row, over the previous digest, its place and its content."""
     return sha256(f"{previous}\n{writer}\n{stream}\n{sequence}\n{body}".encode()).hexdigest()
 
 
 def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str:
-    """A text as it may be stored: the kind in the place of a secret, no NUL and no lone surrogates, not too long."""
+    """A string that can be stored: secrets are replaced by their kind, NUL and lone surrogates are removed, and
+    length is limited.
+    """
     if not _is_plain(text):
         text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
     # Cut well beyond the length first: the secrets found stay the same, and a text of megabytes costs nothing.
@@ -114,16 +116,16 @@ def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str
 
 @lru_cache(maxsize=4_096)
 def _is_clean(texts: tuple[str, ...]) -> bool:
-    """Whether texts can be written as they are; the same ones come again and again."""
+    """Whether strings can be stored unchanged. The result is cached, because the same strings recur."""
     text = "\n".join(texts)
     if len(text) > _LONGEST or not _is_plain(text):
         return False
-    # What might be a secret is often only a long name: then cleaning changes nothing, and need not be done again.
+    # A suspected secret is often only a long name: then cleaning changes nothing and is not repeated.
     return name_secrets(text) == text or all(clean_text(each, longest=_LONGEST) == each for each in texts)
 
 
 def _is_clean_call(detail: Mapping[str, Any]) -> bool:
-    """Whether what is noted of a call can be written as it is: a digest, which is no secret, and a few names."""
+    """Whether the record of a call can be stored unchanged: a digest, which is not a secret, and a few names."""
     if not _DIGEST.fullmatch(str(detail.get(INPUT_DIGEST, ""))):
         return False
     rest = tuple((name, value) for name, value in detail.items() if name != INPUT_DIGEST)
@@ -154,7 +156,7 @@ def _clean(entry: AuditEntry) -> AuditEntry:
 
 
 def clean_value(value: Any, name: str = "", depth: int = 0) -> Any:
-    """A value of JSON as it may be stored: every text in it cleaned, not nested deeper than is of use."""
+    """A JSON value that can be stored: every string in it cleaned, and its depth limited."""
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, str):
@@ -179,7 +181,10 @@ class Chains:
         """Why a checkpoint could not be written although the rows are; None while all is well."""
 
     def resume(self, connection: Connection) -> dict[Stream, Link]:
-        """Where our chains end, as the table has it; a writer whose chains were cut is left alone, as the evidence it is."""
+        """Find the ends of our chains in the table.
+
+        A writer whose chains were cut is not continued, because it is evidence.
+        """
 
         def is_whole(head: Head) -> bool:
             for stream, known in head.heads.items():
@@ -251,7 +256,7 @@ def _link_at(connection: Connection, writer: str, stream: Stream, sequence: int)
 
 
 def read_last_link(connection: Connection, writer: str, stream: Stream) -> Link:
-    """The last row of a chain, as the table has it."""
+    """The last row of a chain in the table."""
     where = (audit.c.writer == writer, audit.c.stream == stream)
     row = connection.execute(
         select(audit.c.sequence, audit.c.digest).where(*where).order_by(audit.c.sequence.desc()).limit(1)

@@ -1,8 +1,8 @@
-"""What proves the audit, kept outside of the table: how far each chain had come, signed.
+"""Proof of the audit outside of the table: signed checkpoints of the end of each chain.
 
-A folder holds the key (readable by its owner only), one head per writer, the roster of writers, the sealed segments, and
-the findings that somebody has accepted. A head is overwritten after every commit and before the callers are answered, so
-that cutting off the end of a chain shows. It is not synchronized to the disk, so that after a power failure it may lag
+A folder contains the key (readable by its owner only), one head per writer, the roster of writers, the sealed segments,
+and the accepted findings. A head is overwritten after every commit and before the callers are answered, so that
+cutting off the end of a chain shows. It is not synchronized to the disk, so that after a power failure it may lag
 behind the table. Each head also says how long the roster was, so that the roster cannot lose its end either.
 """
 
@@ -27,7 +27,7 @@ except ImportError:  # no such locks there: every process writes chains of its o
     fcntl = None  # type: ignore[assignment]
 
 SLOT = 512
-"""Bytes of a head; its file has two."""
+"""Size of a head in bytes; its file has two."""
 _HEAD = re.compile(r"writer-([0-9a-f]{12})\.head")
 
 
@@ -52,13 +52,13 @@ class Enrollment(msgspec.Struct, frozen=True):
 
     writer: str
     number: int
-    """Of the line."""
+    """Line number."""
     lost: int = 0
     """Bytes that the roster once had, if it was found shorter. Then no writer is named."""
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """A stretch of a chain that will not change any more; when it was dropped, all that is left of it."""
+    """A sealed part of a chain. After its rows are dropped, only this record remains."""
 
     writer: str
     stream: Stream
@@ -83,7 +83,7 @@ class Folder:
         self.accepted = SignedLines(os.path.join(path, "accepted.jsonl"), self.signing)
 
     def key(self) -> bytes | None:
-        """The key to sign with. None if there is none."""
+        """The signing key. None if there is none."""
         return next(iter(self.signing.read()), None)
 
     def exists(self) -> bool:
@@ -92,10 +92,10 @@ class Folder:
 
     def has_heads(self) -> bool:
         """Whether there is any checkpoint, trusted or not."""
-        return bool(self._names())
+        return bool(self._list_names())
 
     def is_held(self, writer: str) -> bool:
-        """Whether a process that runs may be writing the head of a writer."""
+        """Whether a running process could be writing the head of a writer."""
         try:
             file = os.open(self._get_head_path(writer), os.O_RDWR)
         except OSError:
@@ -110,9 +110,9 @@ class Folder:
             os.close(file)
 
     def heads(self) -> Iterator[tuple[str, Head | None, bool]]:
-        """Writer, what its head says, and whether a slot of it is damaged; None for a head nobody can trust."""
-        for name in self._names():
-            for _ in range(3):  # somebody may be writing it
+        """Each writer, its head, and whether a slot is damaged; None for an untrusted head."""
+        for name in self._list_names():
+            for _ in range(3):  # another process could be writing it
                 head, damaged = self._read_head(os.path.join(self.path, name))
                 if not damaged:
                     break
@@ -126,9 +126,9 @@ class Folder:
         return {writer: head for writer, head, _ in self.heads() if head is not None}
 
     def lease(self, is_continued: Callable[[Head], bool], is_bare: Callable[[], bool]) -> HeadFile:
-        """A writer nobody else is at the moment: one of before that can be continued, else a new one.
+        """Lease a writer that no other process uses: an earlier one that can be continued, else a new one.
 
-        `is_bare` says whether the store must have had rows of the audit that it has no longer.
+        `is_bare` tells whether rows of the audit are missing from the store.
         """
         self._require_key()
         leased = self._lease_old(is_continued) or self._lease_new()
@@ -140,7 +140,7 @@ class Folder:
         return leased
 
     def _lease_old(self, is_continued: Callable[[Head], bool]) -> HeadFile | None:
-        for name in self._names() if fcntl else ():
+        for name in self._list_names() if fcntl else ():
             with contextlib.suppress(OSError):
                 file = os.open(os.path.join(self.path, name), os.O_RDWR)
                 try:
@@ -173,12 +173,12 @@ class Folder:
             self.segments.add(segment)
 
     def accept(self, findings: tuple[AcceptedFinding, ...]) -> None:
-        """Write down findings that somebody has accepted; on the disk when this returns."""
+        """Record accepted findings. They are on the disk when this returns."""
         with one_at_a_time(self.path):
             self.accepted.add(*findings)
 
     def rotate_key(self, until: float) -> None:
-        """Sign with a new key, also what is signed already. The key before holds until a time.
+        """Sign with a new key, including what is already signed. The old key remains valid until a time.
 
         The head of a process that is running is signed with the new key by its next commit.
         """
@@ -186,7 +186,7 @@ class Folder:
             self.roster.sign_again(Enrollment)
             self.segments.sign_again(Segment)
             self.accepted.sign_again(AcceptedFinding)
-            for name in self._names() if fcntl else ():
+            for name in self._list_names() if fcntl else ():
                 with contextlib.suppress(BlockingIOError):
                     file = os.open(os.path.join(self.path, name), os.O_RDWR)
                     try:
@@ -198,14 +198,14 @@ class Folder:
                         os.close(file)
 
     def measure_roster(self) -> int:
-        """Bytes of the roster of writers; 0 if there is none."""
+        """Size of the roster of writers in bytes; 0 if there is none."""
         try:
             return os.stat(self.roster.path).st_size
         except FileNotFoundError:
             return 0
 
     def write_head(self, head: Head) -> None:
-        """Write the head of a writer that no process is, anew."""
+        """Write the head of a writer that no process uses."""
         path = self._get_head_path(head.writer)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
@@ -214,7 +214,7 @@ class Folder:
             os.close(file)
 
     def encode_slot(self, head: Head) -> bytes:
-        """A head as it is written into a slot."""
+        """Encode a head for a slot."""
         return self.signing.sign(msgspec.to_builtins(head)).ljust(SLOT - 1) + b"\n"
 
     def _enroll(self, writer: str, is_bare: Callable[[], bool]) -> None:
@@ -253,7 +253,7 @@ class Folder:
         newest = max(good, key=lambda head: sum(link.sequence for link in head.heads.values()), default=None)
         return newest, not heads or None in heads
 
-    def _names(self) -> list[str]:
+    def _list_names(self) -> list[str]:
         try:
             return sorted(name for name in os.listdir(self.path) if _HEAD.fullmatch(name))
         except OSError:
@@ -261,12 +261,12 @@ class Folder:
 
 
 class HeadFile:
-    """The head of a writer, held by one process until it ends: the lock is the system's, a killed process frees it."""
+    """The head of a writer, locked by one process until it ends; the system releases the lock of a killed process."""
 
     def __init__(self, writer: str, file: int, folder: Folder, heads: Mapping[Stream, Link]) -> None:
         self.writer = writer
         self.heads = heads
-        """What was written last."""
+        """The link that was written last."""
         self._file = file
         self._folder = folder
         self._turn = 0
@@ -274,9 +274,9 @@ class HeadFile:
         self._edition: object = None
 
     def write(self, heads: Mapping[Stream, Link]) -> None:
-        """Two slots in turns: whatever happens while one is written, the other is whole. Both with a new key.
+        """Write the slots alternately, so one is always intact. After a change of the key, write both.
 
-        Raises `BadStore` if somebody has removed the file.
+        Raises `BadStore` if the file was removed.
         """
         if not os.fstat(self._file).st_nlink:
             raise BadStore(

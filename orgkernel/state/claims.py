@@ -1,7 +1,8 @@
 """Claims of files: the check for overlap and the write are one change, under the lock of every change.
 
-A claim has a lease, so that files of somebody who is gone become free, and a fencing token that rises with every claim of
-the organization. Whoever holds a claim no more is refused by its token. Rows stay when a claim ends: the tokens go on rising.
+A claim has a lease, so that the files of a stopped worker become free, and a fencing token that increases with every
+claim of the organization. A former holder is refused by its token. Rows stay when a claim ends, so tokens keep
+increasing.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from orgkernel.state.writer import Transaction
 
 MOST_PATHS = 200
 MOST_SECONDS = 7 * 86_400.0
-"""A longer lease would keep the files of somebody who is gone."""
+"""Maximum lease in seconds. A longer one would block files of a stopped worker."""
 
 
 class WantedClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """Files that somebody wants to claim. Its parts can be stored."""
+    """Files to claim, with parts that can be stored."""
 
     holder: str
     paths: tuple[str, ...]
@@ -45,7 +46,7 @@ class WantedClaim(msgspec.Struct, frozen=True, kw_only=True):
     brief: str | None = None
     mission: str | None = None
     within: frozenset[int] = frozenset()
-    """Tokens of claims that it may lie within: those of the mission it belongs to."""
+    """Tokens of claims that it may overlap: those of its mission."""
 
 
 class Claims:
@@ -66,7 +67,10 @@ class Claims:
         actor: str = "",
         reason: str = "",
     ) -> FileClaim:
-        """Claim paths and globs, all or none. Raises `Conflict` (`CLAIM_CONFLICT`) with whoever has claimed one of them."""
+        """Claim paths and globs, all or none.
+
+        Raises `Conflict` (`CLAIM_CONFLICT`) with the holder of an overlapping claim.
+        """
         require_id("the organization", org_id)
         _require_holder(holder, session, planner)
         require_seconds(seconds)
@@ -74,7 +78,7 @@ class Claims:
             holder=holder, paths=require_paths(paths), seconds=seconds, session=session, planner=planner, reason=reason
         )  # fmt: skip
         return self._context.change(
-            lambda transaction: claim_within(self._context.claims, transaction, org_id, wanted, actor)
+            lambda transaction: add_claim(self._context.claims, transaction, org_id, wanted, actor)
         )
 
     def extend(
@@ -136,7 +140,7 @@ class Claims:
         return self._context.change(change)
 
     def expire(self) -> None:
-        """Note in the audit which leases ran out; from their ends on, they hold nothing anyway."""
+        """Record expired leases in the audit. Expired claims have no effect even before that."""
         with self._context.reading() as connection:
             due = (file_claims.c.ended_at.is_(None), file_claims.c.expires_at <= self._context.clock())
             orgs = connection.scalars(select(file_claims.c.org_id).where(*due).distinct()).all()
@@ -153,7 +157,7 @@ class Claims:
         return self._context.read(FileClaim, query.order_by(file_claims.c.org_id, file_claims.c.token))
 
 
-def claim_within(
+def add_claim(
     known: KnownClaims, transaction: Transaction, org_id: str, wanted: WantedClaim, actor: str
 ) -> FileClaim:
     """Within a change: claim files, all or none. Raises `Conflict` (`CLAIM_CONFLICT`)."""
@@ -178,12 +182,14 @@ def claim_within(
 def release_session(
     transaction: Transaction, org_id: str, session: str, holder: str, brief: str | None, actor: str
 ) -> None:
-    """Within a change: release what a holder claimed in a session that has ended well.
+    """Within a change: release the claims of a holder in a session that ended well.
 
-    What was claimed for a role belongs to whoever worked in the session by the same brief.
+    Claims for a role belong to the worker that followed the same brief in the session.
     """
     end_expired(transaction, org_id)
-    for row in transaction.connection.execute(_held(org_id).where(file_claims.c.session == session)).all():
+    for row in transaction.connection.execute(
+        _select_held(org_id).where(file_claims.c.session == session)
+    ).all():
         claim = decode_record(FileClaim, row)
         of_role = claim.holder.startswith("role:") and claim.brief is not None and claim.brief == brief
         if claim.holder == holder or of_role:
@@ -192,20 +198,20 @@ def release_session(
 
 
 def find_claims_for(connection: Connection, org_id: str, brief: str) -> tuple[FileClaim, ...]:
-    """The claims that hold for a brief, after what has expired was ended."""
-    rows = connection.execute(_held(org_id).where(file_claims.c.brief == brief))
+    """The current claims for a brief, after expired ones were ended."""
+    rows = connection.execute(_select_held(org_id).where(file_claims.c.brief == brief))
     return tuple(decode_record(FileClaim, row) for row in rows)
 
 
-def _held(org_id: str) -> Select[Any]:
-    """What was not ended, by token."""
+def _select_held(org_id: str) -> Select[Any]:
+    """Select the claims that were not ended, by token."""
     query = select(file_claims).where(file_claims.c.org_id == org_id, file_claims.c.ended_at.is_(None))
     return query.order_by(file_claims.c.token)
 
 
 def end_expired(transaction: Transaction, org_id: str) -> None:
     """End every claim whose lease has run out, and write so into the audit."""
-    query = _held(org_id).where(file_claims.c.expires_at <= transaction.now)
+    query = _select_held(org_id).where(file_claims.c.expires_at <= transaction.now)
     for row in transaction.connection.execute(query).all():
         claim = decode_record(FileClaim, row)
         _update(transaction, claim, ended_at=transaction.now)
@@ -237,7 +243,7 @@ def _require_live(transaction: Transaction, org_id: str, token: int, holder: str
 
 
 def _build_conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
-    # Of a mission and the work in it, the work is what holds the file.
+    # If a mission and a piece of its work both claim the file, the work is named.
     first = [each for each in conflicts if each.path == conflicts[0].path][-1]
     claim, others = first.claim, len({each.path for each in conflicts}) - 1
     parties = [f"session {quote(claim.session)}"] if claim.session else []
@@ -263,7 +269,7 @@ def _require_holder(holder: str, session: str | None, planner: str | None) -> No
 
 
 def require_seconds(seconds: float) -> None:
-    """Raise `Refused` for a lease that is no time or too long."""
+    """Raise `Refused` for an invalid or too long lease."""
     if not 0 < seconds <= MOST_SECONDS:
         raise Refused(
             f"a claim cannot last {seconds:g} seconds", f"it lasts at most {MOST_SECONDS:g}", "BAD_VALUE"

@@ -19,7 +19,7 @@ from orgkernel.state.tables import contract_records
 from orgkernel.state.writer import Transaction
 
 LARGEST_CONTRACT = 256 * 1024
-"""Bytes of a contract, as JSON."""
+"""Maximum size of a contract as JSON, in bytes."""
 ENDING = ("result", "mission_close")
 """Kinds of which a session has one."""
 _CHAIN = "contracts"
@@ -27,7 +27,7 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class WantedContract:
-    """A contract that somebody wants to store, as it can be stored. Raises `Refused` for what cannot be."""
+    """A contract to store. Raises `Refused` if it cannot be stored."""
 
     def __init__(self, kind: str, body: Mapping[str, Any], new_id: Callable[[], str]) -> None:
         self.kind = kind
@@ -40,11 +40,13 @@ class WantedContract:
             require_id("the session", self.session)
         if len(_canonical(self.body)) > LARGEST_CONTRACT:
             raise Refused(
-                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB", "leave output out", "BAD_VALUE"
+                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB",
+                "leave the output out",
+                "BAD_VALUE",
             )
 
     def is_stored_as(self, record: ContractRecord) -> bool:
-        """Whether a stored contract says the same."""
+        """Whether a stored contract has the same content."""
         return record.kind == self.kind and _canonical(record.body) == _canonical(self.body)
 
     def store(
@@ -66,7 +68,7 @@ class WantedContract:
             )
         if rows.find(record_id) is not None:
             raise Conflict(
-                f"there is a contract {quote(record_id)}",
+                f"the contract {quote(record_id)} is stored already",
                 "contracts are never changed",
                 code="CONTRACT_EXISTS",
             )
@@ -113,7 +115,7 @@ class Contracts:
     ) -> ContractRecord:
         """Store a contract. A report that is `done_clean` releases what its agent claimed in the session.
 
-        `require` raises if what is stored already forbids it, and sees nothing change until then. Raises `Conflict`
+        `require` raises if stored contracts forbid it, and runs in the same change. Raises `Conflict`
         (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
@@ -121,14 +123,14 @@ class Contracts:
         return self._context.change(lambda transaction: wanted.store(transaction, org_id, require, actor))
 
     def new_id(self) -> str:
-        """An id nobody has."""
+        """A new unique id."""
         return make_uuid(self._context.tokens(16))
 
     def list(
         self, org_id: str, kind: str | None = None, session: str | None = None
     ) -> tuple[ContractRecord, ...]:
         """The contracts of an organization, in the order in which they were stored."""
-        query = _of(org_id)
+        query = _select_for(org_id)
         if kind is not None:
             query = query.where(contract_records.c.kind == kind)
         if session is not None:
@@ -143,18 +145,18 @@ class Contracts:
     def get(self, org_id: str, record_id: str) -> ContractRecord | None:
         """One contract."""
         return self._context.find(
-            ContractRecord, _of(org_id).where(contract_records.c.record_id == record_id)
+            ContractRecord, _select_for(org_id).where(contract_records.c.record_id == record_id)
         )
 
     def find_changes(self, org_id: str) -> tuple[str, ...]:
-        """What the chain shows to have been changed, removed or moved; empty if nothing was."""
+        """Problems that the chain of digests shows: changed, removed or moved contracts. Empty if there are none."""
         with self._context.reading() as connection:
-            rows = connection.execute(_of(org_id)).all()
-        return tuple(_broken(rows))
+            rows = connection.execute(_select_for(org_id)).all()
+        return tuple(_list_broken(rows))
 
 
 class ContractRows:
-    """What is stored of an organization while a contract is being stored."""
+    """Stored contracts of an organization, while a contract is being stored."""
 
     def __init__(self, connection: Any, org_id: str) -> None:
         self._connection = connection
@@ -162,42 +164,42 @@ class ContractRows:
 
     def find(self, record_id: str, kind: str | None = None) -> ContractRecord | None:
         """The contract with an id."""
-        query = _of(self._org_id).where(contract_records.c.record_id == record_id)
-        return self._first(query if kind is None else query.where(contract_records.c.kind == kind))
+        query = _select_for(self._org_id).where(contract_records.c.record_id == record_id)
+        return self._find_first(query if kind is None else query.where(contract_records.c.kind == kind))
 
     def get_end(self, session: str) -> ContractRecord | None:
         """The one result of a session."""
-        return self._first(_of(self._org_id).where(contract_records.c.ends == session))
+        return self._find_first(_select_for(self._org_id).where(contract_records.c.ends == session))
 
     def find_about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
-        """The blockers of a session, and if there are any, the decisions that may answer them."""
+        """The blockers of a session and, if there are any, the decisions that could answer them."""
         return _find_about_blockers(self._connection, self._org_id, session)
 
     def all(self) -> tuple[ContractRecord, ...]:
-        """Everything, in the order in which it was stored."""
-        return _fetch_records(self._connection, _of(self._org_id))
+        """All contracts, in the order in which they were stored."""
+        return _fetch_records(self._connection, _select_for(self._org_id))
 
     def last(self) -> ContractRecord | None:
         """The contract that was stored last."""
         query = select(contract_records).where(contract_records.c.org_id == self._org_id)
-        return self._first(query.order_by(contract_records.c.sequence.desc()))
+        return self._find_first(query.order_by(contract_records.c.sequence.desc()))
 
-    def _first(self, query: Select[Any]) -> ContractRecord | None:
+    def _find_first(self, query: Select[Any]) -> ContractRecord | None:
         row = self._connection.execute(query.limit(1)).first()
         return None if row is None else decode_record(ContractRecord, row)
 
 
-def _of(org_id: str) -> Select[Any]:
+def _select_for(org_id: str) -> Select[Any]:
     query = select(contract_records).where(contract_records.c.org_id == org_id)
     return query.order_by(contract_records.c.sequence)
 
 
 def _find_about_blockers(connection: Any, org_id: str, session: str | None) -> tuple[ContractRecord, ...]:
-    blockers = _of(org_id).where(contract_records.c.kind == "blocker")
+    blockers = _select_for(org_id).where(contract_records.c.kind == "blocker")
     if session is not None:
         blockers = blockers.where(contract_records.c.session == session)
     records = _fetch_records(connection, blockers)
-    entries = _of(org_id).where(contract_records.c.kind == "decision_entry")
+    entries = _select_for(org_id).where(contract_records.c.kind == "decision_entry")
     return (*records, *_fetch_records(connection, entries)) if records else ()
 
 
@@ -206,7 +208,7 @@ def _fetch_records(connection: Any, query: Select[Any]) -> tuple[ContractRecord,
 
 
 def _compute_digest(record: ContractRecord) -> str:
-    """Over all that a row says, and the row before it."""
+    """Compute the digest of a row over its content and the previous digest."""
     fields = [
         record.kind,
         record.record_id,
@@ -219,7 +221,7 @@ def _compute_digest(record: ContractRecord) -> str:
     return link(record.previous, record.org_id, _CHAIN, record.sequence, _canonical(fields).decode())
 
 
-def _broken(rows: Any) -> Iterator[str]:
+def _list_broken(rows: Any) -> Iterator[str]:
     previous, expected = GENESIS, 1
     for row in rows:
         try:

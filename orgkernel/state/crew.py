@@ -68,26 +68,26 @@ _MOST_OF_A_KIND = 64
 
 
 class CommissionDraft(msgspec.Struct, frozen=True):
-    """What commissioning an agent in a role stores, as far as it is not stored yet."""
+    """The records to store for a commission, except those that exist already."""
 
     agent_id: str
     role_id: str
     lifecycle: Lifecycle
     skills: tuple[str, ...]
-    """In the order in which they are given."""
+    """Skills in the order in which they are granted."""
     identity: AgentIdentity
     certificate: str
     """The signed certificate, as JSON."""
     right: Mapping[str, str] = MappingProxyType({})
-    """By which right somebody commissions this agent, for the audit."""
+    """The right by which the actor commissions this agent, for the audit."""
 
 
 class CommissionedAgent(msgspec.Struct, frozen=True):
-    """What was new of it."""
+    """The new records of a commissioned agent."""
 
     agent_id: str
     identity: AgentIdentity
-    """As it is stored: that of an earlier commission, where there was one."""
+    """The stored certificate, which can be that of an earlier commission."""
     added: bool
     """Whether nothing was stored about the agent before."""
     born: bool
@@ -95,7 +95,7 @@ class CommissionedAgent(msgspec.Struct, frozen=True):
     assigned: bool
     """Whether it was not commissioned in this role before."""
     skills: tuple[str, ...]
-    """Those that it did not have before."""
+    """Skills that the agent did not have before."""
 
 
 class Crew:
@@ -109,7 +109,7 @@ class Crew:
     def set_status(
         self, org_id: str, kind: OrgStatusKind, value: str, *, actor: str, reason: str = ""
     ) -> OrgStatus:
-        """Record the alert or the watch of an organization. Recording the same again changes nothing."""
+        """Record the alert or the watch of an organization. Recording the same value again changes nothing."""
         require_id("the organization", org_id)
         require_id(f"the {kind}", value)
         where = (org_status.c.org_id == org_id, org_status.c.kind == kind)
@@ -153,7 +153,7 @@ class Crew:
         snapshot: str,
         reason: str = "",
     ) -> tuple[CommissionedAgent, ...]:
-        """Put agents to work, all of them or none. What is stored already stays as it is."""
+        """Put agents to work, all of them or none. Existing records stay unchanged."""
         for skill in dict.fromkeys(skill for draft in drafts for skill in draft.skills):
             require_id("the skill", skill)
         for draft in drafts:
@@ -170,7 +170,7 @@ class Crew:
             return connection.scalar(query)
 
     def identities(self, org_id: str) -> dict[str, AgentIdentity]:
-        """All identities of an organization by agent id."""
+        """All identities of an organization, keyed by agent id."""
         query = select(agent_identities).where(agent_identities.c.org_id == org_id)
         return {each.agent_id: each for each in self._context.read(AgentIdentity, query)}
 
@@ -179,10 +179,10 @@ class Crew:
     def record_episode(
         self, episode: Episode, terms: Sequence[SkillTerms], *, actor: str, lifecycle: Lifecycle = "active"
     ) -> tuple[Episode, bool]:
-        """Store a piece of work, exercise its skills, count its outcome. Whether it is new comes second.
+        """Store a piece of work, exercise its skills, count its outcome. The second value tells whether it is new.
 
-        The same episode again changes nothing; another one of the same id raises `Conflict` (`EPISODE_CONFLICT`). Raises
-        what `exercise_skill` raises: then nothing of the episode is stored.
+        The same episode again changes nothing; another one of the same id raises `Conflict` (`EPISODE_CONFLICT`). If
+        `exercise_skill` raises an error, nothing of the episode is stored.
         """
         _require_episode(episode)
         return self._context.change(
@@ -204,7 +204,7 @@ class Crew:
     def observe(
         self, org_id: str, agent_id: str, observed: Personality, *, actor: str, reason: str = ""
     ) -> PersonalityObservation:
-        """Record the personality that somebody measured. Raises `Refused`."""
+        """Record a measured personality. Raises `Refused`."""
         require_id("the organization", org_id)
         require_id("the agent", agent_id)
         for trait, value in msgspec.structs.asdict(observed).items():
@@ -290,7 +290,7 @@ def _commission(
             owner = owners.setdefault(draft.identity.did, agent_id)
             if owner != agent_id:
                 raise Conflict(
-                    f"the key of {quote(agent_id)} is that of the agent {quote(owner)}",
+                    f"the key of {quote(agent_id)} belongs to the agent {quote(owner)}",
                     "give each agent a key of its own",
                     IDENTITY_CONFLICT,
                 )
@@ -382,7 +382,9 @@ def _require_episode(episode: Episode) -> None:
     require_bound(None, episode.digest or None)
     if len(episode.skills) > _MOST_OF_A_KIND or len(episode.tools) > _MOST_OF_A_KIND:
         raise Refused(
-            "an episode names too many skills or tools", f"it may name {_MOST_OF_A_KIND} of each", "BAD_VALUE"
+            "an episode names too many skills or tools",
+            f"it can name at most {_MOST_OF_A_KIND} of each",
+            "BAD_VALUE",
         )
     for what, name in (
         ("the role", episode.role_id), ("the intent", episode.intent), ("the tier", episode.tier),
@@ -401,7 +403,7 @@ def _record_episode(
         same = msgspec.structs.replace(known, at=episode.at, number=episode.number)
         if same != episode:
             raise Conflict(
-                f"there is another episode {quote(episode.episode_id)} already",
+                f"another episode has the id {quote(episode.episode_id)}",
                 "give each piece of work an id of its own",
                 EPISODE_CONFLICT,
             )
@@ -438,7 +440,7 @@ def _record_episode(
 
 
 def list_outcomes(episode: Episode) -> Iterable[tuple[OutcomeKind, str]]:
-    """What an episode says something about, each once."""
+    """The subjects of an episode's outcome, each once."""
     outcomes: list[tuple[OutcomeKind, str]] = []
     if episode.intent is not None:
         outcomes.append(("intent", episode.intent))
@@ -503,9 +505,9 @@ def _count(
 
 
 def require_certificate(certificate: str | None, agent_id: str) -> str:
-    """The certificate of an agent. Raises `UnknownRecord` for one that was never commissioned."""
+    """The certificate of an agent. Raises `UnknownRecord` if it was never commissioned."""
     if certificate is None:
         raise UnknownRecord(
-            f"the agent {quote(agent_id)} has no certificate", "`orgkernel agent commission` makes it"
+            f"the agent {quote(agent_id)} has no certificate", "`orgkernel agent commission` creates it"
         )
     return certificate

@@ -1,4 +1,4 @@
-"""What was stored about the work of agents at a past time: rows are only added, and the alert is in the audit."""
+"""Stored records about the work of agents at a past time: rows are only added, and the alert is in the audit."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
     done = [decode_record(Episode, row) for row in _read_until(connection, episodes, "at", org_id, at)]
     return CrewRecords(
         status=MappingProxyType(dict(_read_status(connection, org_id, at))),
-        identities=_sorted({each.agent_id: each for each in identities}),
-        commissions=_sorted(group_rows(sorted(roles, key=lambda each: each.role_id), "agent_id")),
+        identities=_sort_items({each.agent_id: each for each in identities}),
+        commissions=_sort_items(group_rows(sorted(roles, key=lambda each: each.role_id), "agent_id")),
         service=_count_service(done),
         outcomes=_count_outcomes(org_id, done),
-        personalities=_sorted(observed),
+        personalities=_sort_items(observed),
     )
 
 
 def _read_until(connection: Connection, table: Table, time: str, org_id: str, at: float) -> Iterator[Any]:
-    """The rows of a time, in the order in which they were stored."""
+    """The rows up to a time, in the order in which they were stored."""
     query = select(table).where(table.c.org_id == org_id, table.c[time] <= at)
     yield from connection.execute(query.order_by(*table.primary_key))
 
@@ -66,7 +66,7 @@ def _read_status(connection: Connection, org_id: str, at: float) -> Iterator[tup
         for kind in get_args(OrgStatusKind):
             if entry.activity == kind:
                 last[kind] = OrgStatus(org_id, kind, entry.record_id, entry.at, entry.actor, entry.reason)
-    # What holds since then is known even where its row of the audit was dropped.
+    # A status that has not changed since then is known even if its row of the audit was dropped.
     current = select(org_status).where(org_status.c.org_id == org_id, org_status.c.since <= at)
     last.update((row.kind, decode_record(OrgStatus, row)) for row in connection.execute(current))
     yield from sorted(last.items())
@@ -78,7 +78,7 @@ def _count_service(done: list[Episode]) -> Mapping[str, ServiceCounts]:
         counts_by_agent[each.agent_id] = (
             counts_by_agent.get(each.agent_id) or build_empty_service(each)
         ).add_episode(each)
-    return _sorted(counts_by_agent)
+    return _sort_items(counts_by_agent)
 
 
 def _count_outcomes(org_id: str, done: list[Episode]) -> Mapping[str, tuple[OutcomeCount, ...]]:
@@ -91,10 +91,10 @@ def _count_outcomes(org_id: str, done: list[Episode]) -> Mapping[str, tuple[Outc
             of_agent[kind, name] = OutcomeCount(
                 each.agent_id, org_id, kind, name, before[0] + good, before[1] + (not good), each.at
             )
-    return _sorted(
+    return _sort_items(
         {agent: tuple(counts[key] for key in sorted(counts)) for agent, counts in counts_by_agent.items()}
     )
 
 
-def _sorted(entries: dict[str, Any]) -> Mapping[str, Any]:
+def _sort_items(entries: dict[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(dict(sorted(entries.items())))

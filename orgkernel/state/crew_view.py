@@ -1,4 +1,4 @@
-"""What a view has of each organization and its agents besides rank and skills: patched with the rows that changed."""
+"""The records of each organization and its agents besides rank and skills: patched with the changed rows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def patch_crews(
 
 
 _KEYS = {"commissions": ("role_id",), "outcomes": ("kind", "name")}
-"""What tells several records of one agent apart, and orders them. Of the others there is one, the latest."""
+"""Columns that distinguish and order several records of one agent. Other tables have only the latest record."""
 
 
 def _patch(field: str, old: Mapping[str, Any], changed: Mapping[str, list[Any]]) -> Mapping[str, Any]:
@@ -106,6 +106,6 @@ def build_observation(row: Any) -> PersonalityObservation:
 
 
 def _read_rows(connection: Connection, table: Table, since: int) -> Iterable[Any]:
-    """In an order that does not depend on the engine: views of the same state are equal."""
+    """Read rows in an order that is the same for all engines, so that views of the same state are equal."""
     query = select(table).where(table.c.version > since)
     return connection.execute(query.order_by(table.c.version, *table.primary_key)).all()

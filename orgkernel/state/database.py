@@ -51,7 +51,7 @@ def translate_error(error: Exception, shown: str) -> OrgkernelError:
         return error
     if isinstance(error, UnicodeError | OverflowError | DataError):
         return Refused(
-            "a text or number cannot be stored", "remove NUL characters and lone surrogates", "BAD_VALUE"
+            "a string or a number cannot be stored", "remove NUL characters and lone surrogates", "BAD_VALUE"
         )
     cause: object = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
@@ -110,7 +110,7 @@ def make_engine(location: StoreLocation, busy_seconds: float = 5.0, *, read_only
     return engine
 
 
-def below(connection: Connection) -> sqlite3.Connection:
+def get_sqlite_connection(connection: Connection) -> sqlite3.Connection:
     """The connection of SQLite below one of SQLAlchemy, for what every row needs: it takes a fifth of the time there."""
     return cast("sqlite3.Connection", connection.connection.driver_connection)
 
@@ -129,14 +129,14 @@ def _close_returned(_: object, record: ConnectionPoolEntry) -> None:
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def open_for_writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: committed at the end, rolled back when anything is raised."""
     with engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
         yield connection
 
 
 @contextmanager
-def reading(engine: Engine, shown: str) -> Iterator[Connection]:
+def open_for_reading(engine: Engine, shown: str) -> Iterator[Connection]:
     """A transaction that sees one moment of the store; raises our errors instead of the database's."""
     try:
         with engine.connect() as connection:
@@ -149,11 +149,11 @@ def reading(engine: Engine, shown: str) -> Iterator[Connection]:
 
 
 def make_folder(location: StoreLocation) -> None:
-    """The folder of a store in a file, if it is ours by name. It is not for git. Raises `BadStore`."""
+    """Create the folder of a store file, if it has orgkernel's own name. It is excluded from git. Raises `BadStore`."""
     folder = os.path.dirname(location.path)
     if os.path.isdir(location.path):
         raise BadStore(f"the store {quote(location.shown)} is a folder", "choose a file in the folder")
-    with _said(location):
+    with _translate_errors(location):
         if os.path.basename(folder) == ".orgkernel" and not os.path.isdir(folder):
             os.makedirs(folder, mode=0o700, exist_ok=True)
             with open(os.path.join(folder, ".gitignore"), "w", encoding="utf-8") as ignore:
@@ -161,15 +161,15 @@ def make_folder(location: StoreLocation) -> None:
 
 
 def _make_file(location: StoreLocation) -> None:
-    """The file, readable by nobody else: it says who may do what."""
+    """Create the file, readable only by its owner, because it decides about permissions."""
     make_folder(location)
-    with _said(location), contextlib.suppress(FileExistsError):
+    with _translate_errors(location), contextlib.suppress(FileExistsError):
         os.close(os.open(location.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 @contextmanager
-def _said(location: StoreLocation) -> Iterator[None]:
-    """Raise our errors instead of those of the system."""
+def _translate_errors(location: StoreLocation) -> Iterator[None]:
+    """Raise orgkernel errors instead of system errors."""
     try:
         yield
     except OSError as error:
@@ -180,7 +180,7 @@ def _said(location: StoreLocation) -> Iterator[None]:
 
 def _open_read_only(location: StoreLocation, busy_seconds: float) -> Engine:
     """An engine that leaves the file and its folder as they are."""
-    # Without a journal nobody has the store open, and SQLite would make one to read it.
+    # Without a journal, no process has the store open, and SQLite would create one to read it.
     is_alone = not os.path.exists(f"{location.path}-wal")
     url = f"file:{url_quote(location.path)}?mode=ro{'&immutable=1' * is_alone}"
 
@@ -208,7 +208,10 @@ def _set_pragmas(connection: Any, _: object) -> None:
 
 
 def _write_ahead(cursor: Any) -> None:
-    """Turn the journal into one. SQLite does not wait here for another process that does the same: it says `locked`."""
+    """Switch to write-ahead logging.
+
+    SQLite does not wait for another process that does the same, and reports `locked`.
+    """
     for _ in range(_CALLERS):
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
@@ -224,12 +227,12 @@ def _write_ahead(cursor: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get(_WRITES)
-    below(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+    get_sqlite_connection(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _open_postgresql(location: StoreLocation, busy_seconds: float, read_only: bool = False) -> Engine:
     try:
-        from orgkernel.state.postgresql import bound
+        from orgkernel.state.postgresql import set_limits
 
         url = make_url(location.url)
         arguments = {"options": "-c default_transaction_read_only=on"} if read_only else {}
@@ -244,5 +247,5 @@ def _open_postgresql(location: StoreLocation, busy_seconds: float, read_only: bo
             f"the store {quote(location.shown)} is not the URL of a database",
             "`postgresql://USER@HOST/DATABASE`",
         ) from None
-    bound(engine, busy_seconds)
+    set_limits(engine, busy_seconds)
     return engine

@@ -2,7 +2,7 @@
 
 Both are issued to a subject until a time or for good. They are revoked by a date and never deleted; decisions ignore
 what expired or was revoked. Each use of a grant is written down with the audit row of the decision that used it, in the
-same transaction; a grant that may be used `uses_left` times goes to whoever commits first.
+same transaction; a grant with `uses_left` goes to the change that commits first.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Issued(Generic[IssuedRecord]):
 
     KIND: ClassVar[Literal["grant", "restriction"]]
     ENDED: ClassVar[str]
-    """What is said of one that was revoked."""
+    """The word for a revoked record."""
     TABLE: ClassVar[Table]
     record: type[IssuedRecord]
 
@@ -84,25 +84,25 @@ class Issued(Generic[IssuedRecord]):
                 decode_record(self.record, row) for row in transaction.connection.execute(query).all()
             )
             for each in records:
-                self._update(transaction, id_of(each), expiry_noted=True)
+                self._update(transaction, get_id(each), expiry_noted=True)
                 note(transaction, each, "expired")
             return records
 
         return self._context.change(change)
 
     def get(self, record_id: str) -> IssuedRecord | None:
-        """One of them, also one that holds no more; None where there is none of that id."""
+        """One record, even if it no longer applies; None if there is no such id."""
         return self._context.find(self.record, select(self.TABLE).where(self._id == record_id))
 
     def list(self, subject: str | None = None, *, active_only: bool = False) -> tuple[IssuedRecord, ...]:
-        """In the order in which they were issued."""
+        """The records, in the order in which they were issued."""
         query = select(self.TABLE).order_by(self.TABLE.c.issued_at, self._id)
         if subject is not None:
             query = query.where(self.TABLE.c.subject == subject)
         return self._context.read(self.record, query.where(*self._select_holding()) if active_only else query)
 
     def _select_holding(self) -> tuple[ColumnElement[bool], ...]:
-        """What is true of a row that counts now."""
+        """The condition for a current row."""
         table = self.TABLE.c
         return (
             table.revoked_at.is_(None),
@@ -118,7 +118,7 @@ def insert_issued(
     transaction: Transaction, table: Table, draft: IssuedRecord, detail: Mapping[str, Any]
 ) -> IssuedRecord:
     """Within a change: write one with its history; raises `Refused` for what cannot be stored."""
-    kind = kind_of(draft)
+    kind = get_kind(draft)
     require_reference("the subject", draft.subject, SUBJECTS)
     require_resources(kind, draft.resources)
     require_word("the level", draft.level, LEVELS)
@@ -145,12 +145,12 @@ def _list_help(kind: str) -> str:
     return f"`orgkernel {kind} list --all` shows all"
 
 
-def kind_of(record: Grant | Restriction) -> Literal["grant", "restriction"]:
-    """What a record is called."""
+def get_kind(record: Grant | Restriction) -> Literal["grant", "restriction"]:
+    """The kind of a record."""
     return "grant" if isinstance(record, Grant) else "restriction"
 
 
-def id_of(record: Grant | Restriction) -> str:
+def get_id(record: Grant | Restriction) -> str:
     """The id of a record."""
     return record.grant_id if isinstance(record, Grant) else record.restriction_id
 
@@ -166,8 +166,8 @@ def note(
     """Write into the audit what happened to one of them."""
     transaction.audit(
         AuditEntry(
-            kind_of(record), transaction.now, activity, subject=record.subject, actor=actor,
-            resource=record.resources[0], level=record.level, org_id=record.org_id, record_id=id_of(record),
+            get_kind(record), transaction.now, activity, subject=record.subject, actor=actor,
+            resource=record.resources[0], level=record.level, org_id=record.org_id, record_id=get_id(record),
             reason=reason, detail=detail,
         )
     )  # fmt: skip
@@ -248,7 +248,7 @@ class Grants(Issued[Grant]):
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def _select_holding(self) -> tuple[ColumnElement[bool], ...]:
-        """A grant that sleeps counts as well: it holds again as soon as it is woken."""
+        """The condition for a current grant. It includes sleeping grants, because waking makes them apply again."""
         return (*super()._select_holding(), or_(grants.c.uses_left.is_(None), grants.c.uses_left > 0))
 
 

@@ -1,7 +1,8 @@
-"""The log of hand-offs: permission, claim and row are one change, so that no two writers both win and nothing is half done.
+"""The log of hand-offs: permission, claim and row are one change, so two writers cannot both succeed and nothing is
+done in part.
 
-Rows are only ever added, and chained. Whether a hand-off still runs follows from other rows: it has ended when its session
-has a result, or when the claim for its brief has.
+Rows are only ever added, and chained. Whether a hand-off still runs follows from other rows: it has ended when its
+session has a result, or when the claim for its brief has ended.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict
 from orgkernel.state.chain import GENESIS, clean_text, link
-from orgkernel.state.claims import WantedClaim, claim_within, end_expired, find_claims_for
+from orgkernel.state.claims import WantedClaim, add_claim, end_expired, find_claims_for
 from orgkernel.state.contracts import ContractRows, WantedContract, make_uuid
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id
 from orgkernel.state.tables import contract_records, file_claims, handoffs
@@ -27,7 +28,7 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class WantedHandoff(msgspec.Struct, frozen=True, kw_only=True):
-    """A hand-off that is permitted, and that somebody wants to write down."""
+    """A permitted hand-off that will be recorded."""
 
     sender: str
     receiver: str
@@ -57,9 +58,9 @@ class Handoffs:
     def record(
         self, org_id: str, decide: Callable[[HandoffRows], WantedHandoff], *, actor: str
     ) -> HandoffRecord:
-        """Write a hand-off down, with its brief and the claim of its files: all of it or nothing.
+        """Record a hand-off with its brief and the claim of its files, all or nothing.
 
-        `decide` says what is written, or raises; nothing changes in between. Raises `Conflict` (`HANDOFF_DUPLICATE`,
+        `decide` returns the record or raises, in the same change. Raises `Conflict` (`HANDOFF_DUPLICATE`,
         `CLAIM_CONFLICT`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
@@ -78,7 +79,7 @@ class Handoffs:
             claim = (
                 None
                 if wanted.claim is None
-                else claim_within(self._context.claims, transaction, org_id, wanted.claim, actor)
+                else add_claim(self._context.claims, transaction, org_id, wanted.claim, actor)
             )
             record = _record_handoff(transaction, org_id, wanted, claim, actor, self.new_id())
             transaction.connection.execute(insert(handoffs).values(**encode_row(record)))
@@ -88,7 +89,7 @@ class Handoffs:
         return self._context.change(change)
 
     def new_id(self) -> str:
-        """An id nobody has."""
+        """A new unique id."""
         return make_uuid(self._context.tokens(16))
 
     def list(
@@ -103,8 +104,8 @@ class Handoffs:
     ) -> tuple[HandoffRecord, ...]:
         """The hand-offs, by organization and number.
 
-        `session` is that of the sender or of the receiver; `receiver` the role or who does the work; `brief` the one handed
-        down or the one it is derived from.
+        `session` is the sender's or the receiver's; `receiver` is the role or the working agent; `brief` is the
+        brief itself or the one it is derived from.
         """
         table = handoffs.c
         query = select(handoffs).order_by(table.org_id, table.number)
@@ -123,13 +124,13 @@ class Handoffs:
         return self._context.read(HandoffRecord, query)
 
     def find_changes(self, org_id: str) -> tuple[str, ...]:
-        """What the chain shows to have been changed, removed or moved; empty if nothing was."""
+        """Problems that the chain of digests shows: changed, removed or moved hand-offs. Empty if there are none."""
         query = select(handoffs).where(handoffs.c.org_id == org_id).order_by(handoffs.c.number)
-        return tuple(_broken(self._context.read(HandoffRecord, query)))
+        return tuple(_list_broken(self._context.read(HandoffRecord, query)))
 
 
 class HandoffRows:
-    """What is stored of an organization while a hand-off is being written down."""
+    """Stored records of an organization, while a hand-off is being recorded."""
 
     def __init__(self, transaction: Transaction, org_id: str) -> None:
         self._transaction = transaction
@@ -138,25 +139,25 @@ class HandoffRows:
 
     def find_brief(self, brief: str) -> HandoffRecord | None:
         """The latest hand-off of a brief."""
-        return self._last(handoffs.c.brief == brief)
+        return self._find_last(handoffs.c.brief == brief)
 
     def find_session(self, session: str) -> HandoffRecord | None:
         """The latest hand-off into a session."""
-        return self._last(handoffs.c.session == session)
+        return self._find_last(handoffs.c.session == session)
 
     def is_running(self, record: HandoffRecord) -> bool:
         """Whether the work of a hand-off has not ended."""
         return self._count(handoffs.c.number == record.number) > 0
 
     def require_new(self, brief: str) -> None:
-        """Raise `Conflict` (`HANDOFF_DUPLICATE`) for a brief that somebody works by, or that has a result."""
+        """Raise `Conflict` (`HANDOFF_DUPLICATE`) for a brief that is being worked on, or that has a result."""
         before = self.find_brief(brief)
         if before is None:
             return
         if self.is_running(before) or self.contracts.get_end(before.session) is not None:
             raise Conflict(
                 f"brief {quote(brief)} was handed down into session {quote(before.session)}",
-                "a brief is worked on once; write another one",
+                "a brief can be handed down once; write another one",
                 code="HANDOFF_DUPLICATE",
             )
 
@@ -177,7 +178,7 @@ class HandoffRows:
         ).scalar_one()
         return count
 
-    def _last(self, which: ColumnElement[bool]) -> HandoffRecord | None:
+    def _find_last(self, which: ColumnElement[bool]) -> HandoffRecord | None:
         query = select(handoffs).where(handoffs.c.org_id == self._org_id, which)
         row = self._transaction.connection.execute(query.order_by(handoffs.c.number.desc()).limit(1)).first()
         return None if row is None else decode_record(HandoffRecord, row)
@@ -206,7 +207,7 @@ def _require_free(rows: HandoffRows, session: str) -> None:
         what = (
             "has a result already"
             if has_ended or last is None
-            else f"works by brief {quote(last.brief or '')}"
+            else f"follows brief {quote(last.brief or '')}"
         )
         raise Conflict(
             f"session {quote(session)} {what}",
@@ -235,7 +236,7 @@ def _record_handoff(
         snapshot=wanted.snapshot, actor=actor, reason=clean_text(wanted.reason),
         previous=GENESIS if last is None else last.digest, digest="",
     )  # fmt: skip
-    return msgspec.structs.replace(record, digest=_digest(record))
+    return msgspec.structs.replace(record, digest=_compute_digest(record))
 
 
 def _note(transaction: Transaction, record: HandoffRecord) -> None:
@@ -252,8 +253,8 @@ def _note(transaction: Transaction, record: HandoffRecord) -> None:
     )  # fmt: skip
 
 
-def _digest(record: HandoffRecord) -> str:
-    """Over all that a row says, and the row before it."""
+def _compute_digest(record: HandoffRecord) -> str:
+    """Compute the digest of a row over its content and the previous digest."""
     fields = msgspec.to_builtins(msgspec.structs.replace(record, digest="", previous=""))
     fields["dispatch_id"] = fields.pop(
         "handoff_id"
@@ -261,11 +262,11 @@ def _digest(record: HandoffRecord) -> str:
     return link(record.previous, record.org_id, _CHAIN, record.number, _canonical(fields).decode())
 
 
-def _broken(records: tuple[HandoffRecord, ...]) -> Iterator[str]:
+def _list_broken(records: tuple[HandoffRecord, ...]) -> Iterator[str]:
     previous, expected = GENESIS, 1
     for record in records:
         if record.number != expected or record.previous != previous:
             yield f"before hand-off {record.number} something was removed or moved"
-        if _digest(record) != record.digest:
+        if _compute_digest(record) != record.digest:
             yield f"hand-off {record.number} was changed"
         previous, expected = record.digest, record.number + 1

@@ -1,7 +1,7 @@
-"""The private keys of organizations and agents: files beside the checkpoints of the audit, never rows of the store.
+"""The private keys of organizations and agents: files next to the checkpoints of the audit, never rows of the store.
 
-Each organization has a folder of its own, with `organization.key`, which signs birth certificates, and `agents.jsonl`,
-one line for each agent whose key was made here. All are readable by their owner only.
+Each organization has a folder with `organization.key`, which signs birth certificates, and `agents.jsonl`, with one
+line for each agent whose key was created here. Only their owner can read them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class IdentityKeys:
         self._agents = os.path.join(self.folder, "agents.jsonl")
 
     def find_issuer(self) -> bytes | None:
-        """The key of the organization, or None where it has none yet. Raises `BadStore` for one that is damaged."""
+        """The key of the organization, or None if it has none yet. Raises `BadStore` if it is damaged."""
         path = os.path.join(self.folder, "organization.key")
         try:
             content = read_regular(path, 4 * SEED_BYTES)
@@ -78,18 +78,18 @@ class IdentityKeys:
     def writing(self) -> Iterator[None]:
         """One process after the other makes keys here. Raises `BadStore` if the folder cannot be written."""
         with contextlib.ExitStack() as held:
-            with _as_store_error(self.folder):
+            with _raise_store_errors(self.folder):
                 os.makedirs(self.folder, mode=0o700, exist_ok=True)
                 held.enter_context(one_at_a_time(self.folder))
             yield
 
     def issuer(self) -> bytes:
-        """The key of the organization; it is made where there is none. Within `writing`."""
+        """The key of the organization, created if there is none. Within `writing`."""
         seed = self.find_issuer()
         if seed is None:
             seed = self._tokens(SEED_BYTES)
             path = os.path.join(self.folder, "organization.key")
-            with _as_store_error(self.folder):
+            with _raise_store_errors(self.folder):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(f"{path}.new")
                 write_new(f"{path}.new", seed.hex().encode() + b"\n")
@@ -97,7 +97,7 @@ class IdentityKeys:
         return seed
 
     def agents(self) -> Mapping[str, AgentKey]:
-        """The keys of agents that were made here, by agent id. A line that was cut is left out."""
+        """The keys of agents that were created here, keyed by agent id. An incomplete line is ignored."""
         keys_by_agent: dict[str, AgentKey] = {}
         with contextlib.suppress(FileNotFoundError):
             for line in read_regular(self._agents, _MOST_BYTES).splitlines():
@@ -107,10 +107,10 @@ class IdentityKeys:
         return keys_by_agent
 
     def make(self, agents: Sequence[str]) -> dict[str, AgentKey]:
-        """A key for each agent: one that was made before, else a new one, on the disk when this returns. Within `writing`.
+        """Create a key for each agent that has none. All keys are on the disk when this returns. Within `writing`.
 
-        A key that was made for a commission that then failed is used by the next one. Raises `BadStore`; then no key was
-        added.
+        A key that was made for a commission that then failed is used by the next one. Raises `BadStore`; then no key
+        was added.
         """
         known = self.agents()
         new = {}
@@ -123,7 +123,7 @@ class IdentityKeys:
         return {agent: new.get(agent) or known[agent] for agent in agents}
 
     def _append(self, lines: bytes) -> None:
-        with _as_store_error(self.folder):
+        with _raise_store_errors(self.folder):
             file = os.open(self._agents, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 size = os.fstat(file).st_size
@@ -142,11 +142,11 @@ class IdentityKeys:
 
 
 @contextlib.contextmanager
-def _as_store_error(folder: str) -> Iterator[None]:
+def _raise_store_errors(folder: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise BadStore(
             f"keys cannot be written to {quote(folder)}: {error.strerror or error}",
-            "nothing was stored; make room or give access to the folder, then try again",
+            "nothing was stored; free some space or allow access to the folder, then try again",
         ) from None

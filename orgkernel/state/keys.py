@@ -76,8 +76,8 @@ class Keys:
     ) -> tuple[ApiKey, ApiKey, str]:
         """A new key with the same rights, the old one, which expires after `overlap` seconds, and the new secret.
 
-        Unless an end is given, the new key holds as long as the old one was made for. Raises `UnknownRecord`, and
-        `Conflict` if the old key does not hold any more.
+        If no end is given, the new key gets the lifetime of the old one. Raises `UnknownRecord`, and `Conflict` if
+        the old key is no longer valid.
         """
         require_time("the end", expires_at)
         if not 0 <= overlap < inf:
@@ -93,7 +93,7 @@ class Keys:
                 says = "is revoked already" if old.revoked_at is not None else "has expired"
                 raise Conflict(
                     f"the key {quote(key_id)} {says}",
-                    "make a new key with `orgkernel key create`",
+                    "create a new key with `orgkernel key create`",
                     "ALREADY_REVOKED" if old.revoked_at is not None else "KEY_EXPIRED",
                 )
             end = expires_at
@@ -112,7 +112,7 @@ class Keys:
         return (*self._context.change(change), secret)
 
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
-        """Revoke a key from now on. Raises `UnknownRecord`, and `Conflict` if it is revoked already."""
+        """Revoke a key. Raises `UnknownRecord`, and `Conflict` if it is revoked already."""
 
         def change(transaction: Transaction) -> ApiKey:
             key = require_record(
@@ -132,7 +132,7 @@ class Keys:
         return KEY_PREFIX + base64.urlsafe_b64encode(self._context.tokens(_BYTES)).rstrip(b"=").decode()
 
     def find(self, secret: str) -> ApiKey | None:
-        """The active key with a secret. None for any other text."""
+        """The active key with a secret. None for any other string."""
         if not secret.startswith(KEY_PREFIX):
             return None
         self.refresh(self._version())
@@ -147,8 +147,8 @@ class Keys:
             self._known = (version, {row.digest: decode_record(ApiKey, row) for row in rows})
 
     def find_known(self, secret: str) -> ApiKey | None:
-        """As `find`, of the keys that were read last: without a look at the store."""
-        key = self._known[1].get(_digest(secret))
+        """Like `find`, for the keys that were read last, without reading the store."""
+        key = self._known[1].get(_compute_digest(secret))
         if key is None or key.key_id in self._expired:
             return None
         if not key.is_active(self._context.clock()):
@@ -168,7 +168,7 @@ class Keys:
 
 
 def find_expiring(keys: Iterable[ApiKey], now: float, within: float) -> tuple[ApiKey, ...]:
-    """The keys that expire soon and have no successor: no younger key for the same that holds longer."""
+    """The keys that expire soon and have no successor: no younger key for the same holder that lasts longer."""
 
     def rights(key: ApiKey) -> object:
         return key.name, key.scopes, key.agent_id, key.person_id
@@ -192,13 +192,13 @@ def _insert(
     key = msgspec.structs.replace(clean_record(draft), created_at=transaction.now)
     if key.expires_at is not None and key.expires_at <= transaction.now:
         raise Refused("the key would expire before it is created", code="BAD_VALUE")
-    transaction.connection.execute(insert(api_keys).values(**encode_row(key), digest=_digest(secret)))
+    transaction.connection.execute(insert(api_keys).values(**encode_row(key), digest=_compute_digest(secret)))
     transaction.touch()
     _note(transaction, key, "created", key.created_by, "", detail)
     return key
 
 
-def _digest(secret: str) -> str:
+def _compute_digest(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

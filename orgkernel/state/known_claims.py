@@ -1,7 +1,7 @@
-"""The live claims as changes see them: one index for each organization, patched with the rows that changed since.
+"""The current claims, for changes: one index per organization, patched with the changed rows.
 
-Only the thread of the writer asks. INVARIANT: what is kept was committed. Rows of the change that asks have the version of its
-transaction, and may still be taken back, so they are put on top and forgotten.
+Only the writer's thread uses it. INVARIANT: the index contains committed rows only. Rows of the running change have
+the version of its transaction and could still be rolled back, so they are added on top and then dropped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Indexes = Mapping[str, ClaimIndex]
 
 
 class KnownClaims:
-    """What was read last."""
+    """The claims that were read last."""
 
     def __init__(self) -> None:
         self._version = -1
@@ -39,7 +39,7 @@ class KnownClaims:
 
 
 def read_changed_claims(connection: Connection, since: int) -> list[Any]:
-    """Rows that changed after a version; of all there ever were, only those that were not ended."""
+    """Rows that changed after a version; on the first read, only those that were not ended."""
     query = select(file_claims).where(file_claims.c.version > since).order_by(file_claims.c.org_id)
     if since < 0:
         query = query.where(file_claims.c.ended_at.is_(None))

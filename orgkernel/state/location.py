@@ -19,42 +19,44 @@ _HELP = "write the path of a file, or `postgresql://USER@HOST/DATABASE`"
 
 @dataclass(frozen=True, slots=True)
 class StoreLocation:
-    """Where the rows are, and where what proves them is."""
+    """The location of the rows, and of the checkpoints that prove them."""
 
     url: str
-    """For PostgreSQL, as SQLAlchemy wants it; empty for SQLite."""
+    """URL of PostgreSQL for SQLAlchemy; empty for SQLite."""
     path: str
-    """Of the file; empty for PostgreSQL."""
+    """Path of the file; empty for PostgreSQL."""
     checkpoints: str
     """The folder of keys and checkpoints of the audit."""
     shown: str
-    """For messages: no password."""
+    """Location for messages, without the password."""
 
 
 def parse_location(text: str, folder: str) -> StoreLocation:
     """The location in a setting or option. Relative paths start at `folder`. Raises `BadStore`."""
     scheme = _SCHEME.match(text)
     if scheme is None or scheme[1] == "sqlite":
-        path = text if scheme is None else _unquoted(text.removeprefix("sqlite://").removeprefix("/"))
+        path = text if scheme is None else _remove_quotes(text.removeprefix("sqlite://").removeprefix("/"))
         if not path or "\0" in path or path == ":memory:":
             raise BadStore(f"{quote(text)} is not the path of a file", _HELP)
         path = os.path.normpath(os.path.join(folder, path))
         return StoreLocation("", path, f"{path}.audit", path)
     if scheme[1] not in _POSTGRESQL:
-        raise BadStore(f"{quote(_shown(text))} has an unknown scheme", _HELP)
+        raise BadStore(f"{quote(_hide_password(text))} has an unknown scheme", _HELP)
     rest = text[scheme.end() :]
-    name = hashlib.sha256(_shown(rest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    name = hashlib.sha256(_hide_password(rest).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     checkpoints = os.path.join(folder, ".orgkernel", f"postgresql-{name}.audit")
-    return StoreLocation(f"postgresql+psycopg://{rest}", "", checkpoints, _shown(f"postgresql://{rest}"))
+    return StoreLocation(
+        f"postgresql+psycopg://{rest}", "", checkpoints, _hide_password(f"postgresql://{rest}")
+    )
 
 
-def _unquoted(path: str) -> str:
+def _remove_quotes(path: str) -> str:
     from urllib.parse import unquote  # most stores are given as a path, and it takes as long as opening one
 
     return unquote(path)
 
 
-def _shown(url: str) -> str:
+def _hide_password(url: str) -> str:
     """The URL without its password."""
     from urllib.parse import urlsplit
 

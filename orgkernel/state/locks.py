@@ -1,7 +1,7 @@
 """Locks of exclusive tools: one holder at a time, and a fencing token that rises with every lock.
 
 The holder of an expired or broken lock may not know it, so work is checked against the token, and an older token is
-refused. Whether a subject may hold the tool at all is decided elsewhere.
+refused. Other code decides whether a subject may have the tool.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ class Locks:
         reason: str = "",
         only_free: bool = False,
     ) -> ToolLock:
-        """Take a tool, for `timeout` seconds or until it is released; raises `Conflict` (`TOOL_LOCKED`) with its holder.
+        """Take a tool, for `timeout` seconds or until it is released; raises `Conflict` (`TOOL_LOCKED`) with its
+        holder.
 
-        Whoever holds it already gets a new lock, and the token of the old one is stale; with `only_free`, nobody does.
+        A holder that already has the lock gets a new one, and the old token becomes stale. With `only_free`, a
+        holder cannot.
         """
         require_id("the organization", org_id)
         require_id("the tool", tool_id)
@@ -100,11 +102,11 @@ class Locks:
         def change(transaction: Transaction) -> ToolLock:
             row = _find(transaction.connection, org_id, tool_id)
             if row is None or row.holder is None:
-                raise UnknownRecord(f"nobody holds the tool {quote(tool_id)} in {quote(org_id)}")
+                raise UnknownRecord(f"the tool {quote(tool_id)} is not locked in {quote(org_id)}")
             lock = decode_record(ToolLock, row)
             if token not in (None, lock.token):
                 raise Conflict(
-                    f"the lock {token} of the tool {quote(tool_id)} is not held any more",
+                    f"the lock {token} of the tool {quote(tool_id)} is no longer held",
                     "look again",
                     code="STALE_TOKEN",
                 )

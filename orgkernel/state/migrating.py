@@ -1,7 +1,7 @@
-"""Which version a store has, and `store upgrade`, which makes it the newest one.
+"""The version of a store, and `store upgrade`, which brings it to the newest one.
 
-A new store gets its tables on first use. An older one is not touched until somebody runs `orgkernel store upgrade`. A
-newer one is refused: an older program would not keep what it does not know.
+A new store gets its tables on first use. An older store is unchanged until an operator runs `orgkernel store
+upgrade`. A newer one is refused, because an older program would lose data that it does not know.
 """
 
 from __future__ import annotations
@@ -14,27 +14,33 @@ from sqlalchemy import column as named
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
-from orgkernel.state.database import close_engine, make_engine, reading, translate_error, writing
+from orgkernel.state.database import (
+    close_engine,
+    make_engine,
+    open_for_reading,
+    open_for_writing,
+    translate_error,
+)
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store_lock import hold_lock
 from orgkernel.state.tables import metadata, state_version
 
 VERSIONS: Sequence[str] = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
-"""All there are, oldest first; opening a store must not import Alembic to know the newest."""
+"""All versions, oldest first. This list exists so that opening a store does not import Alembic."""
 NEWEST = VERSIONS[-1]
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")
-_LOCK = 0x6F72676B  # "orgk": any number that is ours
+_LOCK = 0x6F72676B  # "orgk": any number that only orgkernel uses
 _STAMP = table("alembic_version", named("version_num"))
 
 
 def read_store_version(engine: Engine, shown: str) -> str | None:
-    """The version of a store's tables; None when it has none yet."""
-    with reading(engine, shown) as connection:
+    """The version of a store's tables; None if it has none yet."""
+    with open_for_reading(engine, shown) as connection:
         return _read_version(connection, shown)
 
 
 def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
-    """Make the tables of a new store; raises `BadStore` for any version but the newest.
+    """Create the tables of a new store. Raises `BadStore` for any version but the newest.
 
     Unless `create`, a store without tables is `BadStore` as well.
     """
@@ -42,7 +48,7 @@ def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
     if version == NEWEST:
         return
     if version is None and not create:
-        raise BadStore(f"the store {quote(shown)} has no tables yet", "the first change makes them")
+        raise BadStore(f"the store {quote(shown)} has no tables yet", "the first change creates them")
     if version is None:
         upgrade(engine, shown)
     elif version in VERSIONS:
@@ -59,7 +65,7 @@ def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
 
 def upgrade(engine: Engine, shown: str) -> tuple[str | None, str]:
     """Upgrade a store to the newest version. Returns the old and the new version. Only one process does it at a time."""
-    with writing(engine) as connection:
+    with open_for_writing(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         before = _read_version(connection, shown)
@@ -76,7 +82,7 @@ def upgrade(engine: Engine, shown: str) -> tuple[str | None, str]:
 
 
 def _create(connection: Connection) -> None:
-    """Make the tables as they are declared, which is what all migrations together make, in a tenth of their time."""
+    """Create the tables as declared. The result equals that of all migrations, in a tenth of the time."""
     from alembic.migration import MigrationContext
     from alembic.script import ScriptDirectory
 

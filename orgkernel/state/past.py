@@ -1,7 +1,7 @@
 """The state as it was at a past time, from rows that are never deleted and from the history in the audit.
 
-What is revoked, used, raised, invalidated or released later is not so yet. Locks keep no history, so none is held in a past
-state.
+Later revocations, uses, changes, invalidations and releases are left out. Locks have no history, so a past state has
+none.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
             agents=list_agent_states(
                 {
                     (each.org_id, each.agent_id): _add_outcomes(each, crew, org_id)
-                    for each in _agents(connection, at)
+                    for each in _list_agents(connection, at)
                 },
                 org_id,
             ),
@@ -76,7 +76,7 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
 
 
 def _require_history(connection: Connection, at: float) -> None:
-    """Raise `Refused` if a chain of the history begins after the time, because what was before was dropped."""
+    """Raise `Refused` if a chain of the history begins after the time, because earlier rows were dropped."""
     begins = (
         select(func.min(audit.c.sequence).label("first"), func.min(audit.c.at).label("at"))
         .where(audit.c.stream == "history")
@@ -85,13 +85,13 @@ def _require_history(connection: Connection, at: float) -> None:
     lost = [row.at for row in connection.execute(begins) if row.first > 1 and row.at > at]
     if lost:
         raise Refused(
-            f"the state at {as_utc(at)} is not known any more",
+            f"the state at {as_utc(at)} is no longer known",
             f"the audit goes back to {as_utc(max(lost))}; `serve --keep-history` keeps more",
             PAST_UNKNOWN,
         )
 
 
-def _agents(connection: Connection, at: float) -> Iterator[AgentState]:
+def _list_agents(connection: Connection, at: float) -> Iterator[AgentState]:
     """Agents as the last change before the time left them."""
     last: dict[tuple[str, str], AgentState] = {}
     for entry in read_entries(connection, "agent", at):
@@ -175,7 +175,7 @@ def _read_skills(connection: Connection, org_id: str, at: float) -> Iterator[Ski
 
 
 def _find_claimed_ids(connection: Connection, org_id: str, at: float) -> Iterator[FileClaim]:
-    """Claims that had been made and not ended. Only a transfer makes one later than its row says."""
+    """Claims that existed and had not ended. Only a transfer makes a claim later than its row says."""
     made = {
         entry.record_id
         for entry in read_entries(connection, "claim", at)
@@ -202,7 +202,7 @@ def _group_rows(rows: Iterable[T], column: str) -> Mapping[str, tuple[T, ...]]:
 def read_rank_changes(
     context: StoreContext, org_id: str, agent_id: str, start: str | None, until: float | None = None
 ) -> tuple[RankMove, ...]:
-    """Changes of an agent's rank up to a time and at that time, oldest first. `start` is the rank that the documents state."""
+    """Changes of an agent's rank up to a time and at that time, oldest first. `start` is the rank in the documents."""
     with context.reading() as connection:
         entries = [*read_entries(connection, "agent", until, f"agent:{agent_id}")]
     moves, before = [], start

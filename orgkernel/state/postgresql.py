@@ -1,6 +1,7 @@
-"""Connections to PostgreSQL that do not wait for ever: a server that is stopped keeps its sockets open and says nothing.
+"""Connections to PostgreSQL that do not wait forever: a stopped server keeps its sockets open and does not answer.
 
-The server's own limits do not help where the server hangs, so its silence is counted here, while waiting for its answer.
+The server's own limits do not help where the server hangs, so its silence is counted here, while waiting for its
+answer.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from sqlalchemy import Engine, event
 
 T = TypeVar("T")
 ANSWER_SECONDS = 30.0
-"""Of silence; large tables are read in portions, each of which is said by itself."""
+"""Maximum seconds without an answer. Large tables are read in portions, each with its own answer."""
 _LOOK = 0.1
 """Seconds after which the driver looks up from waiting."""
 
 
-def bound(engine: Engine, lock_seconds: float, answer_seconds: float | None = None) -> None:
+def set_limits(engine: Engine, lock_seconds: float, answer_seconds: float | None = None) -> None:
     """Have an engine make connections that give up: locks after `lock_seconds`, a silent server after `answer_seconds`."""
     seconds = ANSWER_SECONDS if answer_seconds is None else answer_seconds
 
@@ -29,16 +30,16 @@ def bound(engine: Engine, lock_seconds: float, answer_seconds: float | None = No
             )
 
         def _give_up(self) -> None:
-            # INVARIANT: whatever the server still says is never read as the answer to something else.
+            # INVARIANT: a late answer of the server is never read as the answer to another query.
             self.pgconn.finish()
-            raise psycopg.OperationalError(f"the server has said nothing for {seconds:g} seconds")
+            raise psycopg.OperationalError(f"the server has not answered for {seconds:g} seconds")
 
     def connect(_dialect: Any, _record: Any, arguments: Any, settings: dict[str, Any]) -> Any:
         return Bounded.connect(*arguments, **{"connect_timeout": max(2, round(lock_seconds)), **settings})
 
     def prepare(connection: Any, _: object) -> None:
         try:
-            # A commit is on the disk, whatever the server's default; and who holds a lock for too long is not waited for.
+            # Commits are on the disk, whatever the server's default is, and waiting for a lock is limited.
             connection.execute("SET synchronous_commit TO on")
             connection.execute(f"SET lock_timeout TO {round(lock_seconds * 1000)}")
             connection.commit()

@@ -1,7 +1,7 @@
-"""SALUTE reports: each one once, the latest of each agent in each role, and what came before for a while.
+"""SALUTE reports: each stored once, the latest of each agent in each role, and earlier ones for a while.
 
-What a report says is what it is: the same content delivered twice, by a file and its copy or by a host that did not hear
-the answer, is one row. Old rows go when the next report of their agent comes; the latest always stays.
+Reports with the same content are one row, even if they arrive twice: from a file and its copy, or from a host that
+missed the answer. Old rows are deleted when the next report of their agent arrives; the latest one always stays.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from orgkernel.state.writer import Ticket, Transaction
 KEPT_SECONDS = 7 * 86_400.0
 """How long reports are kept that are not the latest of their agent."""
 LARGEST_REPORT = 64 * 1024
-"""Bytes of a report, as JSON."""
+"""Maximum size of a report as JSON, in bytes."""
 _MOST_AT_ONCE = 500
 _UNIT = ("org_id", "role_id", "agent_id", "agent_number")
 _canonical = msgspec.json.Encoder(order="deterministic").encode
@@ -56,7 +56,7 @@ class Reports:
             .join(salute_latest, salute_latest.c.number == salute_reports.c.number)
             .order_by(*(salute_latest.c[name] for name in _UNIT))
         )
-        return self._context.read(StoredReport, _of(query, org_id, role_id))
+        return self._context.read(StoredReport, _select_for(query, org_id, role_id))
 
     def history(
         self,
@@ -66,8 +66,8 @@ class Reports:
         before: int | None = None,
         limit: int = 100,
     ) -> tuple[StoredReport, ...]:
-        """Reports, those that were stored last first; only ones stored before the report of a number."""
-        query = _of(select(salute_reports), org_id, role_id).order_by(salute_reports.c.number.desc())
+        """Reports, newest first; with `before`, only reports stored before that number."""
+        query = _select_for(select(salute_reports), org_id, role_id).order_by(salute_reports.c.number.desc())
         if before is not None:
             query = query.where(salute_reports.c.number < before)
         return self._context.read(StoredReport, query.limit(limit))
@@ -81,16 +81,16 @@ class Reports:
         limit: int = _MOST_AT_ONCE,
     ) -> tuple[StoredReport, ...]:
         """Reports in the order in which they were stored, from the one after `number` on."""
-        query = _of(select(salute_reports), org_id, role_id).where(salute_reports.c.number > number)
+        query = _select_for(select(salute_reports), org_id, role_id).where(salute_reports.c.number > number)
         return self._context.read(StoredReport, query.order_by(salute_reports.c.number).limit(limit))
 
     def last_number(self) -> int:
-        """The number of the report that was stored last; 0 where there is none."""
+        """The number of the latest report; 0 if there is none."""
         with self._context.reading() as connection:
             return connection.scalar(select(func.max(salute_reports.c.number))) or 0
 
     def drop_old(self, kept_seconds: float | None = None) -> int:
-        """Delete what is older than is kept, but no agent's latest; how many."""
+        """Delete expired reports, except the latest of each agent. Returns their number."""
         kept = self._kept_seconds if kept_seconds is None else kept_seconds
 
         def change(transaction: Transaction) -> int:
@@ -148,14 +148,14 @@ class Reports:
         transaction.connection.execute(update(salute_latest).where(*where).values(**values))
 
 
-def _of(query: Select[Any], org_id: str | None, role_id: str | None) -> Select[Any]:
+def _select_for(query: Select[Any], org_id: str | None, role_id: str | None) -> Select[Any]:
     if org_id is not None:
         query = query.where(salute_reports.c.org_id == org_id)
     return query if role_id is None else query.where(salute_reports.c.role_id == role_id)
 
 
 def _draft(body: Mapping[str, Any], agent_id: str) -> StoredReport:
-    """A report before it is stored: its texts masked, its time by its own clock. Raises `Refused`."""
+    """Prepare a report for storing: its strings masked, its time from its own clock. Raises `Refused`."""
     clean: dict[str, Any] = clean_value(body)
     if len(_canonical(clean)) > LARGEST_REPORT:
         raise Refused(f"a report has more than {LARGEST_REPORT} bytes", code="BAD_VALUE")
@@ -183,7 +183,7 @@ def _draft(body: Mapping[str, Any], agent_id: str) -> StoredReport:
 def _note_tier(
     transaction: Transaction, report: StoredReport, number: int, before: PaceTierName | None, actor: str
 ) -> None:
-    """A change of tier changes what is decided, so it is written down; other reports are history enough themselves."""
+    """Record a change of tier in the audit, because it changes decisions. Other reports are their own history."""
     if report.tier == (before or "primary"):
         return
     transaction.audit(

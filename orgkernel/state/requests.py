@@ -1,7 +1,6 @@
 """Requests for a permission: pending, then approved, denied or expired; never anything else afterwards.
 
-Silence is a denial: a request that nobody
-answers in time has expired, whether or not anybody noted it.
+A request without an answer in time has expired, even before that is recorded.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from orgkernel.state.writer import Transaction
 TIMERS: Mapping[RequestKind, float] = {"access": 86_400.0, "command": 120.0, "action": 3_600.0}
 """Seconds in which a request has to be answered."""
 GRANTED: Mapping[Approval, float | None] = {"once": 3_600.0, "day": 86_400.0, "always": None}
-"""Seconds a grant holds that answers a request. One use only is no standing grant: it does not wait for long."""
+"""Lifetime in seconds of a grant for one use. It is short, because it is not a standing grant."""
 REQUESTERS = ("agent", "person", "role", "system", "webhook")
 
 
@@ -53,18 +52,18 @@ class RequestLimits:
 
     pending: int = 5
     cooldown: float = 60.0
-    """Seconds before the same may be asked again."""
+    """Seconds before the same request may be made again."""
     denials: int = 3
     """So many denials …"""
     denial_window: float = 86_400.0
-    """… within so many seconds, and nothing can be asked for that long."""
+    """… within this time, and then no request may be made for as long."""
 
 
 def require_room(transaction: Transaction, request: PermissionRequest, limits: RequestLimits) -> None:
     """Whether the requester may ask once more; raises `TooManyRequests`."""
     now, connection = transaction.now, transaction.connection
     mine = and_(requests.c.requester == request.requester, requests.c.org_id == request.org_id)
-    # A clock that was set back must not lock anybody out: what lies in the future is not recent.
+    # A clock that was set back must not lock requesters out, so requests in the future are not recent.
     soon = now + limits.cooldown
     waits = (mine, requests.c.status == "pending", requests.c.created_at <= soon)
     pending = connection.scalar(select(func.count()).where(*waits)) or 0
@@ -89,7 +88,7 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
     recent = connection.execute(
         select(requests.c.created_at).where(
             mine,
-            requests.c.status != "approved",  # whoever was given it once may need it again
+            requests.c.status != "approved",  # an approved request can be made again
             requests.c.resources == encode_row(request)["resources"],
             requests.c.action.is_not_distinct_from(request.action),
             requests.c.input_digest.is_not_distinct_from(request.input_digest),
@@ -212,14 +211,14 @@ class Requests:
         return self._context.change(change)
 
     def expire(self) -> int:
-        """Note which requests nobody answered in time; their number."""
+        """Record requests that were not answered in time. Returns their number."""
         return self._context.change(_expire)
 
     def get(self, request_id: str) -> PermissionRequest | None:
-        """One request, None where there is none."""
+        """One request; None if there is none."""
         query = select(requests).where(requests.c.request_id == request_id)
         request = self._context.find(PermissionRequest, query)
-        return None if request is None else _as_of(request, self._context.clock())
+        return None if request is None else _get_state_at(request, self._context.clock())
 
     def list(
         self, status: RequestStatus | None = None, requester: str | None = None
@@ -229,7 +228,7 @@ class Requests:
         if requester is not None:
             query = query.where(requests.c.requester == requester)
         now = self._context.clock()
-        candidates = (_as_of(each, now) for each in self._context.read(PermissionRequest, query))
+        candidates = (_get_state_at(each, now) for each in self._context.read(PermissionRequest, query))
         return tuple(request for request in candidates if status in (None, request.status))
 
 
@@ -237,7 +236,7 @@ def _require_pending(transaction: Transaction, request_id: str) -> PermissionReq
     record = require_record(
         transaction, PermissionRequest, requests, request_id, "request", "`orgkernel request list` shows all"
     )
-    request = _as_of(record, transaction.now)
+    request = _get_state_at(record, transaction.now)
     if request.status != "pending":
         raise Conflict(
             f"the request {quote(request_id)} is {request.status}", "ask again", code="NOT_PENDING"
@@ -245,7 +244,7 @@ def _require_pending(transaction: Transaction, request_id: str) -> PermissionReq
     return request
 
 
-def _as_of(request: PermissionRequest, now: float) -> PermissionRequest:
+def _get_state_at(request: PermissionRequest, now: float) -> PermissionRequest:
     if request.status == "pending" and request.expires_at <= now:
         return msgspec.structs.replace(request, status="expired")
     return request

@@ -1,7 +1,7 @@
-"""`store restore`: put a backup in the place of a store.
+"""`store restore`: replace a store by a backup.
 
-The copy is complete and checked before it gets the name of the store, and nothing that SQLite kept beside the old store is
-left then. The checkpoints stay where they are, so that the audit tells which rows the backup does not have.
+The copy is complete and checked before it gets the name of the store, and SQLite's files next to the old store are
+removed. The checkpoints stay, so the audit can name the rows that the backup lacks.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from orgkernel.state.store_lock import build_busy_error, hold_lock
 
 
 class Restored(msgspec.Struct, frozen=True):
-    """What a restoration did."""
+    """The result of a restoration."""
 
     version: str
-    """Of the tables in the backup. They were upgraded if they are older than this program."""
+    """Version of the tables in the backup. Older tables were upgraded."""
     replaced: str
     """The file that the replaced store has now. Empty if there was none."""
     copied_checkpoints: bool
     """Whether the checkpoints of the backup were copied, because there were none here."""
     lost: dict[str, tuple[int, int]]
-    """By `WRITER:STREAM`, the first and the last row of the audit that the backup does not have."""
+    """The first and the last row of the audit that the backup lacks, keyed by `WRITER:STREAM`."""
 
 
 def restore(
@@ -54,7 +54,10 @@ def restore(
     clock: Callable[[], float],
     tokens: Tokens,
 ) -> Restored:
-    """Replace a store by a backup. Raises `BadStore`, `StoreBusy` if somebody has the store open, and `StoreError`."""
+    """Replace a store by a backup.
+
+    Raises `BadStore`, `StoreBusy` if another process has the store open, and `StoreError`.
+    """
     if not location.path:
         raise BadStore(
             f"the store {quote(location.shown)} is a database of PostgreSQL",
@@ -72,7 +75,7 @@ def restore(
             _close_old(path, location)
             copied = _copy_checkpoints(f"{backup}.audit", location.checkpoints)
             replaced = _keep_old(path, re.sub("[^0-9TZ]", "", at))
-            # INVARIANT: nothing is left beside the store when the copy gets its name, or SQLite would add it to the copy.
+            # INVARIANT: no SQLite file is next to the store when the copy gets its name, or SQLite would apply it to the copy.
             for suffix in SIDECARS:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(f"{path}{suffix}")
@@ -95,7 +98,7 @@ def restore(
 
 
 def _require_backup(backup: str, path: str) -> None:
-    """Raise `BadStore` for what is not a file that lies alone."""
+    """Raise `BadStore` if a backup is not a single regular file."""
     if os.path.realpath(backup) == path:
         raise BadStore(f"{quote(backup)} is the store itself", "name the file of a backup")
     try:
@@ -110,7 +113,7 @@ def _require_backup(backup: str, path: str) -> None:
         with contextlib.suppress(OSError):
             if os.path.getsize(f"{backup}{suffix}"):
                 raise BadStore(
-                    f"{quote(backup + suffix)} lies beside the backup: a program has it open, or the file belongs to another store",
+                    f"{quote(backup + suffix)} is next to the backup: a program has the backup open, or the file belongs to another store",
                     f"stop the program, or make a backup of it with `orgkernel store backup NEW --store {backup}`",
                 )
 
@@ -143,9 +146,9 @@ def _fill(backup: str, beside: str, location: StoreLocation) -> str:
 
 
 def _close_old(path: str, location: StoreLocation) -> None:
-    """Have SQLite write what is in the log of the old store into its file. Raises `StoreBusy` if somebody has it open.
+    """Have SQLite write the log of the old store into its file. Raises `StoreBusy` if another process has it open.
 
-    Programs that do not know our lock are found here. A damaged store stays as it is.
+    This also detects programs that do not use orgkernel's lock. A damaged store is unchanged.
     """
     if not os.path.exists(path):
         return
@@ -158,7 +161,7 @@ def _close_old(path: str, location: StoreLocation) -> None:
 
 
 def _copy_checkpoints(source: str, target: str) -> bool:
-    """Copy the checkpoints of a backup if there are none here. They stay if there are: they know more than the backup."""
+    """Copy the checkpoints of a backup if there are none here. Existing ones stay, because they are more recent."""
     if os.path.lexists(target) or not os.path.isdir(source):
         return False
     new = f"{target}.new"
@@ -169,7 +172,7 @@ def _copy_checkpoints(source: str, target: str) -> bool:
 
 
 def _keep_old(path: str, stamp: str) -> str:
-    """Give the old store a second name, with what lies beside it. It never lacks a name meanwhile."""
+    """Give the old store and the files next to it a second name. The store always has a name in the meantime."""
     files = [suffix for suffix in ("", "-wal", "-journal") if os.path.lexists(f"{path}{suffix}")]
     if not files:
         return ""

@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import clean_text
-from orgkernel.state.database import reading
+from orgkernel.state.database import open_for_reading
 from orgkernel.state.known_claims import KnownClaims
 from orgkernel.state.signing import Tokens
 from orgkernel.state.writer import Transaction, Writer
@@ -43,18 +43,18 @@ class StoreContext:
     clock: Callable[[], float]
     tokens: Tokens
     right: Mapping[str, str] | None = None
-    """By which right somebody acts, for the rows of the audit that say who did something."""
+    """The right by which the actor acts, for audit rows that name an actor."""
     claims: KnownClaims = field(default_factory=KnownClaims)
-    """What changes know about claims of files."""
+    """The index of claims that changes use."""
 
     def change(self, change: Callable[[Transaction], T]) -> T:
-        """Run a change and wait until it is on the disk; raises what it raises."""
+        """Run a change and wait until it is on the disk. Raises the errors of the change."""
         answer: T = self.writer.submit(partial(_change_by_right, change, self.right)).result()
         return answer
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A connection that sees one moment."""
-        return reading(self.engine, self.shown)
+        return open_for_reading(self.engine, self.shown)
 
     def read(self, kind: type[T], query: Select[Any]) -> tuple[T, ...]:
         """The rows that a query finds at one moment, as records."""
@@ -66,14 +66,14 @@ class StoreContext:
         return next(iter(self.read(kind, query)), None)
 
     def new_id(self, kind: str) -> str:
-        """An id nobody has: its kind in a letter or two, and 48 random bits."""
+        """A new unique id: its kind in a letter or two, and 48 random bits."""
         return f"{kind}-{self.tokens(6).hex()}"
 
 
 def _change_by_right(
     change: Callable[[Transaction], T], right: Mapping[str, str] | None, transaction: Transaction
 ) -> T:
-    """Run a change; what it writes into the audit about the actor says by which right the actor did it."""
+    """Run a change whose audit rows record the right of the actor."""
     if right is None:
         return change(transaction)
     plain = transaction.audit
@@ -113,7 +113,7 @@ def decode_record(kind: type[T], row: Any) -> T:
 
 
 def group_rows(rows: Iterable[T], column: str) -> dict[str, tuple[T, ...]]:
-    """Rows or records by the value of a column, in their order."""
+    """Group rows or records by the value of a column, in order."""
     rows_by_value: dict[str, list[T]] = {}
     for row in rows:
         rows_by_value.setdefault(getattr(row, column), []).append(row)
@@ -123,7 +123,7 @@ def group_rows(rows: Iterable[T], column: str) -> dict[str, tuple[T, ...]]:
 def require_record(
     transaction: Transaction, kind: type[T], table: Table, record_id: str, what: str, help: str
 ) -> T:
-    """Within a change: the record of an id; raises `UnknownRecord` with what it is called and a help."""
+    """Within a change: the record with an id. Raises `UnknownRecord` with its kind and a help."""
     (key,) = table.primary_key
     row = transaction.connection.execute(select(table).where(key == record_id)).first()
     if row is None:
@@ -132,7 +132,7 @@ def require_record(
 
 
 def clean_record(record: T) -> T:
-    """A record whose texts can be stored: secrets masked, nothing in them that a database refuses."""
+    """A record whose strings can be stored: secrets masked, and characters removed that a database refuses."""
     texts = {
         name: clean_text(value)
         for name, value in msgspec.structs.asdict(record).items()  # type: ignore[arg-type]
@@ -142,14 +142,14 @@ def clean_record(record: T) -> T:
 
 
 def require_time(what: str, seconds: float | None) -> float | None:
-    """A time or a number of seconds, or none; raises `Refused`: one that is not a number would be stored as "never"."""
+    """A valid time or number of seconds, or None. Raises `Refused`, because NaN would be stored as "never"."""
     if seconds is not None and not abs(seconds) < _FURTHEST:
         raise Refused(f"{what} {quote(seconds)} is not a valid time", code="BAD_VALUE")
     return seconds
 
 
 def require_id(what: str, text: str) -> str:
-    """An id as it may be stored; raises `Refused`."""
+    """An id that can be stored. Raises `Refused`."""
     if not 0 < len(text) <= _LONGEST_ID or not _is_storable(text):
         raise Refused(
             f"{what} {quote(text)} cannot be stored",
@@ -161,12 +161,12 @@ def require_id(what: str, text: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def _is_storable(text: str) -> bool:
-    """Whether an id is shown and stored as it is; the same ones come with every call."""
+    """Whether an id can be stored and shown unchanged. The result is cached, because ids recur."""
     return text.isprintable() and clean_text(text) == text
 
 
 def require_reference(what: str, text: str, kinds: Collection[str]) -> str:
-    """A text such as `agent:ID` of one of some kinds; raises `Refused`."""
+    """A string such as `agent:ID` of one of the given kinds. Raises `Refused`."""
     kind, colon, name = text.partition(":")
     if not colon or not name or kind not in kinds:
         help = did_you_mean(kind, kinds) if colon else ""
@@ -199,6 +199,6 @@ def require_bound(action: str | None, input_digest: str | None, snapshot: str | 
 def require_word(what: str, word: str, known: Collection[str]) -> str:
     """One of some words; raises `Refused`."""
     if word not in known:
-        help = did_you_mean(word, known) or f"it may be {listing(known)}"
+        help = did_you_mean(word, known) or f"it must be one of {listing(known)}"
         raise Refused(f"{what} {quote(word)} is not known", help, code="BAD_VALUE")
     return word

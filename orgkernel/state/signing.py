@@ -1,7 +1,7 @@
 """The key that signs checkpoints of the audit, and files of signed lines.
 
-The signature is an HMAC-SHA256: in the standard library, and 3 µs per commit (ADR 0008). The file of the key has the key
-to sign with in its first line, and in further lines the keys before it, each with the time until which it holds.
+The signature is an HMAC-SHA256: in the standard library, and 3 µs per commit (ADR 0008). The first line of the key
+file is the signing key. Further lines are former keys, each with the time until which it is valid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Tokens = Callable[[int], bytes]
 _BYTES = 32
 _MOST_BYTES = 4096
 _MOST_BEFORE = 8
-"""Keys before the current one that are kept."""
+"""Number of former keys that are kept."""
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
@@ -45,7 +45,7 @@ class SigningKey:
         self._before: tuple[bytes, ...] = ()
 
     def read(self) -> tuple[bytes, ...]:
-        """The keys that hold now, the one to sign with first. None of them if the file is missing or damaged."""
+        """The valid keys, the signing key first. Empty if the file is missing or damaged."""
         try:
             state = os.stat(self.path)
         except FileNotFoundError:
@@ -59,7 +59,7 @@ class SigningKey:
 
     @property
     def edition(self) -> object:
-        """Another value when the file has changed since, as it was last read."""
+        """A value that changes when the file changes."""
         return self._seen
 
     def create(self) -> None:
@@ -69,7 +69,7 @@ class SigningKey:
 
     @contextlib.contextmanager
     def rotate_until(self, until: float) -> Iterator[None]:
-        """Sign with a new key from now on. The keys before hold until a time, and while the block runs."""
+        """Sign with a new key. The former keys remain valid until a time, and while the block runs."""
         self._before = self.read()
         try:
             self._rotate(until)
@@ -86,18 +86,18 @@ class SigningKey:
         os.rename(new, self.path)
 
     def sign(self, value: dict[str, Any]) -> bytes:
-        """A value as one line of JSON with its signature. Raises `BadStore` if there is no key."""
-        # A process that has signed goes on if somebody removes the key: its rows can be proven once the key is back.
+        """Sign a value as one line of JSON. Raises `BadStore` if there is no key."""
+        # A process that has signed continues if the key is removed: its rows can be proven once the key is restored.
         key = next(iter(self.read()), self._lines[0][0] if self._lines else None)
         if key is None:
             raise BadStore(
                 f"there is no usable key in {quote(self.path)}",
-                "restore it from a backup, or move the file away: the next change makes a new key",
+                "restore it from a backup, or move the file away: the next change creates a new key",
             )
         return _canonical({**value, "mac": _compute_mac(key, value)})
 
     def verify_line(self, line: bytes, kind: type[T]) -> T | None:
-        """The value of a signed line. None if it cannot be trusted."""
+        """The value of a signed line. None if its signature is not valid."""
         try:
             value = msgspec.json.decode(line)
             mac = value.pop("mac")
@@ -136,7 +136,7 @@ class SignedLines:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise NotRegular(self.path)
             size = os.fstat(file).st_size
-            # What was cut in the middle of a line stays a line of its own.
+            # An incomplete line stays a separate line.
             is_cut = size and os.pread(file, 1, size - 1) != b"\n"
             lines = b"".join(self._key.sign(msgspec.to_builtins(value)) + b"\n" for value in values)
             os.write(file, b"\n" + lines if is_cut else lines)

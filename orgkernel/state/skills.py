@@ -1,7 +1,7 @@
-"""Stored skills of agents: the level of each as it was recorded, and every change of it.
+"""Stored skills of agents: the recorded level of each, and every change of it.
 
-Functions that take a `Transaction` are the parts of larger changes: commissioning an agent, recording a test or a piece
-of work. What a skill needs and how it decays is in the documents; callers say it with `SkillTerms`.
+Functions that take a `Transaction` are the parts of larger changes: commissioning an agent, recording a test or a
+piece of work. The documents declare prerequisites and decay; callers pass them as `SkillTerms`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Skills:
         source: SkillSource = "assessment",
         note: str = "",
     ) -> SkillRecord:
-        """Record the level that somebody found. Raises `UnknownRecord` for a skill that is not held, and `Refused`."""
+        """Record an assessed level. Raises `UnknownRecord` for a missing skill, and `Refused`."""
         _require_agent(org_id, agent_id)
         _require_level(level)
         require_word("the source", source, SKILL_SOURCES)
@@ -107,7 +107,7 @@ class Skills:
     def suspend(
         self, agent_id: str, terms: SkillTerms, *, org_id: str, actor: str, note: str = ""
     ) -> SkillRecord:
-        """Take a skill out of use: it does not count until it is resumed, and does not decay. Raises `Conflict`."""
+        """Suspend a skill: until it is resumed, it is ignored and does not decay. Raises `Conflict`."""
         _require_agent(org_id, agent_id)
 
         def change(transaction: Transaction) -> SkillRecord:
@@ -139,7 +139,7 @@ class Skills:
         return self._context.change(change)
 
     def list(self, org_id: str | None = None, agent_id: str | None = None) -> tuple[SkillRecord, ...]:
-        """The records of all organizations or of one, and of one of its agents, by agent, skill and organization."""
+        """The records of all organizations, or of one, or of one of its agents, by agent, skill and organization."""
         query = select(skill_records)
         if org_id is not None:
             query = query.where(skill_records.c.org_id == org_id)
@@ -207,14 +207,14 @@ def _add(
 def build_new_skill(
     org_id: str, agent_id: str, skill: str, level: int, now: float, source: SkillSource
 ) -> SkillRecord:
-    """The record of a skill that is acquired now."""
+    """The record of a newly acquired skill."""
     return SkillRecord(agent_id, org_id, skill, level, now, source=source, decays_from=now)
 
 
 def build_history_row(
     record: SkillRecord, activity: SkillActivity, at: float, actor: str, note: str
 ) -> dict[str, Any]:
-    """A change of a skill as its history has it. The texts are clean."""
+    """A row of the history of a skill. The texts are clean."""
     return {
         "org_id": record.org_id, "agent_id": record.agent_id, "skill": record.skill, "at": at, "activity": activity,
         "proficiency": record.proficiency, "source": record.source, "actor": actor, "note": note,
@@ -230,7 +230,7 @@ def exercise_skill(
     actor: str,
     note: str = "",
 ) -> SkillRecord:
-    """Record that a skill was practiced: what decayed until now is lost, and the time begins anew.
+    """Record that a skill was practiced: its decay until now becomes permanent, and the decay restarts.
 
     Raises `UnknownRecord`, and `Conflict` (`SKILL_SUSPENDED`) for a skill that is suspended.
     """
@@ -253,8 +253,9 @@ def raise_skill(
     actor: str,
     note: str = "",
 ) -> SkillRecord | None:
-    """Raise a skill by one level, up to `highest`, because a test was passed. None if it is not held, is suspended, or
-    is there already.
+    """Raise a skill by one level, up to `highest`, because a test was passed.
+
+    None if it is not held, is suspended, or is there already.
     """
     held = find_skill(transaction, org_id, agent_id, terms.skill)
     if held is None or held.suspended:
@@ -341,7 +342,7 @@ def _require_in_use(held: SkillRecord) -> None:
     if held.suspended:
         raise Conflict(
             f"the skill {quote(held.skill)} of the agent {quote(held.agent_id)} is suspended",
-            f"`orgkernel agent resume-skill {held.agent_id} {held.skill}` lets it count again",
+            f"`orgkernel agent resume-skill {held.agent_id} {held.skill}` resumes it",
             SKILL_SUSPENDED,
         )
 

@@ -1,4 +1,4 @@
-"""An open store: its parts, put together once. Time and chance are given by whoever opens it."""
+"""An open store, built from its parts. The caller provides clock and randomness."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from orgkernel.state.writer import Writer
 
 
 class Store:
-    """Everything that is remembered; one per process is enough, and any thread may use it.
+    """The store of all records. One per process is enough, and any thread may use it.
 
     It opens at once and starts to write with the first change. Close it to have deferred rows written.
     """
@@ -53,7 +53,7 @@ class Store:
         kept_reports: float = KEPT_SECONDS,
         read_only: bool = False,
     ) -> None:
-        """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked.
+        """Open a store. Raises `BadStore` if it cannot be used, `StoreBusy` if it is locked.
 
         `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest. A store that is
         `read_only` is neither made nor upgraded, and nothing beside it is written.
@@ -83,7 +83,7 @@ class Store:
         atexit.register(self.close)
 
     def _put_together(self, context: StoreContext) -> None:
-        """The parts in which somebody changes something by a right."""
+        """Create the parts whose changes record the right of the actor."""
         self.agents = Agents(context)
         self.claims = Claims(context)
         self.contracts = Contracts(context)
@@ -98,7 +98,7 @@ class Store:
         self.keys = Keys(context, self._views.version)
 
     def act_by_right(self, right: Mapping[str, str]) -> Store:
-        """The same store, where the audit of each change says by which right it was made. Whoever opened it closes it."""
+        """The same store, whose audit records the right of each change. Only the original store must be closed."""
         noting = copy.copy(self)
         noting._put_together(replace(self.context, right=right))
         return noting
@@ -118,7 +118,7 @@ class Store:
         return read_rank_changes(self.context, org_id, agent_id, start, until)
 
     def get_last_view(self, org_id: str | None = None) -> StateView:
-        """The state as it was last read: no look at the store at all, once something was read."""
+        """The state that was read last, without reading the store again."""
         return self._views.last(org_id)
 
     def refresh(self) -> None:
@@ -126,12 +126,12 @@ class Store:
         self.keys.refresh(self._views.read().version)
 
     def is_current(self) -> bool:
-        """Whether what was read last is known to be the state now, found out without waiting for anybody."""
+        """Whether the last view is known to be current, without waiting."""
         version = self.keys.known[0]
         return version >= 0 and version == self._views.last().version and self._views.is_current()
 
     def expire(self) -> None:
-        """Note in the audit what ran out since the last time; whoever serves does it now and then."""
+        """Record in the audit what has expired. A server calls it regularly."""
         self.requests.expire()
         self.grants.expire()
         self.restrictions.expire()
@@ -148,7 +148,7 @@ class Store:
         return self._writer.waiting
 
     def close(self) -> None:
-        """Write what is waiting, and let go."""
+        """Write waiting rows, and close the connections."""
         with contextlib.suppress(Exception):  # not registered any more: closed before
             atexit.unregister(self.close)
         self._writer.close()

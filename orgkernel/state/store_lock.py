@@ -1,7 +1,7 @@
-"""The lock beside a store in a file: whoever has the store open shares it, and `store restore` needs it alone.
+"""The lock file next to a store: processes with the open store share it, and `store restore` needs it exclusively.
 
-It is a file of its own. A lock on the database itself would be one on the file that is replaced, and closing it would drop
-the locks that SQLite holds. The system frees it when a process ends.
+It is a separate file. A lock on the database would be on the file that is replaced, and closing it would drop the
+locks that SQLite holds. The system frees it when a process ends.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def hold_lock(location: StoreLocation, *, alone: bool = False, seconds: float = 
 
 
 def build_busy_error(location: StoreLocation) -> StoreBusy:
-    """The refusal to replace a store that somebody has open."""
+    """The refusal to replace a store that another process has open."""
     return StoreBusy(
         f"the store {quote(location.shown)} is open in another process",
         "stop `orgkernel serve` and every other program that uses it, then run the command again",

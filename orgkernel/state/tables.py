@@ -1,7 +1,7 @@
-"""The tables, once for both engines; `migrations/` makes them, a test compares the two.
+"""The tables for both engines. `migrations/` creates them, and a test compares the two.
 
-`version` of a row is the state version of its last change, by which a view is patched. Nothing of these tables is ever
-deleted except whole sealed segments of the audit and old reports: revoking and releasing set a column.
+`version` of a row is the state version of its last change, by which a view is patched. Nothing of these tables is
+ever deleted except whole sealed segments of the audit and old reports: revoking and releasing set a column.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ org_status = Table(
     Column("reason", _WORDS, nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
 )
-"""The alert and the watch of each organization that anybody ever recorded one for."""
+"""The latest alert and watch of each organization."""
 
 agent_identities = Table(
     "agent_identities",
@@ -255,7 +255,7 @@ agent_service = Table(
     Column("last_at", Float, nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
 )
-"""What the episodes of each agent add up to."""
+"""Totals of the episodes of each agent."""
 
 outcome_counts = Table(
     "outcome_counts",
@@ -388,7 +388,7 @@ file_claims = Table(
     Index("ix_file_claims_version", "version"),
     Index("ix_file_claims_brief", "org_id", "brief"),
 )
-"""One row for every claim there ever was: the tokens of an organization have to go on rising."""
+"""One row for every claim, including ended ones, because the tokens of an organization must keep increasing."""
 
 handoffs = Table(
     "dispatches",
@@ -473,6 +473,6 @@ audit = Table(
         postgresql_where=text("record_id <> ''"),
     ),
 )
-"""`body` is the entry as canonical JSON and is what the chain is over; the other columns are there to search by."""
+"""`body` is the entry as canonical JSON, which the chain covers; the other columns are for searching."""
 AuditValues = tuple[Any, ...]
 """A row of the audit: a value for each column, in their order."""

@@ -30,8 +30,9 @@ class Usage:
         decision: str = "",
         is_urgent: bool = True,
     ) -> Ticket:
-        """Store one call with its outcome. `decision` is the audit row that allowed it. Resolves with the name of the
-        row, which is written a little later if it is not urgent.
+        """Store one call with its outcome. `decision` is the audit row that allowed it.
+
+        Resolves with the name of the row, which is written a little later if it is not urgent.
         """
         require_id("the agent", agent_id)
         require_id("the tool", tool_id)

@@ -1,6 +1,7 @@
-"""Calls of tools as the writer takes them: a row of the audit for each, and the counts of all of them in one statement.
+"""Calls of tools for the writer: a row of the audit for each, and all counts in one statement.
 
-What has happened cannot be refused, and no decision reads the counts, so a use needs no savepoint and no turn among changes.
+A finished call cannot be refused, and no decision reads the counts, so a use needs no savepoint and no order among
+changes.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ class CountedCall(NamedTuple):
     agent_id: str
     tool_id: str
     entry: AuditEntry
-    """Its row: when it ended, how long it took, and the code of what went wrong."""
+    """Its row: the end time, the duration, and the error code."""
 
 
 def count_uses(connection: Connection, uses: Sequence[CountedCall]) -> None:
-    """Add some calls to what is counted by agent and tool."""
+    """Add calls to the counts by agent and tool."""
     connection.execute(build_add_statement(connection.dialect.name), sum_up(uses))
 
 
 def sum_up(uses: Sequence[CountedCall]) -> list[dict[str, Any]]:
-    """What some calls add to the counts: the values of `adding`."""
+    """Sum up calls for the parameters of `build_add_statement`."""
     counts: dict[tuple[str, str], dict[str, float]] = {}
     for each in uses:
         at, took = each.entry.at, each.entry.seconds or 0.0
@@ -43,7 +44,7 @@ def sum_up(uses: Sequence[CountedCall]) -> list[dict[str, Any]]:
         count["failures"] += each.entry.activity == "failed"
         count["last_at"] = max(at, count["last_at"])
         count["seconds"] += took
-    # INVARIANT: in order, so that two processes that count the same tools never wait for each other in a circle.
+    # INVARIANT: in order, so that two processes that count the same tools never deadlock.
     return [
         {"agent_id": agent_id, "tool_id": tool_id, **counts[agent_id, tool_id]}
         for agent_id, tool_id in sorted(counts)
@@ -52,7 +53,7 @@ def sum_up(uses: Sequence[CountedCall]) -> list[dict[str, Any]]:
 
 @cache
 def build_add_statement(dialect: str) -> Insert:
-    """The statement that adds to the counts, for a kind of database."""
+    """The statement that adds to the counts, for one engine."""
     insert = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(tool_usage)
     columns, new_row = tool_usage.c, insert.excluded
     return insert.on_conflict_do_update(

@@ -1,8 +1,8 @@
 """`audit verify`: check that no row of the audit is missing, moved or changed.
 
-Each chain is followed from its first row, or from the deleted segment before it, to its last row, and compared with the
-signed checkpoints outside of the table. The audit is whole only if every row is proven by a checkpoint: what cannot be
-proven is a finding too. It cannot detect a change by somebody who can write the store and read the key
+Each chain is followed from its first row, or from the deleted segment before it, to its last row, and compared with
+the signed checkpoints outside of the table. The audit is whole only if every row is proven by a checkpoint: a row
+without proof is a finding too. It cannot detect a change by an attacker who can write the store and read the key
 (docs/how-to/store.md).
 """
 
@@ -35,7 +35,7 @@ _MOST = 100
 _COPIES = ("at", "kind", "activity", "subject", "channel", "relationship", "record_id")
 _AT_ONCE = 5_000
 _LOOKS, _PAUSE = 10, 0.05
-"""How often, and after how many seconds, checkpoints are read again while somebody may be writing them."""
+"""Number of attempts, and seconds between them, to read checkpoints that another process is writing."""
 
 
 class Verification(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class Verification(msgspec.Struct, frozen=True):
     more_findings: int = 0
     """Beyond those listed."""
     accepted: tuple[AcceptedFinding, ...] = ()
-    """Findings that somebody has accepted. They do not count."""
+    """Accepted findings. They do not affect the outcome."""
 
 
 class _Chain:
@@ -96,7 +96,7 @@ class _Chain:
             self.signed.setdefault(signed.sequence, set()).add(signed.digest)
 
     def catch_up(self, signed: Link) -> None:
-        """Compare the chain with a later checkpoint. Rows after the last one we have read are those of a later moment."""
+        """Compare the chain with a later checkpoint. Rows after the last one read are from a later moment."""
         if self.last is not None and signed.sequence >= self.last.sequence:
             self.expect(signed if signed.sequence == self.last.sequence else self.last)
             self.at_signed[self.last.sequence] = self.last.digest
@@ -165,10 +165,10 @@ class _Chain:
         return bool(self.broken) and self.broken[-1].sequence == sequence
 
     def _find_place(self, row: Any) -> int | None:
-        """Where a row that does not belong here was written; None when it was nowhere."""
+        """The place where a misplaced row was written; None if unknown."""
         for other in self.broken[:_MOST]:
             if other is not row and self._is_digest(other.previous, other.sequence, row.body, other.digest):
-                return int(other.sequence)  # only what it says was moved
+                return int(other.sequence)  # only its claimed place differs
         near = (row.sequence - 1, row.sequence + 1)
         for sequence in (*(other.sequence for other in self.broken[:_MOST]), *near):
             if sequence != row.sequence and self._is_digest(row.previous, sequence, row.body, row.digest):
@@ -180,7 +180,7 @@ class _Chain:
 
 
 class _Restored(msgspec.Struct, frozen=True):
-    """A row of the audit that says that the store was restored."""
+    """A row of the audit that records a restoration."""
 
     at: str
     lost: dict[str, tuple[int, int]]
@@ -197,7 +197,7 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
     for folder in signing:
         _read_heads(folder, heads, findings)
     rows = _read_rows(context)
-    first = next(rows, None)  # what follows is of the same moment
+    first = next(rows, None)  # the rows that follow are read at the same moment
     segments: dict[tuple[str, Stream], list[Segment]] = {}
     for folder in signing:
         _read_segments(folder, segments, findings)
@@ -309,7 +309,7 @@ def _read_segments(
 
 
 def _read_rosters(folders: Sequence[Folder], findings: list[AuditFinding]) -> set[str]:
-    """The writers that there were, by the rosters of all folders."""
+    """The writers named by the rosters of all folders."""
     writers: set[str] = set()
     for folder in folders:
         heads = folder.read_trusted_heads().values()  # before the roster, which may grow meanwhile

@@ -55,9 +55,9 @@ IdT = TypeVar("IdT", str, int)
 LocksByTool = Mapping[tuple[str, str], ToolLock]
 _STRICTER: tuple[Lifecycle, ...] = ("active", "probationary", "registered", "suspended", "decommissioned")
 AgentsByOrganization = Mapping[tuple[str, str], AgentState]
-"""By organization and agent id."""
+"""Agents, keyed by organization and agent id."""
 SkillsByOrganization = Mapping[str, Mapping[str, tuple[SkillRecord, ...]]]
-"""By organization, and in each by agent id."""
+"""Skills, keyed by organization and then agent id."""
 
 
 class VersionReader:
@@ -70,7 +70,7 @@ class VersionReader:
         self._has_ended = False
 
     def peek(self) -> int | None:
-        """The version, where looking waits for nobody: of a file that is not locked whole."""
+        """The version, if it can be read without waiting: the file must not be fully locked."""
         if self._connection is None or self._context.engine.dialect.name != "sqlite":
             return None
         try:
@@ -85,7 +85,7 @@ class VersionReader:
             return self._ask()
         except Exception:
             self.close()
-            # Whatever is wrong is said in our words by the way that knows them, or it works again.
+            # The regular connection either works again or raises the error as an orgkernel error.
             with self._context.reading() as connection:
                 return int(connection.execute(select(state_version.c.version)).scalar_one())
 
@@ -111,14 +111,16 @@ class VersionReader:
                 connection.close()
 
     def end(self) -> None:
-        """Give the connection back, and keep none that a thread opens later: a hanging database may still hold one up."""
+        """Return the connection, and keep no later connection of a thread, because a hanging database could still
+        block one.
+        """
         self._has_ended = True
         self.close()
 
     def _connect(self) -> Any:
         pooled = self._context.engine.raw_connection()
         connection: Any = pooled.driver_connection
-        pooled.detach()  # it is ours from here on
+        pooled.detach()  # this view owns it now
         try:
             if self._context.engine.dialect.name == "postgresql":
                 connection.autocommit = True
@@ -133,7 +135,9 @@ class VersionReader:
 def group_reports_by_subject(
     latest: Mapping[ReportingUnit, StoredReport], org_id: str | None
 ) -> tuple[Mapping[str, tuple[StoredReport, ...]], frozenset[str]]:
-    """The reports about each role and agent of an organization, or of all, newest first; and whose newest tier is raised."""
+    """Group the reports by role and agent of an organization, newest first, and name those whose newest tier is
+    raised.
+    """
     reports_per_subject: dict[str, list[StoredReport]] = {}
     for report in sorted(latest.values(), key=lambda each: (-each.at, -each.number)):
         if org_id in (None, report.org_id):
@@ -154,19 +158,19 @@ def map_by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredRe
 
 
 def list_agent_states(stored: AgentsByOrganization, org_id: str) -> Mapping[str, AgentState]:
-    """How agents stand in an organization: as stored for it, and no better than stored for all of them."""
+    """The agents of an organization: as stored for it, and never better than stored for all organizations."""
     agents_by_id = {agent_id: agent for (org, agent_id), agent in stored.items() if org == ALL_ORGANIZATIONS}
     for (org, agent_id), agent in stored.items():
         if org == org_id and org != ALL_ORGANIZATIONS:
             shared = agents_by_id.get(agent_id)
-            agents_by_id[agent_id] = agent if shared is None else _bound_state(agent, shared)
+            agents_by_id[agent_id] = agent if shared is None else _limit_state(agent, shared)
     return MappingProxyType(dict(sorted(agents_by_id.items())))
 
 
-def _bound_state(own: AgentState, shared: AgentState) -> AgentState:
+def _limit_state(own: AgentState, shared: AgentState) -> AgentState:
     lifecycle = max(own.lifecycle, shared.lifecycle, key=_STRICTER.index)
     if own.rank is not None or (shared.rank is None and shared.trust is None):
-        # Whoever puts it to work again has to do so for all organizations, if that is where it was stopped.
+        # If it was stopped for all organizations, it must be put to work again for all of them.
         org_id = own.org_id if lifecycle == own.lifecycle else ALL_ORGANIZATIONS
         return msgspec.structs.replace(own, lifecycle=lifecycle, org_id=org_id)
     trust = shared.trust if own.trust is None else own.trust
@@ -184,7 +188,7 @@ def list_results(
 
 
 class _Held:
-    """A view, and what is made of it for each organization: replaced whole, so that reading it waits for nobody."""
+    """A view, and its part for each organization. It is replaced as a whole, so readers never wait."""
 
     def __init__(
         self,
@@ -209,7 +213,7 @@ class _Held:
         self._of_org: dict[str, StateView] = {}
 
     def of(self, org_id: str | None) -> StateView:
-        """The view of an organization; of none, that of all."""
+        """The view of an organization; None means all organizations."""
         if org_id is None:
             return self.view
         view = self._of_org.get(org_id)
@@ -262,7 +266,7 @@ class Views:
         return held.of(org_id) if held.view.version >= 0 else self.read(org_id)
 
     def is_current(self) -> bool:
-        """Whether the last view is known to be the state now. Waits for nobody: what cannot be said at once is not known."""
+        """Whether the last view is known to be current. It never waits; if unsure, the answer is False."""
         if not self._refreshing.acquire(blocking=False):
             return False
         try:
@@ -281,33 +285,37 @@ class Views:
 
 
 def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
-    # A store that was restored from a backup may be older than what we know.
+    # A restored store can be older than the cached view.
     known = held if version > held.view.version else _NOTHING
     last, locks, since = known.view, dict(known.locks), known.view.version
-    for row in _changed(connection, tool_locks, since):
+    for row in _list_changed(connection, tool_locks, since):
         if row.holder is None:
             locks.pop((row.org_id, row.tool_id), None)
         else:
             locks[row.org_id, row.tool_id] = decode_record(ToolLock, row)
     known_agents = dict(known.agents)
-    for row in _changed(connection, agents, since):
+    for row in _list_changed(connection, agents, since):
         known_agents[row.org_id, row.agent_id] = decode_record(AgentState, row)
     # A result that was invalidated stays in its place.
     tested: dict[str, dict[int, QualificationResult | None]] = {}
-    for row in _changed(connection, qualification_results, since):
+    for row in _list_changed(connection, qualification_results, since):
         result = decode_record(QualificationResult, row)
         tested.setdefault(result.agent_id, {})[result.result_id] = result
     results = dict(last.results)
     for agent_id, records in tested.items():
-        results[agent_id] = tuple(_merged(results.get(agent_id, ()), attrgetter("result_id"), records))
-    skills = _patch_skills(known.skills, _changed(connection, skill_records, since))
-    # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
-    granted = _changed(connection, grants, since)
+        results[agent_id] = tuple(_merge_rows(results.get(agent_id, ()), attrgetter("result_id"), records))
+    skills = _patch_skills(known.skills, _list_changed(connection, skill_records, since))
+    # Revoked or used-up records are dropped; a clock that is set back must not bring them back.
+    granted = _list_changed(connection, grants, since)
     given = _replace_rows(last.grants, "grant_id", Grant, granted, _is_given)
-    # But whoever misses it wants to know that it ran out.
-    expired = _replace_rows(last.expired, "grant_id", Grant, granted, _ran_out)
+    # But a caller that misses it needs to know that it was used up.
+    expired = _replace_rows(last.expired, "grant_id", Grant, granted, _is_used_up)
     capped = _replace_rows(
-        last.restrictions, "restriction_id", Restriction, _changed(connection, restrictions, since), _holds
+        last.restrictions,
+        "restriction_id",
+        Restriction,
+        _list_changed(connection, restrictions, since),
+        _is_held,
     )
     asleep = _replace_rows(last.asleep, "grant_id", Grant, granted, _is_asleep)
     reports = {**known.reports, **map_by_unit(_read_reported_since(connection, since))}
@@ -355,29 +363,31 @@ def _patch_skills(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrg
     for org_id, by_agent in changed.items():
         agents_now = dict(patched.get(org_id, {}))
         for agent_id, records in by_agent.items():
-            agents_now[agent_id] = tuple(_merged(agents_now.get(agent_id, ()), attrgetter("skill"), records))
+            agents_now[agent_id] = tuple(
+                _merge_rows(agents_now.get(agent_id, ()), attrgetter("skill"), records)
+            )
         patched[org_id] = MappingProxyType(agents_now)
     return patched
 
 
 def _is_given(row: Any) -> bool:
-    return _holds(row) and row.asleep_since is None
+    return _is_held(row) and row.asleep_since is None
 
 
 def _is_asleep(row: Any) -> bool:
-    return _holds(row) and row.asleep_since is not None
+    return _is_held(row) and row.asleep_since is not None
 
 
-def _holds(row: Any) -> bool:
+def _is_held(row: Any) -> bool:
     return row.revoked_at is None and not row.expiry_noted
 
 
-def _ran_out(row: Any) -> bool:
+def _is_used_up(row: Any) -> bool:
     return row.revoked_at is None and bool(row.expiry_noted)
 
 
-def _changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
-    """In an order that does not depend on the engine: views of the same state are equal."""
+def _list_changed(connection: Connection, table: Table, since: int) -> Sequence[Any]:
+    """List changed rows in an order that is the same for all engines, so that views of the same state are equal."""
     return connection.execute(
         select(table).where(table.c.version > since).order_by(table.c.version, *table.primary_key)
     ).all()
@@ -400,20 +410,20 @@ def _replace_rows(
     rows: Iterable[Any],
     belongs: Callable[[Any], bool],
 ) -> dict[str, tuple[T, ...]]:
-    """What belongs here by subject, in the order of their ids: patched and read anew are the same."""
+    """The rows of each subject, ordered by id, so that a patched view equals one that is read again."""
     changed: dict[str, dict[str, T | None]] = {}
     for row in rows:
         record = decode_record(kind, row) if belongs(row) else None
         changed.setdefault(row.subject, {})[row._mapping[key]] = record
     patched = dict(old)
     for subject, records in changed.items():
-        kept = tuple(_merged(patched.pop(subject, ()), attrgetter(key), records))
+        kept = tuple(_merge_rows(patched.pop(subject, ()), attrgetter(key), records))
         if kept:
             patched[subject] = kept
     return patched
 
 
-def _merged(rows: tuple[T, ...], key: Callable[[T], IdT], records: Mapping[IdT, T | None]) -> Iterator[T]:
+def _merge_rows(rows: tuple[T, ...], key: Callable[[T], IdT], records: Mapping[IdT, T | None]) -> Iterator[T]:
     """Rows in the order of their ids with others in their places; those in between are not looked at."""
     at = 0
     for name in sorted(records):

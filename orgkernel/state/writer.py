@@ -26,21 +26,21 @@ from orgkernel.engines import is_on
 from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
 from orgkernel.state.chain import Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
-from orgkernel.state.database import translate_error, writing
+from orgkernel.state.database import open_for_writing, translate_error
 from orgkernel.state.engine.row_inserts import RowInserts
 from orgkernel.state.tables import AuditValues, state_version
 from orgkernel.state.use_counts import CountedCall, count_uses
 
 T = TypeVar("T")
 _Prepared = tuple[AuditEntry, str] | Exception
-"""An entry and its JSON, or why there is none."""
+"""An entry and its JSON, or the error if it cannot be encoded."""
 _Answer = tuple[Any, Exception | None]
-"""What a ticket resolves with."""
+"""The result of a ticket."""
 _MOST_AT_ONCE = 2_000
 _PAUSE = 0.0002
 """Seconds between two callers after which no more are waited for; a caller alone never waits."""
 _LATER = 0.005
-"""Seconds that a row which is not urgent waits for another one, so that the disk is not waited for twice."""
+"""Seconds that a row which is not urgent waits for others, to write them together."""
 _MOST_WAITING = 100_000
 """Beyond this a deferred caller waits for its row: memory is not a store."""
 
@@ -70,7 +70,7 @@ class Ticket:
             raise StoreBusy(NOT_IN_TIME, PERHAPS_WRITTEN)
         self._gate.release()
         if self._error is not None:
-            # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.
+            # Every caller raises a copy, because a traceback grows with each raise. Only orgkernel errors can be copied safely.
             raise copy.copy(self._error) if isinstance(self._error, OrgkernelError) else self._error
         return self._value
 
@@ -83,7 +83,7 @@ class Ticket:
             self._call_back()
 
     def resolve(self, value: Any, error: Exception | None = None) -> None:
-        """For the writer."""
+        """Resolve the ticket. Only the writer calls it."""
         self._value = value
         self._error = error
         self.work = None
@@ -94,15 +94,17 @@ class Ticket:
     def _call_back(self) -> None:
         while self._callbacks:
             try:
-                callback = self._callbacks.pop()  # whoever gets it calls it: twice is impossible
+                callback = self._callbacks.pop()  # `pop` returns it to one thread only, so it is called once
             except IndexError:
                 return
-            with contextlib.suppress(Exception):  # theirs; the writer has others to answer
+            with contextlib.suppress(
+                Exception
+            ):  # an error of the callback must not keep others from their answers
                 callback(self)
 
 
 class Transaction:
-    """What a change sees: the connection, the time, the version its rows get, and the audit."""
+    """The context of a change: the connection, the time, the version of its rows, and the audit."""
 
     def __init__(
         self, connection: Connection, now: float, version: int, append: Callable[[AuditEntry], str]
@@ -136,7 +138,7 @@ class Writer:
         self._links: dict[Stream, Link] = {}
         has_engine = engine.dialect.name == "sqlite" and is_on("row_inserts")
         self._row_inserts = RowInserts(engine) if has_engine else None
-        """What writes transactions that only add rows. None if they are written as the others are."""
+        """Writes transactions that only add rows. None if they are written like others."""
         _living.add(self)
 
     def submit(
@@ -146,8 +148,9 @@ class Writer:
         may_wait: bool = True,
         is_urgent: bool = True,
     ) -> Ticket:
-        """Hand in a row, a call of a tool or a change. Where too much waits already, the caller waits too, or is refused:
-        `StoreBusy`.
+        """Submit a row, a call of a tool or a change.
+
+        If the queue is full, the caller waits, or `StoreBusy` is raised.
         """
         if self._thread is None:
             self._start()
@@ -183,7 +186,7 @@ class Writer:
         return self._chains.problem
 
     def forget(self) -> None:
-        """In a child of a fork there is no thread: say so instead of waiting for it."""
+        """Disable the writer in a forked child, which has no writer thread, so that callers do not wait for it."""
         self._is_closed = self._has_ended = True
         self._queue = SimpleQueue()
 
@@ -248,13 +251,13 @@ class Writer:
             ticket.resolve(value, refusal)
 
     def _prepare(self, ticket: Ticket) -> _Prepared | None:
-        """Before the transaction, so that nobody waits for it."""
+        """Prepare an entry before the transaction, to keep the transaction short."""
         entry = ticket.work.entry if isinstance(ticket.work, CountedCall) else ticket.work
         if not isinstance(entry, AuditEntry):
             return None
         try:
             return encode_entry(entry)
-        except Exception as error:  # only this row's: what it holds cannot be written as JSON
+        except Exception as error:  # affects this row only: its content is not valid JSON
             return StoreError(f"an audit entry cannot be written: {type(error).__name__}: {error}")
 
     def _commit(
@@ -264,7 +267,7 @@ class Writer:
         if self._row_inserts is not None and self._links and len(only_rows) == len(batch):
             return self._commit_rows(self._row_inserts, batch, only_rows)
         answers: list[_Answer] = []
-        with writing(self._engine) as connection:
+        with open_for_writing(self._engine) as connection:
             links, rows = self._begin(connection)
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
@@ -305,7 +308,7 @@ class Writer:
     def _commit_rows(
         self, row_inserts: RowInserts, batch: list[Ticket], prepared: list[_Prepared]
     ) -> tuple[list[_Answer], dict[Stream, Link]]:
-        """Without changes there is nothing to read before, and nothing to refuse."""
+        """Commit rows without changes. Nothing is read before, and nothing can be refused."""
         links = dict(self._links)
         rows: list[AuditValues] = []
         uses: list[CountedCall] = []
@@ -333,7 +336,10 @@ class Writer:
         return self._chains.append(*ready, links, rows), None
 
     def _begin(self, connection: Connection) -> tuple[dict[Stream, Link], list[AuditValues]]:
-        """Where our chains end. Rows after the last checkpoint, which the next one signs, are noted in the audit."""
+        """Find the ends of the chains.
+
+        Rows after the last checkpoint, which the next one signs, are noted in the audit.
+        """
         if self._links:
             return dict(self._links), []
         links = self._chains.resume(connection)
@@ -345,7 +351,7 @@ class Writer:
         return links, rows
 
     def _lock_version(self, connection: Connection) -> int:
-        """One change after the other, in all processes: what a change checks stays true until it is committed."""
+        """Serialize changes over all processes, so that what a change checks stays true until it is committed."""
         version: int = connection.execute(select(state_version.c.version).with_for_update()).scalar_one()
         return version
 

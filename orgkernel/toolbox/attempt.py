@@ -41,7 +41,7 @@ _CODES = {"done": "", "failed": codes.TOOL_FAILED, "unavailable": codes.TOOL_UNA
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """The wanted use of a tool: action, input, subject and circumstances."""
+    """A requested use of a tool: action, input, subject and circumstances."""
 
     org: str
     request: AccessRequest
@@ -129,18 +129,18 @@ class Planned:
 
     org: str
     request: AccessRequest
-    """With the input."""
+    """The context with the input."""
     tool_id: str
     tool: Tool | None
     tool_input: bytes
     is_sole_action: bool
     adapter: Adapter | None
-    """What calls the tool. None if nothing does."""
+    """The adapter that calls the tool. None if nothing serves it."""
     timeout: float | None
     actor: str = ""
-    """The credential of whoever calls, for the audit."""
+    """The credential of the caller, for the audit."""
     about: Mapping[str, str] | None = None
-    """What else the audit has of the call."""
+    """Further audit data of the call."""
 
     def step(self, outcome: StepOutcome, code: str = "", text: str = "", **details: Any) -> Step:
         """A step for this call."""
@@ -160,10 +160,10 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
         if lock is not None and parts.is_state_held and parts.store is not None:
             await await_in_time(
                 run_in_store_thread(parts.store.refresh)
-            )  # what is in memory is from before the lock
+            )  # the state in memory is older than the lock
         ruling = await _decide(parts, planned, permit=planned.adapter is not None)
         if ruling.decision.outcome != "allow":
-            return await asyncio.to_thread(_refusal, parts, planned, ruling), None
+            return await asyncio.to_thread(_build_refusal_step, parts, planned, ruling), None
         if planned.adapter is None:
             text = f"nothing serves `{planned.tool_id}` here"
             return planned.step("unavailable", codes.NOTHING_SERVES, text, audit_id=ruling.audit_id), None
@@ -176,7 +176,7 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
         if lock is not None:
             good = await asyncio.shield(_give_back(parts, lock, [*threads, *tasks]))
     if not good:
-        # Somebody else may have had the tool meanwhile: whoever reads the result has to know.
+        # Another holder could have had the tool in the meantime, so the result must report that.
         step = msgspec.structs.replace(step, metadata={**step.metadata, "lock": codes.LOCK_LOST})
     return step, reply
 
@@ -253,14 +253,14 @@ def _mask_reply(reply: Reply, credentials: Mapping[str, str]) -> Reply:
     return Reply(reply.outcome, output, text, metadata, reply.is_uncertain)
 
 
-def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
-    """The step of a decision that does not allow the call, with what is missing and who has it."""
+def _build_refusal_step(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
+    """The step of a decision that does not allow the call, with the missing permissions and who has them."""
     decision = ruling.decision
     if parts.store is not None:
-        with contextlib.suppress(StoreError):  # the refusal stands without it
+        with contextlib.suppress(StoreError):  # the refusal does not need it
             note_found_expired(parts.store)
     explanation = parts.kernel.why(planned.org, planned.request)
-    # A lock would be taken once somebody approved; until then that it is not held is no news.
+    # The lock is taken after the approval, so a missing lock is not reported before.
     asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
     code = "ASK_APPROVAL" if asks else decision.code
     reasons = [reason for reason in explanation.reasons if not asks or reason.code == code]
@@ -278,7 +278,9 @@ def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
     for obligation in decision.obligations:
         if parts.credentials is not None and obligation.startswith(_HANDED_OUT):
             name = obligation.removeprefix(_HANDED_OUT)
-            with contextlib.suppress(Exception):  # theirs; a credential that is not found is missing
+            with contextlib.suppress(
+                Exception
+            ):  # an error of the callback means that the credential is missing
                 if value := parts.credentials(name):
                     credential_values[name] = value
     return credential_values
@@ -287,7 +289,7 @@ def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
 async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
     """Take the lock of an exclusive tool, if only the lock is missing. Raises `Conflict` (`TOOL_LOCKED`).
 
-    Without a store nobody can hold a lock, and the decision says so.
+    Without a store there are no locks, and the decision reports that.
     """
     tool = planned.tool
     if tool is None or tool.concurrency != "exclusive" or parts.exclusive is None:
@@ -316,7 +318,7 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
         try:
             return await await_in_time(run_in_store_thread(leave, lock))
         except StoreBusy:
-            return False  # nobody can say; the thread goes on and gives it back
+            return False  # unknown after a timeout; the thread continues and releases the lock
     still[0].add_done_callback(lambda _: threading.Thread(target=leave, args=(lock,), daemon=True).start())
     return True
 
@@ -330,9 +332,9 @@ async def _run_for(
 ) -> Reply | None:
     """The reply of a call, or None after a timeout. Raises `PermitRefused`.
 
-    The call is added to `tasks`, because it may still run after a timeout. A call that cannot be canceled is left
-    behind, so that the caller continues. A call without a timeout, of which nobody has to know when it ends, needs no
-    task of its own.
+    The call is added to `tasks`, because it can still run after a timeout. A call that cannot be canceled is
+    abandoned, so the caller continues. A call without a timeout whose end need not be observed runs without its own
+    task.
     """
     if seconds is None and tasks is None:
         try:

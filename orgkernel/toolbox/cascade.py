@@ -27,7 +27,7 @@ from orgkernel.toolbox.attempt import WHOLE, Attempt, ToolRequest, attempt
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import Step, ToolOutcome, ToolResult
 
-# The caller is wrong, or is nobody who works here: another tool would not change that.
+# The request is invalid or the caller is unknown: another tool would not change that.
 FINAL = frozenset({
     "UNKNOWN_PRINCIPAL", "AGENT_INACTIVE", "TOOL_UNKNOWN", "RESOURCE_UNKNOWN", "ACTION_UNKNOWN", "INPUT_INVALID",
     "EVALUATION_ERROR", codes.ACTION_NEEDED, codes.PERMIT_REFUSED,
@@ -44,7 +44,7 @@ SHOWN = 5
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """A task that no tool could do, with what the caller, a superior or the top needs to know."""
+    """A task that no tool could do, with the data that the caller, a superior or the top needs."""
 
     org_id: str
     subject: str
@@ -54,7 +54,7 @@ class Gap(msgspec.Struct, frozen=True):
     code: str
     text: str
     steps: tuple[Step, ...]
-    """What was tried."""
+    """The attempted steps."""
     who_can: tuple[str, ...]
     """The first few roles and agents that may use the tool."""
 
@@ -64,7 +64,7 @@ class Gap(msgspec.Struct, frozen=True):
         first = steps[0]
         action = first.action or tool_request.action or "use"
         able: tuple[str, ...] = ()
-        with contextlib.suppress(StoreError):  # then nobody knows who can
+        with contextlib.suppress(StoreError):  # then the list stays empty
             rows = parts.kernel.who_can(
                 tool_request.org, action, f"tool:{tool_request.tool_id}", kinds=("role", "agent")
             )
@@ -220,7 +220,7 @@ async def _ask(
     request = msgspec.structs.replace(tool_request.request, action="escalate", resource=superior)
     try:
         ruling = await asyncio.to_thread(parts.permits.decide, tool_request.org, request, b"{}", permit=False)
-        able = parts.kernel.can(tool_request.org, _as_superior(tool_request.request, superior, gap))
+        able = parts.kernel.can(tool_request.org, _ask_as_superior(tool_request.request, superior, gap))
     except StoreError as error:
         return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
     if ruling.decision.outcome != "allow":
@@ -246,8 +246,11 @@ async def _ask(
     return answer, step("done")
 
 
-def _as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessRequest:
-    """What the subject asked for, asked by a superior in the same run: what was passed on to the subject does not bind it."""
+def _ask_as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessRequest:
+    """The request of the subject, made by a superior in the same run.
+
+    Limits passed on to the subject do not bind the superior.
+    """
     context = msgspec.structs.replace(
         request.context, pace=None, input=None, depth=0, children=0, concurrent=0
     )
@@ -256,7 +259,7 @@ def _as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessReque
 
 async def _report(parts: Parts, gap: Gap, top: str) -> Step:
     """Report to the top, through the host and in the audit. One of them is enough."""
-    text = f"no tool and no superior could do for `{gap.subject}` what it needed `{gap.tool}` for: {gap.text}"
+    text = f"no other tool and no superior could replace `{gap.tool}` for `{gap.subject}`: {gap.text}"
     took, audit_id, problems = False, "", []
     if parts.store is not None:
         try:
@@ -313,7 +316,7 @@ def _get_top(view: OrgView, chain: tuple[Edge, ...]) -> str:
 
 
 async def _answer_of(callback: Callable[..., Any], *arguments: Any) -> Any:
-    """The answer of a callback of the host, sync or async. A sync callback runs in a thread and may block."""
+    """Call a callback of the host, sync or async. A sync callback runs in a thread and may block."""
     if inspect.iscoroutinefunction(callback):
         return await callback(*arguments)
     answer = await asyncio.to_thread(callback, *arguments)

@@ -29,7 +29,7 @@ LETTERS = {"none": "---", "observe": "O--", "read": "OR-", "write": "ORW", "full
 
 
 class AvailableTool(msgspec.Struct, frozen=True):
-    """A tool that a subject has, with what a host needs to show it to an agent."""
+    """A tool of a subject, with the data a host needs to show it to an agent."""
 
     tool: str
     level: str
@@ -61,8 +61,8 @@ class Difference(msgspec.Struct, frozen=True):
 class ToolContext:
     """The tools of one subject in the circumstances of its run.
 
-    Every answer is a new decision, so promotions, grants and edits of documents count at once. Circumstances that only
-    the caller knows, such as the session or the PACE tier, are set with `refresh`.
+    Every answer is a new decision, so promotions, grants and edits of documents apply at once. Circumstances that
+    only the caller knows, such as the session or the PACE tier, are set with `refresh`.
     """
 
     def __init__(self, parts: Parts, org: str, request: AccessRequest, timeout: float | None) -> None:
@@ -94,8 +94,9 @@ class ToolContext:
         return self._parts.kernel.handle(self._org, handling_request)
 
     def has_tool(self, tool: str, action: str = "") -> bool:
-        """Whether the subject may use a tool now, with this action or with any. Actions that need an approval do not
-        count.
+        """Whether the subject may use a tool now, with this action or with any.
+
+        Actions that need an approval are not included.
         """
         available_tool = self._find(tool)
         return available_tool is not None and (
@@ -139,12 +140,12 @@ class ToolContext:
     ) -> ToolResult:
         """Use a tool: decide, permit and call, and follow the cascade if the tool is unavailable.
 
-        The action determines the required level. It may be left out for a tool with one action. `instead` maps other
+        The action determines the required level. It can be left out for a tool with one action. `instead` maps other
         tools to their inputs, if they need another input. With `may_repeat`, another tool is tried even if the first
         may have changed something before it failed. Denials, failures and timeouts are results. Only
         `UnknownOrganization` and `NotServed` are raised.
         """
-        tool_request = self._asked(tool, input, action, timeout)
+        tool_request = self._build_tool_request(tool, input, action, timeout)
         return await invoke(
             self._parts, tool_request, instead=instead or {}, fallback=fallback, may_repeat=may_repeat
         )
@@ -163,12 +164,12 @@ class ToolContext:
         """Continue a result that was handed back, if the caller's own reasoning did not help. Raises `UsageError`."""
         if result.outcome != "handed_back":
             raise UsageError(f"the result is {result.outcome} and was not handed back")
-        tool_request = self._asked(result.tool, result.input, result.action, None)
+        tool_request = self._build_tool_request(result.tool, result.input, result.action, None)
         steps = list(result.steps)
         steps[-1] = msgspec.structs.replace(steps[-1], outcome="no_answer", code="NO_ANSWER")
         return await escalate(self._parts, tool_request, steps)
 
-    def _asked(
+    def _build_tool_request(
         self, tool: str, tool_input: Mapping[str, Any] | None, action: str, timeout: float | None
     ) -> ToolRequest:
         timeout = self._timeout if timeout is None else timeout

@@ -1,7 +1,7 @@
 """Mask credentials in the output of a tool, in any type of value and in common encodings.
 
-A tool may repeat a credential in a text, in bytes, in a field of an object, or as the Base64 of a header. The caller
-must not see it in any of these forms. A value that cannot be searched is replaced by the name of its type.
+A tool could repeat a credential in a string, in bytes, in a field of an object, or as the Base64 of a header. The
+caller must not see it in any of these forms. A value that cannot be searched is replaced by the name of its type.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ import msgspec
 
 MASK: Final = "***"
 _LEAST: Final = 4
-"""Shorter values are not masked, because they would be found in any text."""
+"""Minimum length of masked values. Shorter ones would be found in any string."""
 _LEAST_ENCODED: Final = 6
-"""Shorter encoded forms are not masked, because they would be found in any text."""
+"""Minimum length of masked encoded forms. Shorter ones would be found in any string."""
 _PLAIN: Final = (type(None), numbers.Number, enum.Enum, date, time, timedelta, tzinfo, UUID)
-"""Types without text. Of these, only a number can repeat a credential made of digits."""
+"""Types that contain no strings. Of these, only a number can repeat a credential made of digits."""
 
 
 class TooDeep(ValueError):
@@ -59,7 +59,7 @@ class Masker:
 
 
 def _list_encoded_forms(secret: str) -> Iterable[str]:
-    """The encodings in which a secret may appear in a text."""
+    """The encodings in which a secret could appear in a string."""
     raw = secret.encode("utf-8", "surrogatepass")
     yield secret
     for characters in (b"+/", b"-_"):
@@ -83,7 +83,7 @@ def _list_encoded_forms(secret: str) -> Iterable[str]:
 
 
 class _Forms:
-    """All forms in which some secrets may appear."""
+    """All forms in which some secrets could appear."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms: set[str] = set()
@@ -160,7 +160,7 @@ class _Masking:
                     write(masked, name, self.mask(getattr(value, name)))
         except RecursionError:
             raise
-        except Exception:  # theirs: an object that does not let itself be copied or read
+        except Exception:  # a foreign object that cannot be copied or read
             return self._remember(value, f"<{type(value).__name__}>")
         return masked
 

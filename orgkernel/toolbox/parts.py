@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 Credentials = Callable[[str], str | None]
-"""A function from the name of a credential to its value, or None."""
+"""A function that returns the value of a credential, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,10 @@ class _Held:
 class Exclusive:
     """The locks of exclusive tools during calls. Its methods wait for the store.
 
-    A call takes the lock if the caller does not hold it. The holder of a lock may call the tool several times at once,
-    and the lock is released when the last of these calls has ended. An abandoned call keeps the lock until it ends or
-    the lock expires. What could not be released because the store failed is released before the next lock is taken.
+    A call takes the lock if the caller does not hold it. The holder of a lock can call the tool several times at
+    once, and the lock is released when the last of these calls has ended. An abandoned call keeps the lock until it
+    ends or the lock expires. What could not be released because the store failed is released before the next lock is
+    taken.
     """
 
     def __init__(self, store: Store) -> None:
@@ -126,7 +127,7 @@ class Exclusive:
         except StoreError:
             self._unreleased.append(lock)
         except OrgkernelError:
-            pass  # lost meanwhile: it is not ours to give back
+            pass  # lost in the meantime, so there is nothing to release
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +142,13 @@ class Parts:
     credentials: Credentials | None
     handover: Handover
     is_state_held: bool = False
-    """Whether the state is in memory, kept up to date by somebody else, so that deciding waits for nobody."""
+    """Whether the state is in memory and kept current by another thread, so that decisions never wait."""
     overlaps: bool = False
     """Whether a call that changes nothing runs while the row of its decision is written, and how a call ended is written
     behind its answer. Nothing is answered before the row of the decision is on the disk, in either case.
     """
     unrecorded: Callable[[str], None] | None = None
-    """Told of an end that could not be written behind an answer."""
+    """Called for an end that could not be recorded after an answer."""
 
     @property
     def kernel(self) -> Kernel:
@@ -164,10 +165,12 @@ class Parts:
         return None if definition is None else definition.record
 
     def find_path_in(self, org: str, tool_id: str, tool_input: Mapping[str, Any]) -> str | None:
-        """The path to ask about: never one the caller states beside the input, because the tool does not read that.
+        """The path for the decision.
 
-        A function runs here and now, so links are resolved from the current folder: where a path leads elsewhere, that
-        is the path. Arguments that the catalog declares for paths are decided about anyway.
+        A path that the caller states outside of the input is ignored, because no tool reads it.
+
+        A function runs in this process, so links are resolved from the current folder, and the decision uses their
+        target. Arguments that the catalog declares as paths are always checked.
         """
         provider, tool = self.providers.get(tool_id), self.tool(org, tool_id)
         named = None if provider is None else provider.path_from
@@ -177,7 +180,7 @@ class Parts:
         if isinstance(provider, PythonFunction):
             root = self.view(org).records.organization.workspace_root
             arguments = dict.fromkeys((*(() if named is None else (named,)), *declared))
-            stated = [text for name in arguments for text in _texts(tool_input.get(name))]
+            stated = [text for name in arguments for text in _list_texts(tool_input.get(name))]
             led = [end for text in stated if (end := _find_other_target(text, root)) is not None]
             if led:
                 # One resource names one path; two cannot be compared, which no permission for a path covers.
@@ -185,19 +188,19 @@ class Parts:
         return path
 
 
-def _texts(value: Any) -> list[str]:
+def _list_texts(value: Any) -> list[str]:
     return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
 
 
 def _find_other_target(path: str, root: str | None) -> str | None:
-    """Where a path leads, if not to what it says from the root that decisions compare with."""
+    """The target of a path, if it differs from the path relative to the root that decisions use."""
     try:
         end = os.path.realpath(path)
         base = os.path.realpath(root) if root is not None else ""
     except (OSError, ValueError):
         return ""
     if root is not None and end.startswith(base + os.sep):
-        # The root may be reached by a link; what lies below is compared with the root as it is stated.
+        # The root can be a link; paths below it are compared with the stated root.
         end = os.path.normpath(os.path.join(root, end[len(base) + 1 :]))
     read = read_path(path, root or os.getcwd())
     return None if read is not None and os.path.normpath(str(read)) == end else end

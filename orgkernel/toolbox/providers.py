@@ -16,8 +16,9 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class PythonFunction:
-    """A function, sync or async, called with the input as keyword arguments. A sync function runs in a thread of its
-    own.
+    """A function, sync or async, called with the input as keyword arguments.
+
+    A sync function runs in a thread of its own.
     """
 
     function: Function | Mapping[str, Function]
@@ -41,7 +42,7 @@ class HttpApi:
     """
     headers: Mapping[str, str] = field(default_factory=dict)
     credential_headers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Header to the name of a credential and the prefix of its value: `{"authorization": ("vault", "Bearer ")}`."""
+    """Credential and prefix for each header: `{"authorization": ("vault", "Bearer ")}`."""
     path_from: str | None = None
     """The argument with the path. The permission is then decided for this path."""
     max_bytes: int = 10_000_000
@@ -61,11 +62,11 @@ class McpServer:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Environment variables for a command, in addition to the default ones."""
     credential_environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment variable of a command to the name of its credential."""
+    """Credentials, keyed by environment variable of a command."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """For a URL."""
+    """Headers for a URL."""
     credential_headers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Like those of an HTTP API."""
+    """Credential headers for a URL, like those of an HTTP API."""
     path_from: str | None = None
     """The argument with the path. The permission is then decided for this path."""
     max_bytes: int = 10_000_000

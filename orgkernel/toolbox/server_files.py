@@ -1,8 +1,8 @@
 """The MCP servers of `mcp.json` files with their variables filled in, for a gateway that connects to them.
 
-A file names variables, and only whoever starts the gateway says which ones it gets: nothing is taken from the
-environment because a file asks for it. A variable is filled in where a secret belongs, in the environment of a process
-and in headers, and never in a command or a URL, which others can see.
+A file names variables, and the operator who starts the gateway decides which ones are filled in: a file alone cannot
+read the environment. A variable is filled in where a secret belongs, in the environment of a process and in headers,
+and never in a command or a URL, which others can see.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class DeclaredServer(msgspec.Struct, frozen=True):
     error: str = ""
     """Why it cannot be used."""
     secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """What it was given that no answer may repeat, by the name of the variable, or of the header."""
+    """Values that no answer may repeat, keyed by the name of the variable or of the header."""
 
 
 def read_server_files(paths: Sequence[str], variables: Mapping[str, str]) -> dict[str, DeclaredServer]:
-    """All servers of some files by name. Raises `UsageError` for another file, and for a name that is used twice."""
+    """All servers of some files, by name. Raises `UsageError` for an invalid file, and for a duplicate name."""
     servers_by_name: dict[str, DeclaredServer] = {}
     for path in paths:
         for field, value, marks in read_declarations(path):
@@ -57,11 +57,11 @@ def read_server_files(paths: Sequence[str], variables: Mapping[str, str]) -> dic
                         f"the server `{name}` is declared twice: {servers_by_name[name].place} and {place}",
                         f"give one of them another name in `{field}`",
                     )
-                servers_by_name[name] = _declared(place, server, variables)
+                servers_by_name[name] = _read_declared_server(place, server, variables)
     return servers_by_name
 
 
-def _declared(place: str, value: Any, variables: Mapping[str, str]) -> DeclaredServer:
+def _read_declared_server(place: str, value: Any, variables: Mapping[str, str]) -> DeclaredServer:
     filled = _Filled(variables)
     provider = _build_provider(value, filled)
     if isinstance(provider, str) or filled.problem:
@@ -70,7 +70,7 @@ def _declared(place: str, value: Any, variables: Mapping[str, str]) -> DeclaredS
 
 
 class _Filled:
-    """Fills in variables, and remembers which ones, and the first one that is missing."""
+    """Fills in variables, and remembers the used ones and the first missing one."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
@@ -78,19 +78,19 @@ class _Filled:
         self.problem = ""
 
     def texts(self, table: Mapping[str, str]) -> dict[str, str]:
-        """The values of a table."""
-        return {name: self._text(name, text) for name, text in table.items()}
+        """The filled-in values of a table."""
+        return {name: self._fill_text(name, text) for name, text in table.items()}
 
-    def _text(self, name: str, text: str) -> str:
+    def _fill_text(self, name: str, text: str) -> str:
         unknown = _OTHER.search(_VARIABLE.sub("", text))
         if unknown:
             self.problem = self.problem or f"it uses `{unknown[0]}`, which cannot be filled in"
-        filled = _VARIABLE.sub(self._value, text)
+        filled = _VARIABLE.sub(self._get_value, text)
         if filled == text and _SECRET_NAME.search(name):
             self.secrets[name] = _SCHEME.sub("", text, count=1)
         return filled
 
-    def _value(self, match: re.Match[str]) -> str:
+    def _get_value(self, match: re.Match[str]) -> str:
         name, otherwise = match[1], match[2]
         value = self._variables.get(name)
         if value is not None:
@@ -104,16 +104,16 @@ class _Filled:
 def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     """How a server is reached, or why it cannot be used."""
     if not isinstance(value, dict):
-        return "it is no mapping"
+        return "it is not a mapping"
     command, url, arguments = value.get("command"), value.get("url"), value.get("args", ())
     environment, headers = value.get("env", {}), value.get("headers", {})
     if not all(isinstance(each, dict) for each in (environment, headers)) or not isinstance(arguments, tuple):
-        return "its fields have a wrong form"
+        return "its fields have an unexpected form"
     texts = [*arguments, *environment.values(), *headers.values()]
     if not all(
         isinstance(each, str) for each in [*texts, *(each for each in (command, url) if each is not None)]
     ):
-        return "its fields are no texts"
+        return "its fields are not strings"
     if value.get("disabled") is True:
         return "it is disabled"
     kind = value.get("type", value.get("transport"))
@@ -128,7 +128,7 @@ def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
         return "it has both a `command` and a `url`"
     if url is not None:
         if not url.startswith(("http://", "https://")):
-            return "its `url` is no HTTP address"
+            return "its `url` is not an HTTP address"
         return McpServer(url, headers=filled.texts(headers))
     if not command:
         return "it has neither a `command` nor a `url`"

@@ -1,15 +1,11 @@
-"""What serves the tools, as `orgkernel.toml` says it: a table `[toolbox.TOOL]` for each.
+"""The providers of tools in `orgkernel.toml`: a table `[toolbox.TOOL]` for each.
 
-[toolbox.search_engine]
-python = "my_tools.web:search"
+[toolbox.search_engine] python = "my_tools.web:search"
 
-[toolbox.post_api]
-http = "https://…"
-routes = { post = "POST /posts", read = "GET /posts/{id}" }
-credential_headers = { authorization = ["post_api", "Bearer "] }
+[toolbox.post_api] http = "https://…" routes = { post = "POST /posts", read = "GET /posts/{id}" } credential_headers
+= { authorization = ["post_api", "Bearer "] }
 
-[toolbox.tracker]
-mcp = ["tracker-server", "--stdio"]
+[toolbox.tracker] mcp = ["tracker-server", "--stdio"]
 """
 
 from __future__ import annotations
@@ -32,23 +28,21 @@ _FIRST = {"python": "function", "http": "url", "mcp": "server"}
 
 
 def read_providers(toolbox: Mapping[str, Any]) -> dict[str, Provider]:
-    """What serves each tool, from the settings of a project (`Project.toolbox`); raises `BadToolbox`.
+    """The provider of each tool from the settings of a project (`Project.toolbox`). Raises `BadToolbox`.
 
     Functions are imported by this.
 
     >>> read_providers({"post_api": {"http": "http://127.0.0.1:8000", "routes": "POST /posts"}})["post_api"].routes
     'POST /posts'
     """
-    return {tool: _provider(tool, table) for tool, table in toolbox.items()}
+    return {tool: _build_provider(tool, table) for tool, table in toolbox.items()}
 
 
-def _provider(tool: str, table: Any) -> Provider:
+def _build_provider(tool: str, table: Any) -> Provider:
     where = f"`[toolbox.{tool}]`"
     kinds = [kind for kind in _KINDS if isinstance(table, dict) and kind in table]
     if len(kinds) != 1:
-        kinds_text = (
-            f"{listing(kinds)}, of which only one can serve the tool" if kinds else "no provider of the tool"
-        )
+        kinds_text = f"{listing(kinds)}, of which only one can serve the tool" if kinds else "no provider"
         raise BadToolbox(f"{where} names {kinds_text}", f"write one of {listing(_KINDS)}")
     kind = kinds[0]
     made = _KINDS[kind]
@@ -66,7 +60,7 @@ def _provider(tool: str, table: Any) -> Provider:
         provider: Provider = msgspec.convert(settings, prepared(made))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
-        # What follows `http = ` or `mcp = ` is a setting under the name of the kind.
+        # The value of `http = ` or `mcp = ` is a setting with the name of the kind.
         place = re.sub(rf"^{_FIRST[kind]}\b", kind, place.removeprefix("."))
         raise BadToolbox(f"{where}: {quote(place)}: {message}" if place else f"{where} {message}") from None
     return provider

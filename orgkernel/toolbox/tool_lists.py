@@ -1,4 +1,4 @@
-"""Which tools the MCP servers of an `mcp.json` have: each is asked, and nothing of what it says is believed."""
+"""List the tools of the MCP servers of an `mcp.json`: each server is asked, and its answer is not trusted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _VARIABLE = "${"
 
 
 def read_servers(path: str) -> dict[str, McpServer | str]:
-    """The servers that a file declares; of one that cannot be asked, why. Raises `UsageError` for any other file."""
+    """The servers that a file declares, or the reason why a server cannot be asked.
+
+    Raises `UsageError` for any other file.
+    """
     servers_by_name: dict[str, McpServer | str] = {}
     for _, servers, _ in read_declarations(path):
         servers_by_name |= {name: _build_server(server) for name, server in servers.items()}
@@ -28,7 +31,10 @@ def read_servers(path: str) -> dict[str, McpServer | str]:
 
 
 def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
-    """The fields of a file that declare servers, with their values and marks. Raises `UsageError` for any other file."""
+    """The fields of a file that declare servers, with their values and source positions.
+
+    Raises `UsageError` for any other file.
+    """
     if not is_file(path):
         raise UsageError(f"there is no file {quote(path)}", "name a file with `mcpServers` or `servers`")
     source = read_text(path, path)
@@ -48,9 +54,12 @@ def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
 
 
 def _build_server(value: Any) -> McpServer | str:
-    """How a server is reached. A variable is never filled in: it could carry a secret to whoever wrote the file."""
+    """The address or command of a server.
+
+    Variables are never filled in, because they could send a secret to the file's author.
+    """
     if not isinstance(value, dict):
-        return "it is no mapping"
+        return "it is not a mapping"
     command, url, arguments = value.get("command"), value.get("url"), value.get("args", ())
     environment, headers = value.get("env", {}), value.get("headers", {})
     texts = [command, url, *arguments] if isinstance(arguments, tuple) else [arguments]
@@ -59,18 +68,18 @@ def _build_server(value: Any) -> McpServer | str:
     if any(_VARIABLE in str(each) for each in texts):
         return "it uses variables, which are not filled in"
     if not all(isinstance(each, str) for each in texts if each is not None):
-        return "its fields are no texts"
+        return "its fields are not strings"
     if isinstance(url, str) and url.startswith(("http://", "https://")):
         return McpServer(url, headers=dict(headers))
     if isinstance(command, str) and command:
         return McpServer((command, *arguments), environment=dict(environment))
-    return "it has neither a `command` nor an `url`"
+    return "it has neither a `command` nor a `url`"
 
 
 def ask_servers(
     servers: Mapping[str, McpServer], seconds: float
 ) -> dict[str, tuple[list[dict[str, Any]], str]]:
-    """The tools of each server, or why they are not known. One is asked after the other."""
+    """The tools of each server, or the error. Servers are asked one after the other."""
     try:
         from orgkernel.toolbox.adapters.mcp_listing import list_tools
     except ImportError:

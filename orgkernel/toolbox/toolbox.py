@@ -27,7 +27,7 @@ TIMEOUT = 30.0
 
 
 class Toolbox:
-    """Gives each agent its tools. One for a process is enough; any thread and any event loop may use it.
+    """Gives each agent its tools. One toolbox per process is enough; any thread and any event loop can use it.
 
     >>> from orgkernel import Kernel
     >>> from orgkernel.toolbox import PythonFunction, Toolbox
@@ -75,8 +75,8 @@ class Toolbox:
     ) -> ToolContext:
         """The tools of `agent:ID`, or of a holder of `role:ID`.
 
-        `on_behalf_of`, `via` and `envelope` say who triggered the run, who handed work to whom, and what they passed on.
-        Raises `UnknownOrganization`, `NotServed`, and `UsageError` for any other subject.
+        `on_behalf_of` triggered the run, `via` lists the senders, and `envelope` is what they passed on. Raises
+        `UnknownOrganization`, `NotServed`, and `UsageError` for any other subject.
         """
         if not subject.startswith(("agent:", "role:")):
             raise UsageError(

@@ -38,25 +38,25 @@ __all__ = [
 ]
 
 _MOST_STARTS_AT_ONCE: Final = 16
-"""If a hundred servers started at once, each would take so long that all were given up."""
+"""Maximum number of concurrent starts. If a hundred servers started at once, all would time out."""
 
 
 class UpstreamCall(msgspec.Struct, frozen=True):
-    """A call of a tool of a server, as a declared tool and one of its actions."""
+    """A call of a server's tool, as a declared tool and one of its actions."""
 
     request: AccessRequest
-    """Who calls, in which circumstances, with the action, the resource and the input."""
+    """The caller and its circumstances, with the action, the resource and the input."""
     tool_id: str
     tool_input: bytes
     upstream: CallsTools
     name: str
     """The name of the tool on its server."""
     about: Mapping[str, str]
-    """What the audit has of the call besides: the server and the tool."""
+    """Further audit data of the call: the server and the tool."""
     seconds: float | None = None
     on_progress: OnProgress | None = None
     actor: str = ""
-    """The credential of whoever calls."""
+    """The credential of the caller."""
 
 
 class UpstreamTools:
@@ -70,8 +70,8 @@ class UpstreamTools:
         is_state_held: bool = False,
         unrecorded: Callable[[str], None] | None = None,
     ) -> None:
-        """As `Parts` says: whether the state is in memory, and who is told of an end that could not be written."""
-        # A store in a file has to stay that file: nobody would see rows in one that was removed.
+        """`is_state_held` and `unrecorded` have the meaning that they have in `Parts`."""
+        # A store file must not be replaced: rows in a removed file would be lost.
         self._file = "" if store is None else store.location.path
         self._identity = _get_identity(self._file)
         exclusive = None if store is None else Exclusive(store)
@@ -120,7 +120,7 @@ def _get_identity(path: str) -> tuple[int, int] | None:
 
 
 def build_call_request(request: AccessRequest, tool_id: str, action: str, tool_input: bytes) -> AccessRequest:
-    """The question whether a call may be made."""
+    """Build the question whether a call may be made."""
     request_with_input = add_input(request, tool_input)
     return msgspec.structs.replace(request_with_input, action=action, resource=f"tool:{tool_id}")
 

@@ -433,9 +433,9 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
         ("{", "active.json cannot be read as JSON"),
         ("[]", "active.json cannot be read as JSON"),
         ("{}", "active.json is not an organization document: it has no `org_id`"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing, and roles/ has no file for a role of it; activate the organization again"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`, and roles/ has no file for a role of it; activate the organization again"),
-        ('{"org_id": "a"}', "there is no compiled bundle, and roles/ has no file for a role of it; activate the organization again"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing, and roles/ lacks the file of one of its roles; activate the organization again"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`, and roles/ lacks the file of one of its roles; activate the organization again"),
+        ('{"org_id": "a"}', "there is no compiled bundle, and roles/ lacks the file of one of its roles; activate the organization again"),
         ('{"org_id": "a", "hierarchy": {"co": {}}}', "there is no compiled bundle, so the host compiles active.json and roles/*.json itself"),
     ],
 )  # fmt: skip

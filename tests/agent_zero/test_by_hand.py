@@ -15,7 +15,7 @@ from extension.host import gate
 from extension.host.organization import Active, find_active
 from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
-from orgkernel.exchange.agent_zero.specification import organization_form, role_form
+from orgkernel.exchange.agent_zero.specification import build_organization_form, build_role_form
 from orgkernel.runtime.bundle import read_bundle
 from orgkernel.runtime.text_index import rank_roles
 from tests.agent_zero.installing import compiled
@@ -173,7 +173,7 @@ def test_what_an_activation_found_in_its_way_is_not_read(tmp_path: Path) -> None
         ({"co": {"chain_of_command": {"reports_to": "xo"}}, "active": {"hierarchy": {"co": {}, "xo": {}, "boss": {"subordinates": ["co"]}}}}, "Role co reports to boss\n"),
         ({"active": {"separations": {"s": {}}, "rank_matrix": "m"}}, "Parts of active.json are not enforced\nseparations, rank_matrix"),
         ({"active": {"limits": {"max_spawn_depth": "deep"}}}, "Limits in active.json cannot be read\nmax_spawn_depth"),
-        ({"co": {"file_scope": ["src/**"], "capabilities": {"tools_primary": ["text_editor", "wait"]}}}, "The file scope of role co is checked in part\n"),
+        ({"co": {"file_scope": ["src/**"], "capabilities": {"tools_primary": ["text_editor", "wait"]}}}, "The file scope of role co is checked for some tools only\n"),
     ],
 )  # fmt: skip
 def test_what_has_no_effect_is_said(tmp_path: Path, write: dict[str, Any], remark: str) -> None:
@@ -277,7 +277,11 @@ def test_by_hand_equals_the_bundle(tmp_path: Path, org_id: str) -> None:
     view = Kernel.open().latest(org_id).index
     other = "sigint_alpha" if org_id == "software_dev" else "software_dev"
     bring(tmp_path, other)
-    put(tmp_path, organization_form(view), {role_id: role_form(view, role_id) for role_id in view.roles})
+    put(
+        tmp_path,
+        build_organization_form(view),
+        {role_id: build_role_form(view, role_id) for role_id in view.roles},
+    )
     active = load(tmp_path)
     hand, bundle = active.bundle, read_bundle(json.loads(json.dumps(compile_bundle(view, "tests"))))
     assert active.words is not None

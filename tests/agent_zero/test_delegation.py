@@ -56,7 +56,7 @@ REFUSED = {
     "the message fits nobody": ("engineering_xo", {"message": NOBODY}, ["fits no role clearly", "`codegen_specialist` ("]),
     "the message fits somebody else": ("research_xo", {"message": "hello there"}, ["fits no role clearly", "`osint_specialist` ("]),
     "no role, and the message fits nobody": ("engineering_xo", {"message": NOBODY, "profile": "developer"}, ["`developer` is not a role here"]),
-    "a role that delegates to nobody": ("bugfix_specialist", {"message": BUG}, ["may not delegate to anybody", "Engineering XO is needed"]),
+    "a role that delegates to nobody": ("bugfix_specialist", {"message": BUG}, ["may not delegate.", "Engineering XO is needed"]),
     "another role than the subordinate's": ("engineering_xo", {"profile": "bugfix_specialist", "existing": codegen()}, ["Codegen Specialist", "`profile`: `bugfix_specialist`", '`reset`: "true"']),
     "a message for another one": ("engineering_xo", {"message": BUG, "profile": "developer", "existing": codegen()}, ["`profile`: `bugfix_specialist`", '`reset`: "true"']),
     "a subordinate from before": ("research_xo", {"message": OSINT, "existing": codegen()}, ["to whom Research XO may not delegate", '`reset`: "true"', "`osint_specialist` ("]),

@@ -106,9 +106,9 @@ def test_a_file_that_cannot_be_read_is_told_and_kept(counting, content):
     lines = [line for line in org_lines(counting.agent) if line.startswith("effect.json cannot be kept")]
     assert len(lines) == 1
     assert file.read_text(encoding="utf-8") == content
-    found = counting.effect.of_all(counting.agent)
+    found = counting.effect.read_total_effect(counting.agent)
     assert found[0] is None
-    assert "remove it to count anew" in found[1]
+    assert "remove it to start counting again" in found[1]
     assert "effect.json cannot be read" in str(read_status(str(counting.root)).effect_problem)
     file.unlink()
     counting.turn(characters=4_000)
@@ -130,7 +130,7 @@ def test_several_processes_add_up(tmp_path):
     command = [sys.executable, "-c", ADD, str(tmp_path)]
     running = [subprocess.Popen(command, cwd=REPOSITORY) for _ in range(3)]
     assert [process.wait() for process in running] == [0, 0, 0]
-    found, problem = of_host.of_host(str(tmp_path))
+    found, problem = of_host.read_host_effect(str(tmp_path))
     assert (found.applied.prompts, found.applied.tokens, problem) == (150, 150, "")
     assert [path.name for path in tmp_path.iterdir()] == ["effect.json"]
 
@@ -151,7 +151,7 @@ def test_a_killed_writer_leaves_no_half_file(tmp_path, monkeypatch):
     (tmp_path / ".effect.json.new").write_text("half", encoding="utf-8")
     assert of_host.add_to_file(str(tmp_path), HostEffect(EffectCounts(1, 4))) == ""
     assert [path.name for path in tmp_path.iterdir()] == ["effect.json"]
-    assert of_host.of_host(str(tmp_path))[0].applied.prompts == 2
+    assert of_host.read_host_effect(str(tmp_path))[0].applied.prompts == 2
 
 
 def test_counting_is_cheap():

@@ -385,7 +385,7 @@ def test_an_error_that_quotes_a_secret_is_told_without_it(started, monkeypatch):
     from usr.organizations.lib.orgkernel_agent_zero import choosing
 
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    monkeypatch.setattr(choosing.reading, "profile_of", lambda _: {}[token])
+    monkeypatch.setattr(choosing.reading, "read_profile", lambda _: {}[token])
     assert started.host.say(agent, BUG) == "done"
     path = started.root / "usr/organizations/status.json"
     told = str(agent.context.log.entries) + path.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from extension.host.calls import has_failed
 from extension.host.organization import read_settings
-from extension.host.tool_texts import served_by
+from extension.host.tool_texts import list_served_tools
 from tests.agent_zero.double import build_host
 from tests.agent_zero.installing import EXTENSION, install
 
@@ -73,7 +73,7 @@ def test_the_diagnosis_of_a_neighbor_counts():
 def test_which_tools_a_file_serves(name, text, tools):
     """By its name, its examples, and what it declares."""
     known = {"wait", "input", "scheduler", "browser_agent"}
-    assert served_by(f"agent.system.tool.{name}.md", text, known) == tools
+    assert list_served_tools(f"agent.system.tool.{name}.md", text, known) == tools
 
 
 @pytest.mark.parametrize("data", [None, {}, {"enforcement": "enforce"}])

@@ -44,7 +44,7 @@ def chat(started):
 def test_a_message_pins_the_role_that_it_names(chat, said, role, task):
     """By id, name, or a part that fits no other; the rest of the message is the task, and the log says what was understood."""
     chat.host.say(chat.agent, said, [answer()])
-    assert chat.pinning.pinned(chat.agent.context) == role
+    assert chat.pinning.get_pinned_role(chat.agent.context) == role
     assert role_of(chat.agent) == role
     assert chat.agent.data["_orgkernel"].task == task
     assert org_lines(chat.agent)[0].startswith("Pinned: ")
@@ -55,16 +55,16 @@ def test_a_message_pins_the_role_that_it_names(chat, said, role, task):
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("/role lawyer write a contract", "`lawyer` is no role of software_dev. Roles: `co`,"),
+        ("/role lawyer write a contract", "`lawyer` is not a role of software_dev. Roles: `co`,"),
         ("/role bugfx fix it", "Did you mean `bugfix_specialist`?"),
         ("/role xo look at it", "`xo` fits `engineering_xo`, `research_xo`. Name one of them."),
-        ("/role ... what", "no role of software_dev"),
+        ("/role ... what", "not a role of software_dev"),
     ],
 )
 def test_a_name_that_fits_no_role_or_several_pins_nothing(chat, said, why):
     """It is told with what may be meant."""
     chat.host.say(chat.agent, said, [answer()])
-    assert chat.pinning.pinned(chat.agent.context) is None
+    assert chat.pinning.get_pinned_role(chat.agent.context) is None
     (line,) = [line for line in org_lines(chat.agent) if line.startswith("No role was pinned")]
     assert why in line
 
@@ -98,7 +98,7 @@ def test_each_word_of_release_releases(chat, word):
     """The rest of the message is the task."""
     chat.host.say(chat.agent, "/role osint", [answer()])
     chat.host.say(chat.agent, f"/role {word}: {BUG}", [answer()])
-    assert chat.pinning.pinned(chat.agent.context) is None
+    assert chat.pinning.get_pinned_role(chat.agent.context) is None
     assert role_of(chat.agent) == "bugfix_specialist"
 
 
@@ -123,7 +123,7 @@ def test_a_pin_is_for_the_main_agent(chat):
     chat.host.say(chat.agent, "See to it", [below, answer("fixed"), answer()])
     assert role_of(chat.agent) == "engineering_xo"
     assert role_of(chat.agent.data["_subordinate"]) == "bugfix_specialist"
-    assert chat.pinning.pinned(chat.agent.context) == "engineering_xo"
+    assert chat.pinning.get_pinned_role(chat.agent.context) == "engineering_xo"
 
 
 def test_a_user_who_interrupts_a_subordinate_pins_for_the_chat(chat):
@@ -149,7 +149,7 @@ def test_a_pin_of_the_panel_counts_from_the_next_message_on(chat):
         chat.agent.context, "OSINT Specialist"
     )
     chat.host.say(chat.agent, BUG, [shell(), answer()])
-    assert chat.pinning.pinned(chat.agent.context) == "osint_specialist"
+    assert chat.pinning.get_pinned_role(chat.agent.context) == "osint_specialist"
     assert role_of(chat.agent) == "bugfix_specialist"
     chat.host.say(chat.agent, BUG, [answer()])
     assert role_of(chat.agent) == "osint_specialist"
@@ -161,9 +161,9 @@ def test_a_pin_of_the_panel_counts_from_the_next_message_on(chat):
 def test_the_panel_hears_why_a_role_cannot_be_pinned(chat):
     """In words; and where nothing is active, that there is no role to pin."""
     problem = chat.pinning.pin(chat.agent.context, "bugfx")
-    assert problem == "`bugfx` is no role of software_dev. Did you mean `bugfix_specialist`?"
+    assert problem == "`bugfx` is not a role of software_dev. Did you mean `bugfix_specialist`?"
     assert chat.pinning.pin(chat.agent.context, "bugfix specialist please") is not None
-    assert chat.pinning.pinned(chat.agent.context) is None
+    assert chat.pinning.get_pinned_role(chat.agent.context) is None
     (chat.root / "usr/organizations/active.json").unlink()
     problem = chat.pinning.pin(chat.agent.context, "co")
     assert problem == "no organization is active, so there is no role to pin"
@@ -178,7 +178,7 @@ def test_a_pinned_role_that_is_gone_is_released_and_said(chat):
     chat.pinning.pin(chat.agent.context, "humint_specialist")
     activate(chat.root)
     chat.host.say(chat.agent, BUG, [answer()])
-    assert chat.pinning.pinned(chat.agent.context) is None
+    assert chat.pinning.get_pinned_role(chat.agent.context) is None
     assert role_of(chat.agent) == "bugfix_specialist"
     assert [line for line in org_lines(chat.agent) if line.startswith("Pin released: the role is gone")]
 

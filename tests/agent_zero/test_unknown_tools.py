@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from extension.host import host_tools
-from extension.host.host_tools import is_unknown, meant_by
+from extension.host.host_tools import find_meant_tool, is_unknown
 from tests.agent_zero.double import running
 from tests.agent_zero.installing import activate
 from tests.agent_zero.saying import answer, call
@@ -36,7 +36,7 @@ TOOLS = ("code_execution_tool", "scheduler", "memory_load", "memory_save", "sear
 )
 def test_what_a_misspelled_name_means(name, meant):
     """Case, hyphens, one letter, a method after a dot; not more."""
-    assert meant_by(name, TOOLS) == meant
+    assert find_meant_tool(name, TOOLS) == meant
 
 
 def answers(host) -> list[str]:
@@ -119,7 +119,7 @@ def test_a_host_that_does_not_say_which_tool_runs_is_asked_for_it():
     ] * 3  # no MCP servers to ask
     servers = SimpleNamespace(get_tool=lambda _, name: name == "mail.send")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(host_tools, "_servers", lambda: servers)
+        patch.setattr(host_tools, "_get_servers", lambda: servers)
         found = [is_unknown(agent, name) for name in ("wiat", "wait", "broken", "mail.send")]
     assert found == [True, False, False, False]
     loop_data.current_tool = unknown()

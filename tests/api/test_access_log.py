@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from manifest_api.answering import Answers
-from manifest_api.current_request import REQUEST_ID, no_request, set_current
+from manifest_api.current_request import REQUEST_ID, copy_context_without_request, set_current
 from manifest_api.log_lines import JsonLines, TextLines
 from manifest_api.server import build_config
 from orgkernel.kernel.kernel import Kernel
@@ -195,7 +195,7 @@ def test_work_that_no_request_waits_for_names_none(templates: Kernel, log: Lines
 
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             logger.info("inside")
-            await asyncio.create_task(background(), context=no_request())
+            await asyncio.create_task(background(), context=copy_context_without_request())
             await send({"type": "http.response.start", "status": 204, "headers": []})
             await send({"type": "http.response.body", "body": b""})
 
@@ -236,7 +236,7 @@ def test_no_request_writes_a_line_of_its_own(
     client.get(f"/v1/orgs/{hostile}")
     client.get("/" + "x" * 5_000)
     scope = {"type": "http", REQUEST_ID: "id\x85\x9b[31m\t".encode("latin-1") * 500}
-    context = no_request()
+    context = copy_context_without_request()
     context.run(set_current, scope)
     context.run(logging.getLogger("orgkernel.server").error, "a line")
     lines = [json.dumps(each) for each in written()] if name == "log" else written.getvalue().splitlines()

@@ -244,7 +244,7 @@ def test_unsigned_cards_have_no_keys(kernel: Kernel) -> None:
         ({"url": "https://a.example"}, "`public_url` is not an absolute address"),
         ({"public": "yes"}, "`public` is neither true nor false"),
         ({"binding": "SOAP"}, "`binding` is `SOAP`"),
-        ({"sign_key": 1}, "`sign_key` is not a text"),
+        ({"sign_key": 1}, "`sign_key` is not a string"),
         ({"jku": "https://a.example"}, "the setting `jku` is not known"),
     ],
 )

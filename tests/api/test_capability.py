@@ -175,7 +175,7 @@ def test_texts_of_the_commands(folder: Path) -> None:
     proposed = run_here("skill", "proposals", *where, cwd=folder)
     assert (proposed.returncode, proposed.stdout) == (
         1,
-        "a proposal takes 5 successes, and 90% of all outcomes\n",
+        "a proposal needs 5 successes, and 90% of all outcomes must be successes\n",
     )
 
 

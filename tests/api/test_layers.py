@@ -7,14 +7,14 @@ import sys
 from dataclasses import fields
 from inspect import signature
 
-from manifest_api.questions import crew_question
+from manifest_api.questions import read_crew_question
 from orgkernel.manifest.filters import RoleFilter
 from tests.support.trees import REPOSITORY
 
 
 def test_every_filter_of_the_kernel_can_be_asked_for() -> None:
     """Every condition of `RoleFilter` is a parameter of the route."""
-    assert set(signature(crew_question).parameters) == {
+    assert set(signature(read_crew_question).parameters) == {
         *(field.name for field in fields(RoleFilter)),
         "cursor",
         "limit",

@@ -14,7 +14,7 @@ from watchfiles import Change
 
 from manifest_api import reloading
 from manifest_api.answering import Answers
-from manifest_api.reloading import Reloader, identify, linked_paths, relevant_below
+from manifest_api.reloading import Reloader, build_change_filter, identify, list_linked_paths
 from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of
@@ -32,19 +32,19 @@ from tests.support.trees import change_line, write_tree
 )  # fmt: skip
 def test_which_changes_count(path: str, relevant: bool) -> None:
     """Documents, folders and the links folders are swapped by count; what editors and tools leave does not."""
-    assert relevant_below(["/a"])(Change.modified, path) is relevant
+    assert build_change_filter(["/a"])(Change.modified, path) is relevant
 
 
 def test_markdown_counts_in_folders_of_others() -> None:
     """Agents of another format are Markdown files."""
-    is_relevant = relevant_below(["/a/agents", "/b"], ["/a/agents"])
+    is_relevant = build_change_filter(["/a/agents", "/b"], ["/a/agents"])
     assert is_relevant(Change.modified, "/a/agents/deep/one.md")
     assert not is_relevant(Change.modified, "/b/one.md")
 
 
 def test_where_the_watched_folder_lies_does_not_count() -> None:
     """Documents installed below a hidden folder are watched like any others."""
-    assert relevant_below(["/home/me/.venv/node_modules/a"])(
+    assert build_change_filter(["/home/me/.venv/node_modules/a"])(
         Change.modified, "/home/me/.venv/node_modules/a/org.yaml"
     )
 
@@ -53,7 +53,7 @@ def test_folder_with_a_dot_counts(tmp_path: Path) -> None:
     """A folder counts whatever its name, also when it has gone and cannot be looked at."""
     folder = tmp_path / "v1.2"
     folder.mkdir()
-    is_relevant = relevant_below([str(tmp_path)])
+    is_relevant = build_change_filter([str(tmp_path)])
     assert is_relevant(Change.added, str(folder))
     folder.rmdir()
     assert is_relevant(Change.deleted, str(folder))
@@ -71,7 +71,7 @@ def test_links_out_of_the_watched_folders_are_followed(tmp_path: Path) -> None:
     (inside / "alias.yaml").symlink_to(inside / "plain.yaml")
     (inside / "roles").symlink_to(outside / "roles")
     files = [str(inside / name) for name in ("plain.yaml", "org.yaml", "alias.yaml", "roles/co.yaml")]
-    linked = linked_paths(files, [str(inside)])
+    linked = list_linked_paths(files, [str(inside)])
     wanted = [outside, outside / "org.yaml", outside / "roles", outside / "roles" / "co.yaml"]
     assert linked == tuple(map(str, wanted))
     before = identify([], linked)

@@ -259,11 +259,11 @@ def test_reports_are_not_kept_by_anybody(server: Server) -> None:
 def test_reports_in_postgresql(postgres_place: StoreLocation, tmp_path: Path) -> None:
     """Handed in once, on the board, in the manifest and in access, and followed from a place: as with a file."""
     with reporting(tmp_path, postgres_place) as server:
-        body = salute(ROLE, "emergency", time.time(), task="mend the parser")
+        body = salute(ROLE, "emergency", time.time(), task="fix the parser")
         first = post(server, body).json()
         assert post(server, body).json() == {"outcome": "known", "number": first["number"]}
         (line,) = board(server, f"role={ROLE}")
-        assert (line["pace_level"], line["task"]) == ("emergency", "mend the parser")
+        assert (line["pace_level"], line["task"]) == ("emergency", "fix the parser")
         manifest = server.get(f"/v1/orgs/{ORG}/roles/{ROLE}", headers=bearer(server.key)).json()
         assert manifest["pace"]["current"] == "emergency"
         assert manifest["latest_report"] == body

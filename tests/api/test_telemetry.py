@@ -17,7 +17,7 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from manifest_api.telemetry import exporters_of, open_telemetry
+from manifest_api.telemetry import list_exporters, open_telemetry
 from tests.api.asking import ORG
 from tests.api.keys import bearer, first_key, location_of
 from tests.api.running import Server, running, until
@@ -229,7 +229,10 @@ def test_the_environment_says_what_is_sent(
     environment: dict[str, str], traces: tuple[str, ...], metrics: tuple[str, ...]
 ) -> None:
     """By the variables of the standard. An endpoint alone means OTLP over HTTP."""
-    assert (exporters_of(environment, "TRACES"), exporters_of(environment, "METRICS")) == (traces, metrics)
+    assert (list_exporters(environment, "TRACES"), list_exporters(environment, "METRICS")) == (
+        traces,
+        metrics,
+    )
 
 
 def test_an_exporter_that_is_not_installed_is_said(caplog: pytest.LogCaptureFixture) -> None:

@@ -202,7 +202,7 @@ def test_a_list_of_one_organization_says_so(client: TestClient, path: str) -> No
     """`*` has a meaning elsewhere, so that it is no unknown organization."""
     refused = problem(client.get(f"/v1/orgs/*/{path}"), 409, "NO_ORGANIZATION")
     assert (refused["detail"], refused["help"]) == (
-        "`*` does not stand for all organizations here", "name the organization",
+        "`*` does not mean all organizations here", "name the organization",
     )  # fmt: skip
 
 

@@ -134,17 +134,17 @@ def test_lists(home: Path) -> None:
     assert done.returncode == 0
     assert "tool:write_file" in done.stdout
     nobody = run("who-can", "use", "tool:browser_agent", "--kind", "role", cwd=home)
-    assert (nobody.returncode, nobody.stdout, nobody.stderr) == (1, "", "no subject may do this\n")
+    assert (nobody.returncode, nobody.stdout, nobody.stderr) == (1, "", "no subject is allowed to do this\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("who-can", "use", "tool:githb"), "no subject may do this: tool `githb` is not declared; did you mean `github`?"),
-        (("who-can", "drive", "tool:github"), "no subject may do this: tool `github` has no action `drive`; it has `use`"),
-        (("what-can", "person:partnr"), "this subject may do nothing: `person:partnr` is not declared; did you mean `partner`?"),
-        (("what-can", "persn:partner"), "this subject may do nothing: `persn:partner` is not declared; did you mean `person`?"),
-        (("what-can", "person:neighbor", "--kind", "role"), "this subject may do nothing"),
+        (("who-can", "use", "tool:githb"), "no subject is allowed to do this: tool `githb` is not declared; did you mean `github`?"),
+        (("who-can", "drive", "tool:github"), "no subject is allowed to do this: tool `github` has no action `drive`; it has `use`"),
+        (("what-can", "person:partnr"), "this subject is not allowed to do anything: `person:partnr` is not declared; did you mean `partner`?"),
+        (("what-can", "persn:partner"), "this subject is not allowed to do anything: `persn:partner` is not declared; did you mean `person`?"),
+        (("what-can", "person:neighbor", "--kind", "role"), "this subject is not allowed to do anything"),
     ],
 )  # fmt: skip
 def test_an_empty_list_says_whether_the_name_is_known(

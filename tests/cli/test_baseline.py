@@ -51,7 +51,9 @@ def test_moving_lines_changes_nothing(old: Path) -> None:
     for name in ("roles/dev.yaml", "roles/ops.yaml"):
         (old / name).write_text("# moved\n\n" + (old / name).read_text(encoding="utf-8"), encoding="utf-8")
     assert check(old)[:2] == (0, [])
-    assert all(set(entry) == {"code", "file", "subject", "message", "count"} for entry in entries(old))
+    assert all(
+        set(entry) == {"code", "file", "subject", "message", "count", "text"} for entry in entries(old)
+    )
 
 
 def test_a_new_finding_is_reported_and_fails(old: Path) -> None:
@@ -65,10 +67,13 @@ def test_a_new_finding_is_reported_and_fails(old: Path) -> None:
 @pytest.mark.parametrize(
     ("mended", "said"),
     [
-        (("roles/dev.yaml",), "1 entry of the baseline no longer matches; update it with --write-baseline\n"),
+        (
+            ("roles/dev.yaml",),
+            "1 entry of the baseline no longer matches; update it with `--write-baseline`\n",
+        ),
         (
             ("roles/dev.yaml", "roles/ops.yaml"),
-            "2 entries of the baseline no longer match; update it with --write-baseline\n",
+            "2 entries of the baseline no longer match; update it with `--write-baseline`\n",
         ),
     ],
 )
@@ -91,6 +96,41 @@ def test_a_file_that_is_gone_leaves_stale_entries(old: Path) -> None:
     org = SHOP["org.yaml"].replace(", ops]", "]").replace("  ops: {}\n", "").replace(", docker_ops]", "]")
     write_tree(old, {"org.yaml": org})
     assert check(old)[2].startswith("1 entry of the baseline no longer matches")
+
+
+def test_a_renamed_file_keeps_its_findings(old: Path) -> None:
+    """The check passes and says that entries name a renamed file; writing the baseline again names the new file."""
+    (old / "roles/dev.yaml").rename(old / "roles/developer.yaml")
+    (old / "roles").rename(old / "people")
+    code, found, talk = check(old)
+    assert (code, found) == (0, [])
+    assert talk.startswith(
+        "2 entries of the baseline name a file that was renamed; update it with --write-baseline\n"
+    )
+    assert run_here("check", "--write-baseline", FILE, cwd=old).returncode == 0
+    assert [entry["file"] for entry in entries(old)] == ["people/developer.yaml", "people/ops.yaml"]
+    assert "baseline" not in check(old)[2].partition("allowed by")[0]
+
+
+def test_a_copied_file_does_not_bring_its_findings(old: Path) -> None:
+    """While the old file exists, the same finding in another file is new."""
+    text = (old / "roles/dev.yaml").read_text(encoding="utf-8")
+    write_tree(
+        old,
+        {
+            "org2/org.yaml": "_schema: orgkernel:organization\norg_id: two\nhierarchy: {dev: {}}\n",
+            "org2/roles/dev.yaml": text,
+        },
+    )
+    assert "ORG301" in check(old)[1]
+
+
+def test_an_entry_can_be_read(old: Path) -> None:
+    """Each line of the baseline has the message that it allows."""
+    assert [entry["text"] for entry in entries(old)] == [
+        "role `dev` handles `codegn`, which is not a declared domain",
+        "role `ops` has no description",
+    ]
 
 
 def test_it_does_not_matter_where_one_stands(old: Path) -> None:
@@ -210,7 +250,7 @@ def test_a_baseline_behind_a_link_stays_behind_it(old: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--baseline", FILE, "--write-baseline", FILE), "cannot be combined with --write-baseline"),
+        (("--baseline", FILE, "--write-baseline", FILE), "cannot be combined with `--write-baseline`"),
         (("--shipped", "--baseline", FILE), "cannot be combined with a baseline"),
         (("--shipped", "--write-baseline", FILE), "cannot be combined with a baseline"),
     ],

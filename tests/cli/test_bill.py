@@ -43,7 +43,7 @@ def test_what_is_stored_decides_who_may_do_what(yard: Path) -> None:
     done = run_here("agent", "add", "cid", "--org", "yard", "--lifecycle", "suspended", cwd=yard)
     assert done.returncode == 0, done.stderr
     checked = ask(yard, "check", "fire", code=1)
-    assert checked.startswith("bill role watch is 1 short now\n")
+    assert checked.startswith("bill role watch lacks 1 agent now\n")
     assert "  because agent `cid` is suspended\n" in checked
     case = next(each for each in CORPUS["fire"]["cases"] if each["name"].startswith("every branch whose"))
     (yard / "instance.json").write_text(json.dumps(case["instance"]), encoding="utf-8")
@@ -62,7 +62,7 @@ def test_what_is_stored_decides_who_may_do_what(yard: Path) -> None:
         (["show", "fier"], "", "error: organization `yard` has no bill `fier`\nhelp: did you mean `fire`?\n"),
         (["next", "fire", "-"], "[]", "error: the instance is not a JSON object\n"),
         (["next", "fire", "i"], "{", "error: the instance is not JSON\n"),
-        (["next", "fire", "i"], '{"bill": "repair"}', "error: the instance is one of another bill than `fire`\n"),
+        (["next", "fire", "i"], '{"bill": "repair"}', "error: the instance does not belong to bill `fire`\n"),
         (["next", "fire", "i"], '{"setps": {}}', "error: the instance does not fit"),
         (["next", "fire", "i"], '{"steps": {"a": {"status": "done"}}}', "error: the instance does not fit at `steps[...].status`"),
     ],

@@ -376,7 +376,7 @@ def test_shipped_takes_no_path(shop: Path) -> None:
     """The two contradict each other."""
     done = run("check", "--shipped", ".", cwd=shop)
     assert done.returncode == 2
-    assert "--shipped cannot be combined with PATH" in done.stderr
+    assert "`--shipped` cannot be combined with PATH" in done.stderr
 
 
 def test_the_repository_checks_its_own_templates() -> None:

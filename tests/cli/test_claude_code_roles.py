@@ -601,7 +601,7 @@ def test_nothing_is_half_done(tmp_path: Path) -> None:
 
     assert "cannot be read as settings" in fails()
     settings.write_text("{}")
-    assert "`nobody` is no role of `shop`" in fails("--main-role", "nobody")
+    assert "`nobody` is not a role of `shop`" in fails("--main-role", "nobody")
     assert "means nothing in Claude Code" in fails("--enforcement", "trim")
     assert "pass either `--agent-zero` or `--claude-code`" in fails("--agent-zero", ".")
     access = os.access

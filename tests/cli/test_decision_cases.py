@@ -68,35 +68,75 @@ def test_failures_stand_at_the_line_that_expects_otherwise(shop: Path) -> None:
     """The file and line of the case, the question, what was answered and why."""
     done = run("test", "wrong.yaml", cwd=shop)
     assert done.returncode == 1
-    assert done.stdout == (
-        "wrong.yaml:7:18: all wrong: dispatch codegen in shop: the outcome is `role` (`dev`), not `not_applicable`, "
-        "because role `dev` handles domain `codegen`; no other role can take this task\n"
-        "wrong.yaml:9:18: all wrong: dispatch osint in shop: the outcome is `not_applicable`, not `role`, "
-        "because no role handles domain `osint`\n"
-        "wrong.yaml:14:18: all wrong: dispatch docker_ops in shop: the role is `ops`, not `dev`, because role "
-        "`ops` handles domain `docker_ops`; no other role can take this task\n"
-        "wrong.yaml:16:11: all wrong: dispatch docker_ops in shop: the plans are [], not [codegen_module]\n"
-        "wrong.yaml:17:16: all wrong: dispatch docker_ops in shop: the tools are [code_execution_tool], not []\n"
-        "wrong.yaml:18:18: all wrong: dispatch docker_ops in shop: the reasons are [HANDLES_DOMAIN, ONLY_CANDIDATE], "
-        "not [HANDLES_DOMAIN]\n"
-        "wrong.yaml:20:10: asked of another organization: dispatch codegen in shpo: there is no organization `shpo`\n"
-    )
-    assert done.stderr == "0 passed, 4 failed\n"
+    because = "role `ops` handles domain `docker_ops`; no other role can take this task"
+    assert [line for line in done.stdout.splitlines() if line.startswith("wrong.yaml")] == [
+        f"wrong.yaml:{place}: error[{code}] {message}"
+        for place, code, message in (
+            (
+                "7:18",
+                "ORG720",
+                "unmet-expectation: case `all wrong`, dispatch codegen in shop: the outcome is `role` (`dev`), not "
+                "`not_applicable`, because role `dev` handles domain `codegen`; no other role can take this task",
+            ),
+            (
+                "9:18",
+                "ORG720",
+                "unmet-expectation: case `all wrong`, dispatch osint in shop: the outcome is `not_applicable`, not "
+                "`role`, because no role handles domain `osint`",
+            ),
+            (
+                "14:18",
+                "ORG720",
+                "unmet-expectation: case `all wrong`, dispatch docker_ops in shop: the role is `ops`, not `dev`, "
+                f"because {because}",
+            ),
+            (
+                "16:11",
+                "ORG720",
+                "unmet-expectation: case `all wrong`, dispatch docker_ops in shop: the plans are [], not "
+                "[codegen_module]",
+            ),
+            (
+                "17:16",
+                "ORG720",
+                "unmet-expectation: case `all wrong`, dispatch docker_ops in shop: the tools are "
+                "[code_execution_tool], not []",
+            ),
+            (
+                "18:18",
+                "ORG720",
+                "unmet-expectation: case `all wrong`, dispatch docker_ops in shop: the reasons are "
+                "[HANDLES_DOMAIN, ONLY_CANDIDATE], not [HANDLES_DOMAIN]",
+            ),
+            (
+                "20:10",
+                "ORG708",
+                "undeclared-case-name: case `asked of another organization` names organization `shpo`, which is not "
+                "declared",
+            ),
+        )
+    ]
+    assert "   20 |     org: shpo\n      |          ^^^^\n    help: did you mean `shop`?\n" in done.stdout
+    assert done.stderr == "0 passed, 4 failed, 1 not run\n"
 
 
-def test_several_files_count_together_and_json_lists_every_expectation(shop: Path) -> None:
-    """Passed ones too, so that a report can be made of it."""
+def test_several_files_count_together_and_json_lists_every_question(shop: Path) -> None:
+    """The JSON report has passed questions and questions that were not run too."""
     done = run("test", "cases.yaml", "wrong.yaml", "--format", "json", cwd=shop)
     listed = json.loads(done.stdout)
     assert done.returncode == 1
-    assert [each["passed"] for each in listed] == [True, True, False, False, False, False]
+    assert [each["outcome"] for each in listed] == ["passed"] * 2 + ["failed"] * 4 + ["not_run"]
+    assert [each["passed"] for each in listed] == [True] * 2 + [False] * 5
     assert listed[0] == {
-        "case": "code goes to the developer", "question": "dispatch codegen in shop", "passed": True, "failures": [],
+        "case": "code goes to the developer", "question": "dispatch codegen in shop", "outcome": "passed", "passed": True,
+        "failures": [],
     }  # fmt: skip
-    assert {key: listed[2]["failures"][0][key] for key in ("file", "line", "column")} == {
-        "file": "wrong.yaml", "line": 7, "column": 18,
+    failure = listed[2]["failures"][0]
+    assert {key: failure[key] for key in ("code", "name", "file", "line", "column")} == {
+        "code": "ORG720", "name": "unmet-expectation", "file": "wrong.yaml", "line": 7, "column": 18,
     }  # fmt: skip
-    assert done.stderr == "2 passed, 4 failed\n"
+    assert listed[5]["failures"][0]["help"] == "did you mean `shop`?"
+    assert done.stderr == "2 passed, 4 failed, 1 not run\n"
 
 
 def test_cases_may_lie_elsewhere_than_their_organization(shop: Path, tmp_path: Path) -> None:
@@ -141,6 +181,7 @@ _schema: orgkernel:decision_cases
 cases:
   - name: sentences
     org: shop
+    undeclared: true
     dispatch:
       - ask: {text: "Write a small program"}
         outcome: role
@@ -158,4 +199,5 @@ cases:
     write_tree(shop, {"sentences.yaml": cases})
     done = run("test", "sentences.yaml", cwd=shop)
     assert (done.returncode, done.stderr) == (1, "3 passed, 2 failed\n")
+    assert done.stdout.count("error[ORG722] malformed-question") == 2
     assert done.stdout.count("the question does not have exactly one of `domain`, `intent` and `text`") == 2

@@ -190,7 +190,7 @@ TLS = ("--tls-certificate", "server.pem", "--tls-key", "server.key")
 FAULTS: list[tuple[str, Callable[[Path], object], tuple[str, ...], tuple[str, str, str, str]]] = [
     ("settings_unreadable", settings("= ="), (), ("settings", "problem", "cannot be read", "")),
     ("setting_unknown", settings('stor = "x"'), (), ("settings", "problem", "`stor` is not known", "did you mean")),
-    ("settings_of_others", foreign_settings, (), ("settings", "warning", "not obeyed", "chmod go-w")),
+    ("settings_of_others", foreign_settings, (), ("settings", "warning", "are ignored", "chmod go-w")),
     ("store_of_others", foreign_settings, (), ("store", "problem", "`store` is ignored, because", "chmod go-w")),
     ("settings_ignored", both_settings, (), ("settings", "warning", "pyproject.toml", "keep one")),
     ("organization_broken", misspelled, (), ("documents", "problem", "1 error", "orgkernel check")),
@@ -203,14 +203,14 @@ FAULTS: list[tuple[str, Callable[[Path], object], tuple[str, ...], tuple[str, st
     ("store_newer", stamped("9999"), (), ("store", "problem", "does not know", "newer orgkernel")),
     ("store_gone", lambda _: None, ("--store", "postgresql://a:hidden@127.0.0.1:1/x"), ("store", "problem", "does not answer", "running")),
     ("audit_cut", cut, (), ("audit", "problem", "had reached row", "audit verify")),
-    ("key_readable", open_key, (), ("files", "problem", "other users may read", "chmod")),
+    ("key_readable", open_key, (), ("files", "problem", "other users can read", "chmod")),
     ("clock_behind", later, (), ("clock", "problem", "behind the newest row", "set the clock")),
     ("key_expires", lambda folder: add_key(folder, 9_999), (), ("keys", "warning", "`ops`", "key rotate")),
     ("store_lost", lost, (), ("store", "problem", "the store is missing", "store restore")),
     ("key_of_audit_gone", without_key, (), ("audit", "problem", "key", "audit verify")),
     ("budget", add_key, ("--store-budget", "1"), ("store", "warning", "", "")),
     ("no_key_beyond_loopback", lambda _: None, ("--host", "0.0.0.0"), ("address", "problem", "not a loopback", "key create")),
-    ("no_key_but_needed", lambda _: None, ("--require-key",), ("address", "problem", "there is none", "key create")),
+    ("no_key_but_needed", lambda _: None, ("--require-key",), ("address", "problem", "no key exists", "key create")),
     ("no_tls_beyond_loopback", add_key, ("--host", "0.0.0.0"), ("address", "warning", "without TLS", "--tls-certificate")),
     ("certificate_expired", expired, TLS, ("certificate", "problem", "has expired", "renew it")),
     ("certificate_expires", expiring, TLS, ("certificate", "warning", "expires at", "SIGHUP")),
@@ -293,7 +293,7 @@ def test_as_text_each_line_has_its_state_and_the_help_stands_below(shop: Path) -
     assert lines[-2].startswith("problem  address      `0.0.0.0` is not a loopback address")
     assert lines[-1].startswith("                      help: without an API key")
     done = run_here("doctor", cwd=shop)
-    assert (done.returncode, done.stderr) == (0, "all is well\n")
+    assert (done.returncode, done.stderr) == (0, "no problems found\n")
 
 
 def test_it_cannot_look_without_a_folder(tmp_path: Path) -> None:

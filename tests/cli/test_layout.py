@@ -90,17 +90,17 @@ def test_no_summary_of_a_subcommand_is_cut(path: str, group: click.Group, contex
         ("signal", "did you mean `orgkernel host signals`?"),
         ("task pln", "did you mean `plan`?"),
         ("scope", "it is part of `orgkernel claim` or `orgkernel ownership`"),
-        ("scope claim", "it is `orgkernel claim add` now"),
-        ("scope audit", "it is `orgkernel ownership audit` now"),
-        ("contract check", "it is `orgkernel task check` now"),
+        ("scope claim", "it is now `orgkernel claim add`"),
+        ("scope audit", "it is now `orgkernel ownership audit`"),
+        ("contract check", "it is now `orgkernel task check`"),
         ("contract --help", "it is part of `orgkernel task`"),
-        ("org activate", "it is `orgkernel host activate` now"),
-        ("org watch", "it is `orgkernel crew watch` now"),
-        ("batch plan", "it is `orgkernel task plan` now"),
+        ("org activate", "it is now `orgkernel host activate`"),
+        ("org watch", "it is now `orgkernel crew watch`"),
+        ("batch plan", "it is now `orgkernel task plan`"),
         ("dispatch-check co xo", "it is part of `orgkernel task handoff check`"),
-        ("dispatches list", "it is `orgkernel task handoff list` now"),
-        ("task dispatch", "it is `orgkernel task handoff` now"),
-        ("task dispatch record a b", "it is `orgkernel task handoff record` now"),
+        ("dispatches list", "it is now `orgkernel task handoff list`"),
+        ("task dispatch", "it is now `orgkernel task handoff`"),
+        ("task dispatch record a b", "it is now `orgkernel task handoff record`"),
         ("gateway serve", "leave `serve` out: `orgkernel gateway` serves"),
         (
             "scope hook pre-commit",
@@ -138,7 +138,7 @@ def test_an_option_before_a_subcommand_is_refused(tmp_path: Path, words: str) ->
     """It would have no effect there."""
     done = run_here(*words.split(), cwd=tmp_path)
     assert done.returncode == 2
-    assert "` is before `" in done.stderr
+    assert "` comes before `" in done.stderr
     assert "write options after it: `orgkernel" in done.stderr
 
 
@@ -210,5 +210,5 @@ def test_a_host_has_to_be_named(tmp_path: Path, words: str) -> None:
     """Each command says so in the same sentence, and which option names it."""
     done = run_here(*words.split(), cwd=tmp_path)
     error, help = done.stderr.splitlines()
-    assert (done.returncode, error) == (2, "error: it is not clear which host is meant")
+    assert (done.returncode, error) == (2, "error: the host is not clear")
     assert "`--agent-zero" in help

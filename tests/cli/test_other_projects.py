@@ -69,7 +69,7 @@ def test_what_was_not_read_is_said_with_what_to_do(shop: Path) -> None:
     """Once, on standard error; a path given by hand reads it as before."""
     done = run("check", cwd=shop)
     assert "note: not read: `../roles`, `../theirs.yaml`, because" in done.stderr
-    assert "put an orgkernel.toml there, or name the paths" in done.stderr
+    assert "put an orgkernel.toml there, or pass the paths" in done.stderr
     assert "4 files" in done.stderr
     assert "7 files" in run("check", ".", cwd=shop).stderr
 

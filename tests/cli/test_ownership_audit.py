@@ -439,7 +439,7 @@ def test_dependencies_and_migrations(governed: Project) -> None:
         )
         answer = json.loads(done.stdout)
         assert [(code, path) for code, path, _ in said(answer)] == [("SACRED_SCOPE_LOCKED", "pyproject.toml")]
-        assert ("only the files that are always protected count as sacred" in done.stderr) == (
+        assert ("only the files that are always protected are treated as sacred" in done.stderr) == (
             place != governed.folder
         )
     assert governed.audit("--brief", unlocked)["outcome"] == "clean"
@@ -503,7 +503,7 @@ def test_claims_say_who_owns_what(project: Project) -> None:
     project.git("commit", "-qam", "x")
     assert said(project.audit("--claims", base=base)) == [("WRITE_NOT_OWNED", "README.md", None)]
     both = project.audit("--claims", "--brief", project.brief(A, ["src"]), base=base)
-    assert "in place of briefs" in both["error"]
+    assert "cannot be combined with briefs" in both["error"]
 
 
 def test_a_name_of_two_commits(project: Project) -> None:

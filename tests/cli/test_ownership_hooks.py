@@ -78,6 +78,11 @@ def test_a_commit(hooked: Hooked) -> None:
     assert hooked.tries("commit", "-m", "x", "src/a/one.py").returncode == 0
     assert hooked.git("show", "--stat", "--format=").startswith("src/a/one.py")
     hooked.git("reset", "-q", "--hard")
+    hooked.git("rm", "-q", "README.md")
+    only_deletes = hooked.tries("commit", "-m", "x")
+    assert only_deletes.returncode == 1
+    assert "WRITE_NOT_OWNED: `README.md` is deleted by" in only_deletes.stderr
+    hooked.git("reset", "-q", "--hard")
     hooked.git("mv", "src/a/one.py", "src/one.py")
     moved = hooked.tries("commit", "-am", "x")
     assert "MOVE_NOT_OWNED" in moved.stderr

@@ -91,7 +91,7 @@ def test_the_board_of_a_folder(here: Path, ask: Run) -> None:
     now = time.time()
     put(
         here,
-        salute("bugfix_specialist", "contingent", now - 5, task="mend the parser"),
+        salute("bugfix_specialist", "contingent", now - 5, task="fix the parser"),
         salute("codegen_specialist", at=now - 7_200, task="write the parser"),
         salute("co", at=now - 7_200, state="complete", task="all done"),
         salute("osint_specialist", at=now + 7_300),
@@ -101,7 +101,7 @@ def test_the_board_of_a_folder(here: Path, ask: Run) -> None:
     said = {line[0]: line[1:] for line in lines[1:]}
     assert list(said) == sorted(said)
     assert said["bugfix_specialist"][:4] == ["contingent", "critical", "active", "40%"]
-    assert said["bugfix_specialist"][-2:] == ["–", "mend the parser"]
+    assert said["bugfix_specialist"][-2:] == ["–", "fix the parser"]
     assert said["codegen_specialist"][-2:] == ["stale", "write the parser"]
     assert said["codegen_specialist"][4] in ("2h", "2h 0m", "2h 1s", "2h 2s")
     assert said["co"][-2:] == ["–", "all done"]

@@ -95,7 +95,7 @@ def test_two_that_spoke_are_pointed_out(tmp_path: Path) -> None:
     """A conflict of the turn that is still going on."""
     bare = {"fallback": {"fired_this_turn": True}, "meta_gate": {"correction_applied": True}}
     done = run("host", "signals", dumped(tmp_path, bare), cwd=tmp_path)
-    assert done.stdout.startswith("In the turn, more than one signal layer spoke: fallback, meta_gate.\n")
+    assert done.stdout.startswith("In the turn, more than one signal layer warned: fallback, meta_gate.\n")
 
 
 def test_nobody_said_anything(tmp_path: Path) -> None:

@@ -204,8 +204,8 @@ def test_locks_are_listed_and_broken(ask: Run, quick_folder: Path) -> None:
         store.locks.acquire("shop", "press", "agent:worf")
     assert ask("lock", "list").stdout.splitlines()[1].split()[:3] == ["shop", "press", "1"]
     broken = ask("lock", "break", "shop", "press")
-    assert broken.stdout == "the lock 1 of press was taken from agent:worf\n"
-    assert "nobody holds" in ask("lock", "break", "shop", "press", code=2).stderr
+    assert broken.stdout == "the lock 1 of press, held by agent:worf, is broken\n"
+    assert "the tool `press` is not locked" in ask("lock", "break", "shop", "press", code=2).stderr
     assert ask("lock", "list", "--format", "json").stdout == "[]\n"
 
 

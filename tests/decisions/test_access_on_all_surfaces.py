@@ -254,7 +254,7 @@ def test_every_surface_gives_the_expected_answer(asked: Asked, surface: str) -> 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(Path(document.name)))
 def test_the_cases_of_the_templates_hold(document: Any) -> None:
     """As `orgkernel test` runs them."""
-    results = list(run_cases(KERNEL, document))
+    results = list(run_cases(KERNEL, [document]))
     assert results
     assert [result for result in results if result.failures] == []
 

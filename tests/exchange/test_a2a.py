@@ -11,7 +11,7 @@ import pytest
 
 from orgkernel.errors import UsageError
 from orgkernel.exchange.a2a import signing
-from orgkernel.exchange.a2a.canonical import canonical_card
+from orgkernel.exchange.a2a.canonical import encode_canonical_card
 from orgkernel.exchange.a2a.cards import (
     CHAIN_OF_COMMAND,
     PACE,
@@ -20,9 +20,9 @@ from orgkernel.exchange.a2a.cards import (
     build_organization_card,
     build_role_card,
 )
-from orgkernel.exchange.a2a.export import CARD_FILE, MARK_FILE, export_a2a, role_file
+from orgkernel.exchange.a2a.export import CARD_FILE, MARK_FILE, export_a2a, get_role_file
 from orgkernel.exchange.a2a.keys import CardKeys, create_card_key, rotate_card_key
-from orgkernel.exchange.a2a.signing import CardSigner, new_key
+from orgkernel.exchange.a2a.signing import CardSigner, create_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.exchange.checkers import Checker, Rejected
@@ -56,10 +56,10 @@ def test_the_sdk_accepts_every_card(templates: Kernel, sdk: Checker, org: str) -
     cards = cards_of(view_of(templates, org))
     assert CARD_FILE in cards
     for card in cards.values():
-        assert sdk.ask("check", card=card).encode() == canonical_card(card)
+        assert sdk.ask("check", card=card).encode() == encode_canonical_card(card)
     for card in (build_organization_card(view_of(templates, org), ENDPOINT, short=True),):
         assert card is not None
-        assert sdk.ask("check", card=card).encode() == canonical_card(card)
+        assert sdk.ask("check", card=card).encode() == encode_canonical_card(card)
 
 
 def test_a_card_that_lacks_something_is_rejected(templates: Kernel, sdk: Checker) -> None:
@@ -75,7 +75,7 @@ def test_a_card_that_lacks_something_is_rejected(templates: Kernel, sdk: Checker
 def test_the_tenant_is_the_role(templates: Kernel) -> None:
     """One address for all; the card of the organization has no tenant."""
     cards = cards_of(view_of(templates, "software_dev"), endpoint=ENDPOINT)
-    assert cards[role_file("co")]["supportedInterfaces"] == [
+    assert cards[get_role_file("co")]["supportedInterfaces"] == [
         {"url": ENDPOINT.url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "co"}
     ]
     assert "tenant" not in cards[CARD_FILE]["supportedInterfaces"][0]
@@ -83,7 +83,7 @@ def test_the_tenant_is_the_role(templates: Kernel) -> None:
 
 def test_command_rank_and_pace_are_extensions(templates: Kernel) -> None:
     """With the words of the documents."""
-    card = cards_of(view_of(templates, "software_dev"))[role_file("codegen_specialist")]
+    card = cards_of(view_of(templates, "software_dev"))[get_role_file("codegen_specialist")]
     found = extensions_of(card)
     assert found[CHAIN_OF_COMMAND]["chain"] == ["engineering_xo", "co", "user"]
     assert found[CHAIN_OF_COMMAND]["can_delegate"] is False
@@ -141,14 +141,14 @@ def test_a_role_without_a_skill_has_no_card(tmp_path: Path, sdk: Checker) -> Non
     """Nothing is made up for it: the loss names it. Neither has one without a description."""
     view = Kernel.open(write_tree(tmp_path / "bare", BARE)).latest("bare").index
     export = export_a2a(view)
-    assert list(export.files) == [MARK_FILE, CARD_FILE, role_file("odd")]
+    assert list(export.files) == [MARK_FILE, CARD_FILE, get_role_file("odd")]
     losses = {loss.what: loss.count for loss in export.lost}
     assert losses["roles without a skill: idle"] == 1
     assert losses["roles without a description"] == 1
-    card = json.loads(export.files[role_file("odd")])
+    card = json.loads(export.files[get_role_file("odd")])
     assert [skill["id"] for skill in card["skills"]] == ["intent:greet"]
     assert card["skills"][0]["examples"] == ["one", "two\n"]
-    assert sdk.ask("check", card=card).encode() == canonical_card(card)
+    assert sdk.ask("check", card=card).encode() == encode_canonical_card(card)
 
 
 def test_addresses_that_nobody_named_lead_nowhere(templates: Kernel) -> None:
@@ -178,14 +178,14 @@ def test_the_sdk_verifies_signed_cards(templates: Kernel, sdk: Checker, tmp_path
         with pytest.raises(Rejected, match="InvalidSignaturesError"):
             sdk.ask("verify", card={**card, **change}, keys=keys)
     with pytest.raises(Rejected, match="is not pinned"):
-        sdk.ask("verify", card=card, keys={"keys": [CardSigner(new_key()).public_key]})
+        sdk.ask("verify", card=card, keys={"keys": [CardSigner(create_key()).public_key]})
     with pytest.raises(Rejected, match="NoSignatureError"):
         sdk.ask("verify", card={**card, "signatures": []}, keys=keys)
 
 
 def test_the_same_card_has_the_same_signature(templates: Kernel) -> None:
     """So that a signed export changes only with its cards."""
-    signer = CardSigner(new_key())
+    signer = CardSigner(create_key())
     view = view_of(templates, "blank")
     assert export_a2a(view, sign=signer.sign).files == export_a2a(view, sign=signer.sign).files
 
@@ -269,7 +269,7 @@ def test_without_cryptography_it_is_said_what_to_install(monkeypatch: pytest.Mon
     import sys
 
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives", None)
-    for make in (signing.new_key, lambda: CardSigner(b"")):
+    for make in (signing.create_key, lambda: CardSigner(b"")):
         with pytest.raises(UsageError) as caught:
             make()
         assert caught.value.help == "install the extra `orgkernel[signing]`"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orgkernel.exchange.agents.names import escaped, names_of
+from orgkernel.exchange.agents.names import escape_name, map_names
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.marks import Mark, find_mark
@@ -69,7 +69,7 @@ def test_claude_code_gives_whole_tools_and_asks_for_the_others(guarded: OrgView)
     assert found["tools that a role has in part"] == 1
     assert found["tools that depend on circumstances"] == 3  # by time, by path, by a lock
     assert found["tools that a role lists and may not use"] == 5
-    assert found["tools that open more there"] == 1
+    assert found["tools that allow more there"] == 1
     assert (
         found["tools that share a name there"] == 2
     )  # `Grep` is two tools here; the server has a denied one
@@ -217,11 +217,11 @@ def test_no_two_ids_have_one_name() -> None:
         "9",
         "x5f_a",
     ]
-    names = names_of(ids)
+    names = map_names(ids)
     assert len(set(names.values())) == len(ids)
-    assert names_of(reversed(ids)) == names
+    assert map_names(reversed(ids)) == names
     assert (names["a-b"], names["builder"]) == ("a-b", "builder")
-    assert [unescape(escaped(each)) for each in ids] == ids
+    assert [unescape(escape_name(each)) for each in ids] == ids
     assert all(
         name == name.casefold() and "--" not in name and name.strip("-") == name for name in names.values()
     )

@@ -12,7 +12,7 @@ import yaml
 
 from orgkernel.exchange.ai_catalog import CATALOG_FILE, export_ai_catalog
 from orgkernel.exchange.backstage import CATALOG_FILE as CATALOG_INFO
-from orgkernel.exchange.backstage import export_backstage, names_of
+from orgkernel.exchange.backstage import export_backstage, map_names
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.mcp_registry import export_mcp_registry
@@ -154,13 +154,13 @@ def test_names_and_texts_stay_what_they_are(shop: OrgView) -> None:
     assert groups["clerk"]["metadata"]["description"] == "0o7 \u2028 on: # clerk"
     apis = [each["metadata"]["name"] for each in entities if each["kind"] == "API"]
     assert apis == ["read_issue", "close_issue", "nameless", "outside", "long"], "an address with a password is none"  # fmt: skip
-    assert losses_of(export_backstage(shop))["role ids that are no names of Backstage"] == 2
+    assert losses_of(export_backstage(shop))["role ids that are not valid names in Backstage"] == 2
 
 
 def test_a_long_id_keeps_within_the_limit() -> None:
     """And stays apart from one that begins alike."""
     ids = ["a" * 99 + "x", "a" * 99 + "y", "_", "_-_"]
-    names = list(names_of(ids).values())
+    names = list(map_names(ids).values())
     assert len(set(names)) == 4
     assert all(0 < len(name) <= 63 for name in names)
 

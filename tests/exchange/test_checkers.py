@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from skills_ref import validate
 
-from orgkernel.exchange.agents.roster import roster_of
+from orgkernel.exchange.agents.roster import build_roster
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.graph.questions import OrgView
 from tests.exchange.organizations import (
@@ -83,7 +83,7 @@ def test_agent_spec_reads_the_chain_of_command(answers: dict, views: Views) -> N
     """Every file is read, no text became a placeholder, and who manages whom is who commands whom."""
     for name, view in views.items():
         said = {key: each for key, each in answers["agent-spec"].items() if key.startswith(f"{name}/")}
-        roster = roster_of(view)
+        roster = build_roster(view)
         assert set(said) == {f"{name}/{roster.names[root]}.agent-spec.yaml" for root in roster.roots}
         below: dict[str, str] = {}
         for component in said.values():
@@ -108,7 +108,7 @@ def test_agent_framework_makes_each_agent(answers: dict, views: Views) -> None:
     assert "expressions" not in answers["agent-framework"]
     agents = answers["agent-framework"]
     for name, view in views.items():
-        for role in roster_of(view).roles.values():
+        for role in build_roster(view).roles.values():
             agent = agents[f"{name}/agents/{role.name}.yaml"]
             assert isinstance(agent, dict), agent
             assert agent["name"] == role.name
@@ -137,7 +137,7 @@ def test_a_crew_says_what_crewai_reads(exported: Path, views: Views) -> None:
         assert set(crew) <= {"name", "process", "agents", "tasks", "manager_agent"}
         members = {*crew["agents"], *([crew["manager_agent"]] if "manager_agent" in crew else [])}
         assert members == {path.stem for path in folder.glob("agents/*.jsonc")}
-        assert members == set(roster_of(view).names.values())
+        assert members == set(build_roster(view).names.values())
         assert (crew["process"] == "hierarchical") == ("manager_agent" in crew)
         assert all({"description", "expected_output"} <= set(task) for task in crew["tasks"])
         assert all(AGENT_FIELDS - {"llm"} <= set(agent) <= AGENT_FIELDS for agent in agents)
@@ -151,5 +151,5 @@ if DEPTH > 1:
         """By its own checker."""
         if not CREWAI.exists():
             pytest.skip("CrewAI is not installed: run `make .venv/crewai.stamp`")
-        agents = {name: sorted(roster_of(view).names.values()) for name, view in views.items()}
+        agents = {name: sorted(build_roster(view).names.values()) for name, view in views.items()}
         assert said_by(CREWAI, exported, "crewai")["crewai"] == agents

@@ -118,7 +118,7 @@ def copied(tmp_path: Path) -> Path:
 def test_what_is_lost_is_told(copied: Path) -> None:
     """Each field that our documents do not have, and each word that gives nothing."""
     done = run_here("import", "claude-code", "team", "copy", cwd=copied)
-    assert "`color` (1): no field of our documents says it" in done.stderr
+    assert "`color` (1): orgkernel documents have no field for it" in done.stderr
     assert "words in lists of tools (1)" in done.stderr
 
 

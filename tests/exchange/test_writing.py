@@ -196,7 +196,7 @@ def test_a_difference_has_a_line_on_each_side(tmp_path: Path) -> None:
             f"  org/roles/co.yaml:{said}: `- WebFetch`",
         ],
     )
-    assert "1 file of 8 out of step" in done.stderr
+    assert "1 file of 8 out of date" in done.stderr
     assert "  - Bash" in agent.read_text().split("\n")
 
 
@@ -213,7 +213,7 @@ def test_missing_and_surplus_files_are_told_and_others_noted(tmp_path: Path) -> 
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "missing: out/.github/agents/co.agent.md, for org/roles/co.yaml:6:10",
-        "surplus: out/.github/agents/captain.agent.md: exported once, and nothing declares it anymore",
+        "surplus: out/.github/agents/captain.agent.md: exported earlier, but no longer declared",
     ]
     assert "note: out/.github/agents/mine.agent.md was not exported from this organization" in done.stderr
 
@@ -236,7 +236,7 @@ def test_a_change_of_the_organization_is_found(tmp_path: Path) -> None:
     [
         (("--check",), "pass the folder with `-o DIR`"),
         (("--force",), "pass the folder with `-o DIR`"),
-        (("--check", "--force", "-o", "out"), "`--force` has no meaning with it"),
+        (("--check", "--force", "-o", "out"), "`--force` has no effect"),
         (("--check", "-o", "file"), "cannot be opened"),
     ],
 )

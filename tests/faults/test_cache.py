@@ -258,12 +258,14 @@ def test_a_secret_that_others_may_write_is_not_used(
 
 
 def test_the_hook_uses_no_cache_and_the_action_says_it_is_ci() -> None:
-    """Neither believes what lies in the checked tree."""
-    (hook,) = read_yaml((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    assert hook["entry"].split() == ["orgkernel", "check", "--no-cache"]
+    """Neither hooks nor steps use a cache in the checked tree; a comparison never uses one."""
+    hooks = read_yaml((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    entries = [hook["entry"].split()[1:] for hook in hooks]
+    assert entries == [["check", "--no-cache"], ["test", "--no-cache"], ["diff", "git:HEAD"]]
     steps = read_yaml_file(REPOSITORY / "action.yml")["runs"]["steps"]
-    (check,) = (step for step in steps if '/orgkernel" check' in step["run"])
-    assert "export CI=true\n" in check["run"]
+    for command in ("check", "test"):
+        (step,) = (step for step in steps if f'/orgkernel" {command}' in step["run"])
+        assert "export CI=true\n" in step["run"]
 
 
 def test_a_folder_that_cannot_be_written_costs_one_sentence(shop: Path) -> None:

@@ -73,7 +73,7 @@ def test_loopback_can_need_a_key_too(templates: Kernel, tmp_path: Path) -> None:
 
 def test_a_server_that_wants_keys_does_not_start_without_one(templates: Kernel, tmp_path: Path) -> None:
     """Nobody could ask it anything."""
-    with pytest.raises(UsageError, match="everybody needs a key") as caught:
+    with pytest.raises(UsageError, match="every request needs a key") as caught:
         serve(templates, port=0, store=location_of(tmp_path / "state.db"), needs_key=True)
     assert "key create" in caught.value.help
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from manifest_api.feed import MOST_PER_ASKER
-from manifest_api.guards.connections import MAX_HEAD, MOST_PIPELINED, connection_budget
+from manifest_api.guards.connections import MAX_HEAD, MOST_PIPELINED, compute_connection_budget
 from tests.api.keys import location_of, new_key
 from tests.api.running import Server, running
 from tests.support.patience import PATIENCE
@@ -170,7 +170,7 @@ def test_noise_between_requests_does_not_keep_a_connection(hasty_server: Server)
 
 def test_the_limit_stays_within_the_files_of_the_process() -> None:
     """It is never more than asked for."""
-    assert 16 <= connection_budget(100) <= 100
+    assert 16 <= compute_connection_budget(100) <= 100
 
 
 STREAM = b"GET /v1/orgs/*/salute/stream HTTP/1.1\r\nHost: localhost\r\n%b\r\n"

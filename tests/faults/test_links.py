@@ -88,14 +88,14 @@ def test_a_file_that_is_swapped_before_it_is_quoted(
 
     path = shop / "roles" / "dev.yaml"
     path.write_text("role_id: [\n")
-    summary = check._summary
+    summary = check._render_summary
 
     def swap(*arguments: object) -> str:
         path.unlink()
         path.symlink_to(tmp_path / "outside" / "secret.yaml")
         return summary(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(check, "_summary", swap)
+    monkeypatch.setattr(check, "_render_summary", swap)
     assert SECRET not in said("check", cwd=shop)[1]
 
 

@@ -197,7 +197,7 @@ def test_a_reload_that_hangs_is_reported_and_does_not_hold_the_server(tmp_path: 
         url = url_of(server)
         said = wait_for(url, "/readyz", lambda said: said["reading"] != "ok")
         assert (said["status"], said["reading"]) == ("degraded", "overrun")
-        assert ask(url, "/v1/diagnostics")["reading_problem"] == "the last reload has not ended in time"
+        assert ask(url, "/v1/diagnostics")["reading_problem"] == "the last reload did not end in time"
         server.send_signal(signal.SIGTERM)
         assert server.wait(PATIENCE) == 0
     finally:

@@ -177,7 +177,7 @@ def other_tables(path: Path) -> None:
         pytest.param(other_tables, "is not a store or a backup", id="the database of somebody else"),
         pytest.param(newer, "has version `0999`, which this program does not know", id="newer"),
         pytest.param(damaged, "damaged|malformed", id="damaged"),
-        pytest.param(lambda path: leave_log(str(path)), "lies beside the backup", id="with a log beside it"),
+        pytest.param(lambda path: leave_log(str(path)), "is next to the backup", id="with a log beside it"),
         pytest.param(lambda path: (path.unlink(), os.mkfifo(path)), "is not a regular file", id="a pipe"),
     ],
 )  # fmt: skip

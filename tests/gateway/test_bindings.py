@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import ToolBinding, bind, tools_of
+from orgkernel.mcp.gateway.bindings import ToolBinding, bind, map_server_tools
 from orgkernel.mcp.gateway.names import build_exposed_name, build_prefix
 from tests.support.trees import write_tree
 
@@ -27,7 +27,7 @@ def bound(folder: Path, name: str, **tools: Any) -> tuple[ToolBinding, ...]:
     }
     write_tree(folder, files)
     view = Kernel.open(folder).organization("shop").snapshot.index
-    return bind(tools_of(view, "box"), "box", name)
+    return bind(map_server_tools(view, "box"), "box", name)
 
 
 def test_the_most_exact_declaration_counts(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.errors import UsageError
-from orgkernel.mcp.gateway.names import build_exposed_name, build_prefix, names_of, require_apart
+from orgkernel.mcp.gateway.names import build_exposed_name, build_prefix, map_tool_names, require_apart
 from tests.gateway.gateways import on_wire
 from tests.gateway.shop import LOOK, Box, Shop, large_shop
 from tests.support.in_process import run_here
@@ -58,7 +58,7 @@ def test_servers_that_would_be_called_the_same_are_refused(tmp_path: Path) -> No
 def test_tools_that_would_be_called_the_same_have_no_name() -> None:
     """Not even the one that came first."""
     crafted = build_exposed_name("box", "read.text").partition("__")[2]
-    assert names_of("box", ["read.text", crafted, "look"]) == {"box__look": "look"}
+    assert map_tool_names("box", ["read.text", crafted, "look"]) == {"box__look": "look"}
 
 
 def test_each_name_calls_its_tool_and_no_other(tmp_path: Path) -> None:

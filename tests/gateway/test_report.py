@@ -160,8 +160,8 @@ def test_a_short_history_takes_nothing_away(shop: Path) -> None:
     found = as_json(shop)
     assert {each["role"] for each in found["proposals"] if each["kind"] in ("remove", "lower")} == {"dev"}
     assert found["notes"] == [
-        "nobody in role `lead` has called anything, so nothing is proposed to take away",
-        "the calls of role `clerk` began less than 7 days ago, so nothing is proposed to take away",
+        "no agent in role `lead` has called anything, so no removal is proposed",
+        "the calls of role `clerk` began less than 7 days ago, so no removal is proposed",
     ]
     longer = as_json(shop, "--at-least", "13d")
     assert longer["diff"] == ""
@@ -248,7 +248,7 @@ def test_a_refusal_of_an_agent_is_explained_for_that_agent(tmp_path: Path) -> No
         }
     [found] = [each for each in as_json(shop, "--asks")["proposals"] if each["tool"] == "web_search"]
     assert (found["kind"], found["role"]) == ("grant", "dev")
-    assert found["by_hand"] == "no edit of a profile would open it"
+    assert found["by_hand"] == "no edit of a profile would allow it"
     assert "promote" in found["text"] or found["commands"]
 
 
@@ -342,7 +342,7 @@ def test_a_profile_of_others_is_left_to_a_person(tmp_path: Path) -> None:
     assert [(each["kind"], each["tool"], each["file"], each["line"]) for each in found["proposals"]] == [
         ("remove", "mcp__tracker__close", f"{AGENTS}/fixer.md", 4)
     ]
-    assert found["proposals"][0]["by_hand"] == f"{AGENTS}/fixer.md is written in the format of others"
+    assert found["proposals"][0]["by_hand"] == f"{AGENTS}/fixer.md is in another format"
     assert found["diff"] == ""
 
 

@@ -90,11 +90,11 @@ def test_a_new_tool_waits_for_a_review(running: Running) -> None:
     """Also one that is declared; it is shown and called once it is accepted, in a gateway that runs."""
     running.shop.crate.says(tools=[LOOK, {**LOOK, "name": "peep"}], tells=TELLS)
     running.wire.text("crate__look", changes=True)
-    assert "nobody has reviewed it" in running.wire.text("crate__peep")
+    assert "it has not been reviewed" in running.wire.text("crate__peep")
     assert "crate__peep" not in running.wire.tools()
     shown = accept(running.shop)
     assert (shown.returncode, shown.stdout) == (1, "+ crate/peep: Does look.\n")
-    assert "nobody has reviewed it" in running.wire.text("crate__peep")
+    assert "it has not been reviewed" in running.wire.text("crate__peep")
     assert accept(running.shop, "crate", "peep").returncode == 0
     assert running.wire.text("crate__peep") == "peep done"
     assert "crate__peep" in running.wire.tools()
@@ -291,7 +291,7 @@ def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) 
         assert wire.ask("resources/list")["result"]["resources"] == []
         assert "error" in wire.ask("prompts/get", name="box__p")
         assert "error" in wire.ask("resources/read", uri="box://a")
-        assert "nobody has reviewed it" in wire.text("box__look")
+        assert "it has not been reviewed" in wire.text("box__look")
         assert not shop.lock.exists()
         assert accept(shop, "box", "look").stdout == "+ box/look: Does look.\n"
         assert wire.tools() == ["box__look", "orgkernel__request_access"]
@@ -330,5 +330,5 @@ def test_accept_takes_what_it_has_shown_and_nothing_else(tmp_path: Path) -> None
     shop.lock.write_text("{", encoding="utf-8")
     done = accept(shop, "box")
     assert done.returncode == 2
-    assert "is no file of accepted tools" in done.stderr
+    assert "is not a file of accepted tools" in done.stderr
     assert shop.lock.read_text() == "{"

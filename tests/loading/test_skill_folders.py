@@ -40,7 +40,7 @@ def test_questions_answer_that_nobody_is_there(tmp_path: Path) -> None:
     done = run_here("dispatch", "--text", "cut a release", cwd=tmp_path)
     assert "not applicable" in done.stdout
     done = run_here("who-can", "use", "tool:bash", cwd=tmp_path)
-    assert "no subject may do this" in done.stderr
+    assert "no subject is allowed to do this" in done.stderr
 
 
 def test_the_rules_of_the_standard_apply(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_the_subject_is_the_one_of_the_key(calls: Calls, server: Server) -> None
     resources = calls.do("list_resources").resources
     manifest = json.loads(calls.do("read_resource", resources[0].uri).contents[0].text)
     assert manifest["org_id"] == "household"
-    assert "cannot say who asks" in calls.refusal("can", **LACKING, subject="person:owner")
+    assert "cannot name the caller" in calls.refusal("can", **LACKING, subject="person:owner")
 
 
 def test_answers_are_those_of_an_evaluation(calls: Calls, server: Server) -> None:

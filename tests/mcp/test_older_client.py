@@ -54,7 +54,7 @@ def _require(told: Any, role: str | None) -> None:
     assert told["answer"]["outcome"] == "deny"
     assert told["text"].startswith("deny: ")
     assert told["refused"][0]
-    assert "cannot say who asks" in told["refused"][1]
+    assert "cannot name the caller" in told["refused"][1]
     assert role in (None, told["manifest"])
 
 

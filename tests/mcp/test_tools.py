@@ -136,11 +136,11 @@ def test_who_takes_this_hands_nothing_over(calls: Calls) -> None:
 
 HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     *(
-        ("can", {"resource": "tool:scheduler", name: "role:co"}, f"the argument `{name}` cannot say who asks")
+        ("can", {"resource": "tool:scheduler", name: "role:co"}, f"the argument `{name}` cannot name the caller")
         for name in ("subject", "role", "agent", "on_behalf_of", "via", "org")
     ),
     *(
-        ("can", {"resource": "tool:scheduler", "context": {name: "role:co"}}, f"cannot say `{name}`")
+        ("can", {"resource": "tool:scheduler", "context": {name: "role:co"}}, f"cannot set `{name}`")
         for name in ("subject", "on_behalf_of", "via", "org", "now")
     ),
     ("can", {}, "resource"),
@@ -154,7 +154,7 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("report", {"role": "co"}, "does not fill role `co`"),
     ("report", {"state": "\x1b[31mactive"}, "arguments do not fit"),
     ("request_access", {"resource": "tool:no_such_tool", "reason": "x"}, "is not declared"),
-    ("request_access", {"resource": "tool:scheduler", "reason": "x", "requester": "role:co"}, "cannot say who asks"),
+    ("request_access", {"resource": "tool:scheduler", "reason": "x", "requester": "role:co"}, "cannot name the caller"),
     ("who_am_i", {"\u202ename": 1}, "has no argument"),
 ]  # fmt: skip
 
@@ -194,7 +194,7 @@ def test_what_the_host_says_of_the_run_counts(tmp_path: Path, kernel: Kernel) ->
     asker = asker_of(kernel, "household", "agent:clerk", tmp_path, AccessContext(channel="slack"))
     with calling_as(asker) as calls:
         text = calls.refusal("can", resource="tool:response", context={"channel": "cli"})
-        assert "another `channel`" in text
+        assert "sets `channel` to another value" in text
         assert calls.ask("can", resource="tool:response", context={"channel": "slack"})["outcome"] == "allow"
         assert calls.ask("who_am_i")["rank"] == "lieutenant"
 

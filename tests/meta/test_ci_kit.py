@@ -151,14 +151,16 @@ def test_every_night_a_hundred_thousand_cases_are_decided() -> None:
     assert "CASES ?= 100000\n" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 
 
-def test_the_hook_checks_the_whole_tree_with_a_command_that_exists() -> None:
-    """A role can break the organization around it, so no file names are passed."""
-    (hook,) = read_yaml_file(HOOKS)
-    assert hook["pass_filenames"] is False
-    program, command, option = hook["entry"].split()
-    assert program == "orgkernel"
-    assert command in cli.list_commands(None)
-    assert option == "--no-cache"
+def test_hooks_read_the_whole_tree_with_commands_that_exist() -> None:
+    """A role can break the organization around it, so no file names are passed, and deleting a file runs the hook too."""
+    hooks = {hook["id"]: hook for hook in read_yaml_file(HOOKS)}
+    assert list(hooks) == ["orgkernel-check", "orgkernel-test", "orgkernel-diff"]
+    for hook in hooks.values():
+        assert (hook["pass_filenames"], hook["always_run"]) == (False, True)
+        assert not {"files", "types", "types_or", "exclude"} & set(hook)
+        program, command, *_ = hook["entry"].split()
+        assert program == "orgkernel"
+        assert command in cli.list_commands(None)
 
 
 def run_step(name: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -175,10 +177,17 @@ def run_step(name: str, folder: Path, **env: str) -> subprocess.CompletedProcess
         if value.startswith("${{")
     }
     runner = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder.parent),
-        "RUNNER_TEMP": str(folder.parent / "temp"),
+        "CI": "true",
+        "GITHUB_ACTION_PATH": str(REPOSITORY),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_OUTPUT": str(folder.parent / "output"),
+        "GITHUB_REPOSITORY": "owner/upstream",
+        "GITHUB_SERVER_URL": f"file://{folder.parent}",
         "GITHUB_STEP_SUMMARY": str(folder.parent / "summary.md"),
+        "GITHUB_WORKSPACE": str(folder),
+        "HOME": str(folder.parent),
+        "PATH": os.environ["PATH"],
+        "RUNNER_TEMP": str(folder.parent / "temp"),
     }
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", script],
@@ -216,6 +225,51 @@ def test_the_check_step_takes_its_inputs(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
+COULD_NOT_RUN = "::error title=orgkernel check::the check could not run; the log of this step says why\n"
+
+
+def test_a_check_that_cannot_run_is_annotated(tmp_path: Path) -> None:
+    """The annotation points to the log, which has the error."""
+    done = run_step("Check", write_tree(tmp_path / "empty", {"README.md": "nothing\n"}))
+    assert (done.returncode, done.stdout) == (2, COULD_NOT_RUN)
+    assert done.stderr.startswith("error: nothing to check")
+
+
+CASES = {
+    "cases.yaml": """\
+_schema: orgkernel:decision_cases
+cases:
+  - {name: code, org: shop, dispatch: [{ask: {domain: codegen}, outcome: role, role_id: dev}]}
+"""
+}
+
+
+def test_the_test_step_annotates_failed_cases(tmp_path: Path) -> None:
+    """Cases that pass print nothing; a failure is annotated at its line and listed in the summary."""
+    shop = write_tree(tmp_path / "work/shop", SHOP | CASES)
+    inputs = {"TEST_FOLDER": "shop", "TEST_CASES": "\ncases.yaml\n"}
+    done = run_step("Test", shop.parent, **inputs)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 passed, 0 failed\n")
+    write_tree(shop, {"cases.yaml": CASES["cases.yaml"].replace("role_id: dev", "role_id: opps")})
+    done = run_step("Test", shop.parent, **inputs)
+    assert done.returncode == 1
+    assert done.stdout.startswith("::error title=ORG708 undeclared-case-name,file=")
+    assert "did you mean `ops`?" in done.stdout
+    assert "### orgkernel test" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    done = run_step("Test", shop.parent, TEST_FOLDER="shop", TEST_CASES="gone.yaml")
+    assert done.returncode == 2
+    assert done.stdout == (
+        "::error title=orgkernel test::not all cases could be run; the log of this step says why\n"
+    )
+    assert done.stderr.startswith("error: `gone.yaml` does not exist\n")
+
+
+def test_cases_are_run_if_they_are_named() -> None:
+    """Without the input there is nothing to run; after a failed check there still is."""
+    assert steps()["Test"]["if"] == "${{ !cancelled() && inputs.cases != '' }}"
+    assert ACTION["inputs"]["cases"]["default"] == ""
+
+
 @pytest.mark.parametrize("hostile", ["$(touch pwned)`touch pwned`'\"; touch pwned #", "--help", "*"])
 @pytest.mark.parametrize("variable", ["CHECK_PATHS", "CHECK_FAIL_ON", "CHECK_BASELINE", "CHECK_FOLDER"])
 def test_an_input_is_a_word_whatever_it_holds(tmp_path: Path, variable: str, hostile: str) -> None:
@@ -223,7 +277,7 @@ def test_an_input_is_a_word_whatever_it_holds(tmp_path: Path, variable: str, hos
     shop = write_tree(tmp_path / "shop", SHOP)
     done = run_step("Check", shop, **{variable: hostile})
     assert done.returncode in {1, 2}, done.stdout
-    assert done.stdout == ""
+    assert done.stdout in ("", COULD_NOT_RUN)
     assert not list(tmp_path.rglob("pwned"))
 
 
@@ -233,33 +287,130 @@ def test_the_comparison_needs_its_input() -> None:
     assert ACTION["inputs"]["diff-base"]["default"] == ""
 
 
-def test_the_comparison_fetches_a_base_that_is_not_there_and_appends_to_the_summary(tmp_path: Path) -> None:
-    """A shallow checkout lacks it; the command is given the revision that was fetched."""
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
-    origin = write_tree(tmp_path / "origin", SHOP)
-    for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "one"), ("branch", "base")):
-        subprocess.run([*git, *arguments], cwd=origin, check=True)
-    subprocess.run([*git, "commit", "-qm", "two", "--allow-empty"], cwd=origin, check=True)
-    subprocess.run([*git, "clone", "-q", "--depth=1", f"file://{origin}", "work"], cwd=tmp_path, check=True)
-    base = subprocess.run(
-        ["git", "rev-parse", "base"], cwd=origin, check=True, capture_output=True, text=True
-    ).stdout.strip()
-    work = write_tree(
-        tmp_path / "work",
-        {
-            "roles/ops.yaml": SHOP["roles/ops.yaml"].replace(
-                "execution_tool]", "execution_tool, browser_agent]"
-            )
-        },
-    )
-    for given, path in ((base, ""), ("base", ".")):
-        done = run_step("Compare", work, DIFF_BASE=given, DIFF_PATH=path, DIFF_FAIL_ON="")
+class Remote:
+    """A repository with a base that has been left behind, and a shallow clone with a change that widens a role."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.origin = write_tree(folder / "origin", SHOP)
+        self.git("init", "-q")
+        self.commit("one")
+        self.git("branch", "base")
+        self.git("commit", "-qm", "two", "--allow-empty")
+        self.base = self.git("rev-parse", "base")
+        self.git("clone", "-q", "--depth=1", f"file://{self.origin}", "../work")
+        ops = SHOP["roles/ops.yaml"].replace("execution_tool]", "execution_tool, browser_agent]")
+        self.work = write_tree(folder / "work", {"roles/ops.yaml": ops})
+
+    def git(self, *arguments: str) -> str:
+        own = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+        done = subprocess.run(
+            ["git", *own, *arguments], cwd=self.origin, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def commit(self, message: str) -> None:
+        self.git("add", ".")
+        self.git("commit", "-qm", message)
+
+    def compare(self, base: str, fail_on: str = "", path: str = ".") -> subprocess.CompletedProcess[str]:
+        return run_step("Compare", self.work, DIFF_BASE=base, DIFF_PATH=path, DIFF_FAIL_ON=fail_on)
+
+    @property
+    def summary(self) -> str:
+        return (self.folder / "summary.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Remote:
+    return Remote(tmp_path)
+
+
+def test_the_comparison_fetches_a_base_that_is_missing_and_appends_to_the_summary(remote: Remote) -> None:
+    """A shallow clone lacks the base; the step fetches a commit or a branch, annotates, and passes without a gate."""
+    for base, path in ((remote.base, ""), ("base", ".")):
+        done = remote.compare(base, path=path)
         assert done.returncode == 0, done.stderr
-    assert run_step("Compare", work, DIFF_BASE=base, DIFF_PATH=".", DIFF_FAIL_ON="widened").returncode == 1
-    assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("browser_agent") >= 2
-    for hostile in ("--upload-pack=touch pwned", "$(touch pwned)"):
-        assert run_step("Compare", work, DIFF_BASE=hostile, DIFF_PATH="", DIFF_FAIL_ON="").returncode != 0
-    assert not list(tmp_path.rglob("pwned"))
+        assert done.stdout.startswith("::warning ")
+        assert done.stdout.count("\n") == 1
+        assert "browser_agent" in done.stdout
+    assert remote.summary.count("browser_agent") >= 2
+
+
+@pytest.mark.parametrize("gate", ["widened", "any"])
+def test_a_comparison_that_fails_prints_and_annotates_what_failed(remote: Remote, gate: str) -> None:
+    """The log lists the effects, between marks that keep the runner from obeying them, and the summary has them too."""
+    done = remote.compare(remote.base, gate)
+    assert done.returncode == 1
+    annotation, stop, *text, go, error = done.stdout.splitlines()
+    assert annotation.startswith("::warning ")
+    assert "browser_agent" in annotation
+    assert stop == f"::stop-commands::{go.strip(':')}"
+    assert any(line.startswith("  + ") and "browser_agent" in line for line in text)
+    assert error == f"::error title=orgkernel diff::this change does not pass the gate diff-fail-on: {gate}"
+    assert "browser_agent" in remote.summary
+
+
+def test_a_narrowed_role_fails_the_gate_any_and_is_printed(remote: Remote) -> None:
+    """A change that no annotation tells is in the log."""
+    ops = SHOP["roles/ops.yaml"].replace("tools_primary: [code_execution_tool]", "tools_primary: []")
+    write_tree(remote.work, {"roles/ops.yaml": ops})
+    assert remote.compare(remote.base, "widened").returncode == 0
+    done = remote.compare(remote.base, "any")
+    assert done.returncode == 1
+    assert any(line.startswith("  - ") and "code_execution_tool" in line for line in done.stdout.splitlines())
+
+
+def test_a_comparison_without_a_change_passes_every_gate(remote: Remote) -> None:
+    """Nothing is annotated."""
+    write_tree(remote.work, {"roles/ops.yaml": SHOP["roles/ops.yaml"]})
+    done = remote.compare(remote.base, "any")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_base_of_a_fork_is_fetched_from_the_repository_of_the_workflow(remote: Remote) -> None:
+    """The remote `origin` of a fork lacks the base; the repository that the workflow runs for has it."""
+    (remote.folder / "owner").mkdir()
+    remote.git("clone", "-q", "--bare", ".", "../owner/upstream")
+    remote.git("branch", "-D", "base")
+    remote.git("checkout", "-q", "--orphan", "fork")
+    remote.git("commit", "-qm", "fork", "--allow-empty")
+    remote.git("branch", "-D", "main")
+    remote.git("reflog", "expire", "--expire=now", "--all")
+    remote.git("gc", "-q", "--prune=now")
+    done = remote.compare(remote.base, "widened")
+    assert done.returncode == 1, done.stderr
+    assert "browser_agent" in done.stdout
+
+
+def test_a_deleted_base_is_an_error_that_names_the_cause(remote: Remote) -> None:
+    """A comparison that cannot be made is not a comparison without changes, with a gate or without one."""
+    for base in ("gone", "0" * 40):
+        for gate in ("", "widened"):
+            done = remote.compare(base, gate)
+            assert done.returncode == 2
+            assert done.stdout == (
+                "::error title=orgkernel diff::the base of the comparison cannot be fetched; its branch may have been "
+                "deleted, or the commit may be gone after a force push\n"
+            )
+    assert not (remote.folder / "summary.md").exists()
+
+
+def test_versions_that_cannot_be_compared_are_an_error(remote: Remote) -> None:
+    """The annotation points to the log, which has the error."""
+    done = remote.compare(remote.base, path="nowhere")
+    assert done.returncode == 2
+    assert done.stdout == (
+        "::error title=orgkernel diff::the versions could not be compared; the log of this step says why\n"
+    )
+    assert "nowhere" in done.stderr
+
+
+@pytest.mark.parametrize("hostile", ["--upload-pack=touch pwned", "$(touch pwned)"])
+def test_a_base_is_a_word_whatever_it_holds(remote: Remote, hostile: str) -> None:
+    """Nothing runs, nothing is taken for an option, and the step fails."""
+    assert remote.compare(hostile, path="").returncode == 2
+    assert not list(remote.folder.rglob("pwned"))
 
 
 PAGE = (REPOSITORY / "docs/ci.md").read_text(encoding="utf-8")

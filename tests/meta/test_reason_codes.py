@@ -18,6 +18,7 @@ from orgkernel.decisions.access.decide import EVALUATION_ERROR, decide_access
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.crew.commissioning import decide_commission
+from orgkernel.decisions.dispatch.reason_codes import DISPATCH_CODES
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.work.contracts.command_permission import permit_command
 from orgkernel.documents.records import Brief
@@ -189,7 +190,7 @@ def test_every_code_is_answered(code: str, answered: set[str]) -> None:
 def test_the_docs_tell_the_layers_in_their_order() -> None:
     """The table of `docs/access.md` names every layer once, in the order in which they are evaluated."""
     page = (ROOT / "docs/access.md").read_text(encoding="utf-8")
-    rows = page.partition("| layer | what it does |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    rows = page.partition("| access layer | effect |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
     named = [name for row in rows for name in row.split("|")[1].strip().lower().split(", ")]
     assert named == [layer.name for layer in ORDER.layers]
 
@@ -199,3 +200,19 @@ def test_every_code_of_access_has_a_sentence_and_a_layer() -> None:
     assert all(callable(code.say) for code in ORDER.codes.values())
     assert set(ORDER.layer_of) == {*ORDER.codes, *ORDER.besides}
     assert set(ORDER.layer_of.values()) <= {layer.name for layer in ORDER.layers}
+
+
+def test_the_codes_of_dispatch_are_listed() -> None:
+    """A decision case can expect each code that dispatch gives, and no other."""
+    modules = ("answer", "by_domain", "by_intent", "by_text", "order")
+    used = {
+        node.value
+        for module in modules
+        for node in ast.walk(
+            ast.parse((ROOT / f"orgkernel/decisions/dispatch/{module}.py").read_text("utf-8"))
+        )
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"[A-Z]+(_[A-Z]+)*", node.value)
+    }
+    assert used == DISPATCH_CODES

@@ -139,7 +139,7 @@ def is_allowed(
         grant = each.tools.get(tool_id)
         return grant is not None and grant.actions.get(action, False)
 
-    refused = delegation.chain_refuses(bundle, role, [superior], depth, lambda each: not may(each))
+    refused = delegation.find_chain_refusal(bundle, role, [superior], depth, lambda each: not may(each))
     return may(role) and refused is None
 
 

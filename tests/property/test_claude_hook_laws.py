@@ -20,7 +20,11 @@ from orgkernel.decisions.evidence.state_view import EMPTY_STATE
 from orgkernel.decisions.handoff.decide import decide_handoff_permission
 from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.exchange.claude_code.compiling import compile_hook
-from orgkernel.exchange.claude_code.host_names import action_of, command_arguments, tools_by_name
+from orgkernel.exchange.claude_code.host_names import (
+    find_action,
+    group_tools_by_host_name,
+    list_command_arguments,
+)
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
@@ -86,10 +90,10 @@ def expected(view: OrgView, request: AccessRequest) -> str:
 def assert_hook_equals_kernel(view: OrgView) -> None:
     active, now = activated(view), AccessContext(now=NOON)
     for role in view.roles:
-        for name, tools in tools_by_name(view).items():
+        for name, tools in group_tools_by_host_name(view).items():
             if name in HANDOFF_TOOLS:
                 continue
-            asked = {each: action_of(name, view.records.tools[each].record) for each in tools}
+            asked = {each: find_action(name, view.records.tools[each].record) for each in tools}
             kernel = [
                 expected(view, AccessRequest(f"role:{role}", action, f"tool:{tool}", now))
                 for tool, action in asked.items()
@@ -113,7 +117,7 @@ def assert_hook_equals_kernel(view: OrgView) -> None:
                 given = {
                     each: command
                     for tool in tools
-                    for each in command_arguments(name, view.records.tools[tool].record)
+                    for each in list_command_arguments(name, view.records.tools[tool].record)
                 }
                 stated = replace(now, input={"command": command})
                 at = [
@@ -144,7 +148,12 @@ def test_strict_delegation_never_opens_more() -> None:
     strict = replace(organization, limits=replace(organization.limits, delegation="strict"))
     narrowed = build_views(replace(view.records, organization=strict))[0]
     active, narrow = activated(view), activated(narrowed)
-    calls = [(role, tool) for role in view.roles for tool in tools_by_name(view) if tool not in HANDOFF_TOOLS]
+    calls = [
+        (role, tool)
+        for role in view.roles
+        for tool in group_tools_by_host_name(view)
+        if tool not in HANDOFF_TOOLS
+    ]
     open_ones = {each for each in calls if answer(active, *each, {}) == "allow"}
     left = {each for each in calls if answer(narrow, *each, {}) == "allow"}
     assert left < open_ones
@@ -152,8 +161,8 @@ def test_strict_delegation_never_opens_more() -> None:
         for above in view.list_chain_above(role):
             if above.target in view.roles:
                 request = AccessRequest(
-                    f"role:{role}", action_of(tool, view.records.tools[tools_by_name(view)[tool][0]].record),
-                    f"tool:{tools_by_name(view)[tool][0]}", AccessContext(now=NOON), via=(f"role:{above.target}",),
+                    f"role:{role}", find_action(tool, view.records.tools[group_tools_by_host_name(view)[tool][0]].record),
+                    f"tool:{group_tools_by_host_name(view)[tool][0]}", AccessContext(now=NOON), via=(f"role:{above.target}",),
                 )  # fmt: skip
                 assert decide_access(narrowed, request).outcome == "allow"
 

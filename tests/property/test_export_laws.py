@@ -21,7 +21,7 @@ from orgkernel.documents.role_fields import ROLE_FIELDS, RoleField
 from orgkernel.exchange import backstage
 from orgkernel.exchange.a2a import export as a2a
 from orgkernel.exchange.agents import claude_code, copilot, crewai
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, roster_of
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, build_roster
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.graph.questions import OrgView
@@ -43,8 +43,8 @@ from tests.support.trees import read, write_tree
 TOOL_LOSSES = frozenset(
     (
         "tools that a role has in part", "tools that depend on circumstances", "tools that need approval",
-        "tools that a role lists and may not use", "tools without a name there", "tools that open more there",
-        "tools that share a name there", "tools that call agents", "delegation to nobody", "tools of the manager",
+        "tools that a role lists and may not use", "tools without a name there", "tools that allow more there",
+        "tools that share a name there", "tools that call agents", "delegation without subordinates", "tools of the manager",
         "tools that cannot be modules",
     )
 )  # fmt: skip
@@ -60,7 +60,7 @@ class Reading(NamedTuple):
 
 
 def _claude_name(held: HeldTool) -> str | None:
-    return claude_code.host_name(held.id, held.tool.names)
+    return claude_code.find_host_name(held.id, held.tool.names)
 
 
 def _claude_servers(folder: Path) -> None:
@@ -84,12 +84,12 @@ def _crew_tools(folder: Path) -> None:
 
 
 def _crew_name(held: HeldTool) -> str | None:
-    name = crewai.host_name(held)
+    name = crewai.find_host_name(held)
     return None if name is None else build_tool_id_from_name(name)
 
 
 def _copilot_name(held: HeldTool) -> str | None:
-    return copilot.host_tool(held.id, held.tool.names)
+    return copilot.find_host_tool(held.id, held.tool.names)
 
 
 def _copilot_servers(folder: Path) -> None:
@@ -138,7 +138,7 @@ def tools_in(view: OrgView, role: str) -> set[str]:
 def check_laws(view: OrgView, target: str) -> None:
     """Every law about one organization and one format."""
     export = EXPORTS[target].export(view)
-    roster = roster_of(view)
+    roster = build_roster(view)
     if not roster.roles:
         return
     again = read_again(export, target)

@@ -83,7 +83,7 @@ class CrewRecords:
 
     def test_all_are_commissioned_or_none(self, store: Store) -> None:
         """A key belongs to one agent; where one of many is refused, nothing of the others is stored."""
-        with pytest.raises(Conflict, match="is that of the agent `data`"):
+        with pytest.raises(Conflict, match="belongs to the agent `data`"):
             commission(store, draft("data"), draft("worf", did="did:key:zdata"))
         view = store.read_view("shop")
         assert (view.agents, view.identities, view.skills, audited(store, "agent")) == ({}, {}, {}, [])

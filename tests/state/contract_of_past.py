@@ -126,7 +126,7 @@ class Past:
         store.agents.set_rank("worf", "commander", org_id=ORG, actor="a")
         assert store.read_past(ORG, before).agents["worf"].rank == "ensign"
         drop_old(store.context, store.folder, {"decision": DAY, "history": DAY})
-        with pytest.raises(Refused, match="not known any more") as refusal:
+        with pytest.raises(Refused, match="no longer known") as refusal:
             store.read_past(ORG, before)
         assert refusal.value.code == "PAST_UNKNOWN"
         assert store.read_past(ORG, clock.now).agents["worf"].rank == "commander"

@@ -142,7 +142,7 @@ class Evidence:
                 for score in (0.8, 0.9)
             )
             assert other.read_view("shop").results["worf"] == (first, second)
-            with pytest.raises(Refused, match="with a reason"):
+            with pytest.raises(Refused, match="needs a reason"):
                 store.results.invalidate(first.result_id, org_id="shop", actor="a", reason=" ")
             with pytest.raises(UnknownRecord):
                 store.results.invalidate(first.result_id, org_id="yard", actor="a", reason="leaked")

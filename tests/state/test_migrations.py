@@ -13,7 +13,7 @@ from sqlalchemy import Engine, MetaData, inspect, text, update
 from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult
 from orgkernel.errors import BadStore
 from orgkernel.state import migrating
-from orgkernel.state.database import make_engine, writing
+from orgkernel.state.database import make_engine, open_for_writing
 from orgkernel.state.migrating import upgrade_store
 from orgkernel.state.tables import metadata, state_version
 from tests.state.opening import opened, sqlite_at
@@ -42,7 +42,7 @@ def test_a_new_store_is_as_one_that_went_through_all_migrations(place) -> None:
     make_old(place, "head")
     engine = make_engine(place)
     migrated = found_in(engine)
-    with writing(engine) as connection:
+    with open_for_writing(engine) as connection:
         migrated_tables = MetaData()
         migrated_tables.reflect(connection)
         migrated_tables.drop_all(connection)
@@ -86,7 +86,7 @@ def test_the_versions_that_are_listed_are_those_there_are() -> None:
 def make_old(place, version: str, *rows: str) -> None:
     """A store as an older program left it."""
     engine = make_engine(place)
-    with writing(engine) as connection:
+    with open_for_writing(engine) as connection:
         migrating.migrate(connection, version)
         for row in rows:
             connection.execute(text(row))

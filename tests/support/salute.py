@@ -15,7 +15,7 @@ def salute(
     org: str = "software_dev",
     agent: int = 0,
     state: str = "active",
-    task: str = "mend the parser",
+    task: str = "fix the parser",
     **time: Any,
 ) -> dict[str, Any]:
     """A whole report of a role, made at a second."""

@@ -55,8 +55,8 @@ def test_each_table_is_a_provider(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({}, "`[toolbox.x]` names no provider of the tool"),
-        ("a text", "`[toolbox.x]` names no provider of the tool"),
+        ({}, "`[toolbox.x]` names no provider"),
+        ("a text", "`[toolbox.x]` names no provider"),
         ({"http": "http://a", "mcp": "b"}, "`[toolbox.x]` names `http`, `mcp`, of which only one can serve the tool"),
         ({"http": "http://a", "routs": "GET /"}, "`[toolbox.x]`: the setting `routs` is not known"),
         ({"http": "http://a", "url": "http://b"}, "`[toolbox.x]`: the setting `url` is not known"),

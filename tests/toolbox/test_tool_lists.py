@@ -59,7 +59,7 @@ def test_nothing_is_started_unless_somebody_says_so(tmp_path: Path) -> None:
         ({"command": sys.executable, "args": ["-c", "print('{')"]}, "it"),
         ({"url": "http://127.0.0.1:9/mcp"}, "it cannot be asked"),
         ({"url": "https://example.test/?key=${TOKEN}"}, "uses variables"),
-        ({"command": 3}, "no texts"),
+        ({"command": 3}, "not strings"),
         ({}, "neither"),
     ],
 )

@@ -340,7 +340,7 @@ def test_a_change_that_is_announced_often_is_told_once() -> None:
     [
         ("endless_pages", "its list has more than 100 pages"),
         ("huge_list", "its list has more than 1000000 bytes"),
-        ("wrong_list", "its answer has a wrong form"),
+        ("wrong_list", "its answer has an unexpected form"),
     ],
 )
 def test_a_list_has_limits(how: str, said: str) -> None:
@@ -359,9 +359,9 @@ def test_a_list_has_limits(how: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("how", "name", "kind", "said"),
     [
-        ("", "wrong", "protocol", "its answer has a wrong form"),
-        ("modern", "echo", "protocol", "its answer has a wrong form"),
-        ("modern", "input", "protocol", "it asks for input, which is not given"),
+        ("", "wrong", "protocol", "its answer has an unexpected form"),
+        ("modern", "echo", "protocol", "its answer has an unexpected form"),
+        ("modern", "input", "protocol", "it asks for input, which is not supported"),
         ("", "error", "failed", "no (31m hidden yyy"),
         ("", "surrogate", "failed", "its answer cannot be read"),
         ("", "deep", "failed", "its answer cannot be read"),

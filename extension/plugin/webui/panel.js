@@ -229,12 +229,12 @@ class OrganizationPanel extends HTMLElement {
     const pinned = (state.roles ?? []).find((role) => role.id === state.pinned);
     return field(
       "Pin a role",
-      pinned ? `Pinned: ${pinned.name}. Every message of this chat goes to this role.` : "Each message chooses its role. A pin gives all messages of this chat to one role, from the next message on.",
+      pinned ? `Pinned: ${pinned.name}. Every message of this chat goes to this role.` : "Each message chooses its role. A pin gives all messages of this chat to one role, starting with the next message.",
       make(
         "div",
         { class: "ok-row" },
         choice,
-        make("button", { type: "button", class: "button confirm", "data-do": "pin", onclick: () => this.#ask("pin", { role: choice.value }, "Pinned from the next message on.") }, "Pin"),
+        make("button", { type: "button", class: "button confirm", "data-do": "pin", onclick: () => this.#ask("pin", { role: choice.value }, "Pinned starting with the next message.") }, "Pin"),
         state.pinned
           ? make("button", { type: "button", class: "button cancel", "data-do": "release", onclick: () => this.#ask("pin", { role: null }, "Released.") }, "Release")
           : null,

@@ -10,8 +10,8 @@ import msgspec
 
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
-from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, because, echo_answer, painted, places
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
+from orgkernel.cli.output import echo_answer, join_lines, list_places, paint, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, RemedyEdit, TraceLine
 from orgkernel.decisions.access.envelope import AccessEnvelope
@@ -35,7 +35,7 @@ _via_option = click.option(
     "--via",
     multiple=True,
     metavar="SUBJECT",
-    help="Who handed the work down, first to last; repeatable.",
+    help="Subjects that handed the work down, first to last; repeatable.",
 )
 _circumstances = (
     context_option,
@@ -46,12 +46,12 @@ _question_options = with_options(
     click.argument("subject", shell_complete=completing.subjects),
     click.argument("action", shell_complete=completing.actions),
     click.argument("resource", shell_complete=completing.resources),
-    org_option, path_option,
+    org_option, add_path_options,
     _behalf_option, _via_option, *_circumstances, format_option("text", "json"),
 )  # fmt: skip
 
 
-def _kinds_option(kinds: tuple[str, ...]) -> Callable[[Any], Any]:
+def _add_kinds_option(kinds: tuple[str, ...]) -> Callable[[Any], Any]:
     return click.option(
         "--kind", "kinds", multiple=True, type=click.Choice(kinds), default=kinds, show_default=True,
         help="List only this kind; repeatable.",
@@ -104,9 +104,9 @@ def _explain(
     outcome = explanation.decision.outcome
 
     def text() -> str:
-        return painted(outcome, outcome) + render(question, explanation).removeprefix(outcome)
+        return paint(outcome, outcome) + render(question, explanation).removeprefix(outcome)
 
-    echo_answer(form, _as_data(explanation, trace=trace), text)
+    echo_answer(form, _build_data(explanation, trace=trace), text)
     raise click.exceptions.Exit(_EXIT[explanation.decision.outcome])
 
 
@@ -114,8 +114,8 @@ def _explain(
 @click.argument("action", shell_complete=completing.actions)
 @click.argument("resource", shell_complete=completing.resources)
 @org_option
-@path_option
-@_kinds_option(SUBJECT_KINDS)
+@add_path_options
+@_add_kinds_option(SUBJECT_KINDS)
 @with_options(*_circumstances)
 @format_option("text", "json")
 def who_can(
@@ -130,14 +130,16 @@ def who_can(
     rows = kernel.who_can(org, action, resource, context=parse_context(context_json), kinds=kinds)
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=True))
     if not rows:
-        _exit_empty("no subject may do this", kernel, org, AccessRequest("system:cron", action, resource))
+        _exit_empty(
+            "no subject is allowed to do this", kernel, org, AccessRequest("system:cron", action, resource)
+        )
 
 
 @click.command("what-can")
 @click.argument("subject", shell_complete=completing.subjects)
 @org_option
-@path_option
-@_kinds_option(_RESOURCE_KINDS)
+@add_path_options
+@_add_kinds_option(_RESOURCE_KINDS)
 @_behalf_option
 @_via_option
 @with_options(*_circumstances)
@@ -165,7 +167,7 @@ def what_can(
     kernel = open_with_state(org=org, **where)
     if envelope and (on_behalf_of or via):
         raise UsageError(
-            "--envelope cannot be combined with `--on-behalf-of` or `--via`",
+            "`--envelope` cannot be combined with `--on-behalf-of` or `--via`",
             "remove `--on-behalf-of` and `--via`",
         )
     if envelope:
@@ -176,11 +178,11 @@ def what_can(
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=False))
     if not rows:
         read_request = msgspec.structs.replace(request, action="read", resource="data:none")
-        _exit_empty("this subject may do nothing", kernel, org, read_request)
+        _exit_empty("this subject is not allowed to do anything", kernel, org, read_request)
 
 
 def _exit_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> None:
-    click.echo(_why_empty(nothing, kernel, org, request), err=True)
+    click.echo(_explain_empty(nothing, kernel, org, request), err=True)
     raise click.exceptions.Exit(1)
 
 
@@ -192,7 +194,7 @@ def _require_kind(what: str, text: str, example: str) -> None:
         )
 
 
-def _as_data(explanation: AccessExplanation, *, trace: bool) -> dict[str, Any]:
+def _build_data(explanation: AccessExplanation, *, trace: bool) -> dict[str, Any]:
     """An explanation as JSON data."""
     decision = explanation.decision
     return {
@@ -208,11 +210,11 @@ def render_decision(question: str, explanation: AccessExplanation) -> str:
     """The outcome, its reasons with their lines, and the remedies."""
     decision = explanation.decision
     lines = [f"{decision.outcome}: {question}"]
-    lines += because(explanation.reasons)
+    lines += render_reasons(explanation.reasons)
     if decision.obligations:
         lines.append(f"  obligations: {', '.join(decision.obligations)}")
-    lines += _remedies(explanation)
-    return as_text(lines)
+    lines += _render_remedies(explanation)
+    return join_lines(lines)
 
 
 def _render_why(question: str, explanation: AccessExplanation) -> str:
@@ -232,19 +234,19 @@ def _render_why(question: str, explanation: AccessExplanation) -> str:
         # Two values that a layer changed together may have the same statement.
         is_said = last == (line.access_layer, line.statement)
         statement = "" if is_said else f": {line.statement}"
-        lines.append(f"  {label:<{width}}  {_moved(line)}{statement}".replace("  –: ", "  "))
+        lines.append(f"  {label:<{width}}  {_render_move(line)}{statement}".replace("  –: ", "  "))
         if not is_said:
-            lines += places(line.why, " " * (width + 8))
+            lines += list_places(line.why, " " * (width + 8))
         last = (line.access_layer, line.statement)
     silent = [line.access_layer for line in explanation.trace if line not in trace]
     if silent:
         lines.append(f"  no effect: {', '.join(silent)}")
     if decision.obligations:
         lines += ["", f"  obligations: {', '.join(decision.obligations)}"]
-    remedies = list(_remedies(explanation))
+    remedies = list(_render_remedies(explanation))
     lines += ["", *remedies] if remedies else []
     lines += ["", f"snapshot {decision.snapshot}, state version {decision.state_version}"]
-    return as_text(lines)
+    return join_lines(lines)
 
 
 def _render_rows(rows: Sequence[AccessRow], *, by_subject: bool) -> str:
@@ -260,7 +262,7 @@ def _render_rows(rows: Sequence[AccessRow], *, by_subject: bool) -> str:
         for row in rows
     ]
     widths = [max(len(printable(line[place])) for line in cells) for place in range(4)] if cells else []
-    return as_text(
+    return join_lines(
         "  ".join(
             [*(printable(cell).ljust(width) for cell, width in zip(line, widths, strict=False)), line[4]]
         )
@@ -283,14 +285,14 @@ def _render_envelope(envelope: AccessEnvelope) -> str:
         ("policies", ", ".join(envelope.policies_matched)),
         ("denying", ", ".join(envelope.policies_denied)),
     ]
-    return as_text(f"{name:<12}  {text or 'none'}" for name, text in lines)
+    return join_lines(f"{name:<12}  {text or 'none'}" for name, text in lines)
 
 
 def _with_ask(row: AccessRow) -> str:
     return row.resource.partition(":")[2] + (" (ask)" if row.outcome == "ask" else "")
 
 
-def _why_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> str:
+def _explain_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -> str:
     """The message for an empty list. It names subjects and resources that are not declared."""
     _, reasons = kernel.can_with_reasons(org, request)
     unknown = [
@@ -301,7 +303,7 @@ def _why_empty(nothing: str, kernel: Kernel, org: str, request: AccessRequest) -
     return printable(": ".join((nothing, "; ".join(unknown))) if unknown else nothing)
 
 
-def _moved(line: TraceLine) -> str:
+def _render_move(line: TraceLine) -> str:
     if not line.value:
         return "–"
     if line.value == "stopped":
@@ -309,17 +311,17 @@ def _moved(line: TraceLine) -> str:
     return f"{line.value} {line.before} → {line.after}"
 
 
-def _written(edit: RemedyEdit) -> str:
+def _render_edit(edit: RemedyEdit) -> str:
     return f"write {quote(edit.write)}" + (f" under {quote(edit.under)}" if edit.under else "")
 
 
-def _remedies(explanation: AccessExplanation) -> Iterator[str]:
+def _render_remedies(explanation: AccessExplanation) -> Iterator[str]:
     if explanation.decision.outcome == "allow":
         return
     for remedy in explanation.remedies[:_SHOWN_REMEDIES]:
         yield f"  would be allowed by: {remedy.text}"
         yield from (f"      {command}" for command in remedy.commands)
-        yield from (f"      {edit.file}:{edit.line}: {_written(edit)}" for edit in remedy.edits)
+        yield from (f"      {edit.file}:{edit.line}: {_render_edit(edit)}" for edit in remedy.edits)
         if remedy.opens:
             yield f"      {remedy.opens}"
     more = len(explanation.remedies) - _SHOWN_REMEDIES

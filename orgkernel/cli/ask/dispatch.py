@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from orgkernel.cli import completing
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
+from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
 from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 
 
@@ -17,7 +17,7 @@ from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 @click.option("--intent", metavar="INTENT", help="Intent that a role must serve, instead of DOMAIN.")
 @click.option("--text", metavar="SENTENCE", help="The task in plain words, instead of DOMAIN.")
 @org_option
-@path_option
+@add_path_options
 @click.option(
     "--needs",
     multiple=True,
@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Find the role that takes tasks of DOMAIN or of an intent, or the task that a sentence describes, and explain why."""
     if sum(each is not None for each in (domain, intent, text)) != 1:
-        raise click.UsageError("`orgkernel dispatch` takes exactly one of DOMAIN, --intent and --text")
+        raise click.UsageError("`orgkernel dispatch` takes exactly one of DOMAIN, `--intent` and `--text`")
     kernel = open_kernel(org=org, **where)
     decision = kernel.dispatch(
         org, domain, intent=intent, text=text, needs=needs, all_considered=all_considered
@@ -58,7 +58,7 @@ def _render(decision: DispatchDecision) -> str:
         lines = [f"{decision.asked} → {decision.role_id} ({decision.role_name})"]
     else:
         lines = [f"{decision.asked} → not applicable: no role takes this"]
-    lines += because(decision.reasons)
+    lines += render_reasons(decision.reasons)
     for label, words in (
         ("plans", decision.plans),
         ("tools", decision.tools),
@@ -70,11 +70,11 @@ def _render(decision: DispatchDecision) -> str:
         lines.append(f"  perhaps {candidate.role_id}, score {candidate.score}")
         for reason in candidate.reasons:
             lines.append(f"    {reason.text}")
-            lines += places(reason.why)
+            lines += list_places(reason.why)
     for other in decision.considered if decision.role_id or not decision.candidates else ():
         lines.append(f"  not {other.role_id}: {other.text}")
-        lines += places(other.why)
+        lines += list_places(other.why)
     hidden = decision.considered_count - len(decision.considered)
     if hidden > 0:
         lines.append(f"  and {hidden} more (list them with --all)")
-    return as_text(lines)
+    return join_lines(lines)

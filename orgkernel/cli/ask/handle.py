@@ -8,8 +8,8 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
-from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
-from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option
+from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.work.capability.handling import HandlingDecision, HandlingRequest
 
@@ -24,7 +24,7 @@ from orgkernel.decisions.work.capability.handling import HandlingDecision, Handl
     help="Who is to handle it: `role:ID` or `agent:ID`.",
 )
 @org_option
-@path_option
+@add_path_options
 @click.option(
     "--failed",
     multiple=True,
@@ -34,7 +34,10 @@ from orgkernel.decisions.work.capability.handling import HandlingDecision, Handl
 @click.option("--text", default="", metavar="TEXT", help="The task in words, for the triggers of skills.")
 @click.option("--on-behalf-of", metavar="SUBJECT", help="Subject that triggered the run.")
 @click.option(
-    "--via", multiple=True, metavar="SUBJECT", help="Who handed the work down, first to last; repeatable."
+    "--via",
+    multiple=True,
+    metavar="SUBJECT",
+    help="Subjects that handed the work down, first to last; repeatable.",
 )
 @context_option
 @store_option
@@ -62,16 +65,16 @@ def command(
         subject, intent, parse_context(context_json), on_behalf_of, via, text=text, failed=failed
     )
     decision = open_with_state(paths, org, store, no_cache=no_cache).handle(org, handling_request)
-    echo_answer(form, decision, lambda: as_text(_lines(decision)))
+    echo_answer(form, decision, lambda: join_lines(_render_lines(decision)))
     raise click.exceptions.Exit(int(decision.tier == "decline"))
 
 
-def _lines(decision: HandlingDecision) -> Iterator[str]:
+def _render_lines(decision: HandlingDecision) -> Iterator[str]:
     named = f" {decision.name}" if decision.name else ""
     level = f", level {decision.level}" if decision.level else ""
     without = ", without a model" if decision.without_model else ""
     yield f"{decision.intent} → {decision.tier.replace('_', ' ')}{named}{level}{without}"
-    yield from because(decision.reasons)
+    yield from render_reasons(decision.reasons)
     for check in decision.tools:
         step = f"step {check.step}: " if check.step else ""
         yield f"  {step}tool {check.tool} {check.action}: {check.outcome}"
@@ -82,7 +85,7 @@ def _lines(decision: HandlingDecision) -> Iterator[str]:
     for each in decision.passed_over:
         for reason in each.reasons:
             yield f"  not {each.tier.replace('_', ' ')} {each.name}: {reason.text}".replace("  :", ":")
-            yield from places(reason.why)
+            yield from list_places(reason.why)
     if decision.fallbacks:
         yield "  if it fails: " + ", ".join(
             f"{each.tier.replace('_', ' ')} {each.name}" for each in decision.fallbacks

@@ -1,12 +1,14 @@
-"""`orgkernel manifest` and `orgkernel graph`: what a role, an agent or the whole crew can do, and the org chart."""
+"""`orgkernel manifest` and `orgkernel graph`: the permissions and skills of a role, an agent or the crew, and the
+org chart.
+"""
 
 from __future__ import annotations
 
 import click
 
 from orgkernel.cli import completing
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import as_yaml, echo_answer, echo_json, terminal_width
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
+from orgkernel.cli.output import echo_answer, echo_json, get_terminal_width, render_yaml
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
@@ -17,7 +19,7 @@ Manifest = RoleManifest | AgentManifest | OrganizationManifest
 @click.command("manifest")
 @click.argument("role", required=False, shell_complete=completing.roles)
 @org_option
-@path_option
+@add_path_options
 @click.option("--role-type", help="Only roles of this type.")
 @click.option("--domain", shell_complete=completing.domains, help="Only roles that handle this domain.")
 @click.option("--plan", help="Only roles that follow this plan.")
@@ -54,7 +56,7 @@ def command(
     if (role is not None or agent is not None) and any(value is not None for value in wanted.values()):
         raise click.UsageError("ROLE cannot be combined with filters")
     if role is not None and agent is not None:
-        raise click.UsageError("ROLE cannot be combined with --agent")
+        raise click.UsageError("ROLE cannot be combined with `--agent`")
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
     manifest: Manifest
     if agent is not None:
@@ -66,7 +68,7 @@ def command(
 
 def _render(manifest: Manifest, form: str) -> str:
     if form == "yaml":
-        return as_yaml(manifest)
+        return render_yaml(manifest)
     from orgkernel.cli.tables import render_agent, render_organization, render_role
 
     if isinstance(manifest, AgentManifest):
@@ -76,7 +78,7 @@ def _render(manifest: Manifest, form: str) -> str:
 
 @click.command("graph")
 @org_option
-@path_option
+@add_path_options
 @cache_option
 @format_option("tree", "mermaid", "dot", "json")
 def graph(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
@@ -88,7 +90,7 @@ def graph(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     if organization.has_errors:
         click.echo(f"note: organization `{organization.org_id}` has errors; see `orgkernel check`", err=True)
     if form == "tree":
-        drawing = render_tree(organization.graph, max(40, terminal_width() or 80))
+        drawing = render_tree(organization.graph, max(40, get_terminal_width() or 80))
     else:
         drawing = {"mermaid": render_mermaid, "dot": render_dot, "json": render_json}[form](
             organization.graph

@@ -1,1 +1,1 @@
-"""Write organizations, check them, and see what a change does."""
+"""Write organizations, check them, and show the effect of a change."""

@@ -1,4 +1,4 @@
-"""`orgkernel list`: which organizations are here, and which agents in the formats of others."""
+"""`orgkernel list`: the organizations in a folder, and agents in other formats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import click
 
-from orgkernel.cli.opening import cache_of, cache_option, format_option, save
+from orgkernel.cli.opening import cache_option, find_cache, format_option, save
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import echo_records
 from orgkernel.diagnostics.wording import printable, quote
@@ -26,7 +26,7 @@ _ORGANIZATION = "organization"
 
 
 class ListedTree(NamedTuple):
-    """An organization, or a folder of others that is read as one."""
+    """An organization, or a folder with agents in another format."""
 
     org: str
     format: str
@@ -34,7 +34,7 @@ class ListedTree(NamedTuple):
     agents: int
     path: str
     note: str = ""
-    """What is wrong with it, or how it is read."""
+    """A problem of the organization, or how to read it."""
     is_broken: bool = False
 
 
@@ -45,8 +45,9 @@ class ListedTree(NamedTuple):
 def command(folder: str | None, no_cache: bool, form: str) -> None:
     """List the organizations in DIR, and the folders of agents in other formats.
 
-    DIR is by default what orgkernel.toml names, or else the current folder. Each of these agents counts as a role. Notes say
-    which of these folders no other command reads from there, which organizations have the same id, and which have errors.
+    By default, DIR is the paths in orgkernel.toml, or else the current folder. Each agent is counted as a role.
+    Notes name folders that other commands do not read from there, organizations with the same id, and organizations
+    with errors.
 
     Exits 0, 1 if there is nothing or an organization has errors, 2 if it cannot run.
     """
@@ -54,7 +55,7 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
     ours = _load_ours(folder, project, no_cache=no_cache)
     trees = [*_with_same_ids_noted(_list_ours(ours, project)), *_find_foreign(folder, project, ours)]
     if form == "json":
-        echo_indented({"trees": [_as_json(each) for each in trees]})
+        echo_indented({"trees": [_build_json(each) for each in trees]})
     elif trees:
         echo_records(form, trees, _HEADINGS, lambda each: each[: len(_HEADINGS)])
         for each in trees:
@@ -69,21 +70,21 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
 _HEADINGS = ListedTree._fields[:5]
 
 
-def _as_json(tree: ListedTree) -> dict[str, object]:
+def _build_json(tree: ListedTree) -> dict[str, object]:
     listed: dict[str, object] = dict(zip(_HEADINGS, tree, strict=False))
     return listed | ({"note": tree.note} if tree.note else {})
 
 
 def _load_ours(folder: str | None, project: Project, *, no_cache: bool) -> Snapshot:
     request = request_of(project, os.getcwd(), () if folder is None else (folder,), OURS)
-    loader = Loader(request, project.severities, cache_of(project, no_cache))
+    loader = Loader(request, project.severities, find_cache(project, no_cache))
     snapshot = loader.load()
     save(loader)
     return snapshot
 
 
 def _list_ours(ours: Snapshot, project: Project) -> Iterator[ListedTree]:
-    """Each document of an organization, also one whose id another has, and one that cannot be read."""
+    """List each document of an organization, including unreadable ones and those with a duplicate id."""
     loaded = {each.records.document.name: each for each in ours.organizations.values()}
     listed = [
         each
@@ -92,24 +93,24 @@ def _list_ours(ours: Snapshot, project: Project) -> Iterator[ListedTree]:
     ]
     for document in listed:
         snapshot = loaded.get(document.name)
-        # Where several have one id, only one of them is loaded, and has findings about the others.
+        # If several have the same id, only one of them is loaded, with findings about the others.
         if snapshot is None or len(loaded) < len(listed):
             snapshot = _load_alone(document.path, project) or snapshot
         if snapshot is not None:
             yield _describe(snapshot, OURS)._replace(path=document.name)
     for broken in ours.tree.broken:
         if broken.kind == _ORGANIZATION and not _is_compiled(broken.path):
-            yield ListedTree("", OURS, 0, 0, broken.name, _errors_in(broken.name), is_broken=True)
+            yield ListedTree("", OURS, 0, 0, broken.name, _say_errors(broken.name), is_broken=True)
 
 
 def _is_compiled(path: str) -> bool:
-    """Whether a document is the copy that belongs to a compiled bundle of Agent-Zero, beside which it lies."""
+    """Whether a document is the copy next to a compiled bundle of Agent-Zero that belongs to it."""
     folder, name = os.path.split(path)
     return name.endswith(".json") and os.path.isfile(os.path.join(folder, "bundles", name))
 
 
 def _load_alone(path: str, project: Project) -> OrgSnapshot | None:
-    """The organization of a document whose id another one has: together, only one of them is loaded."""
+    """Load the organization of a document with a duplicate id. If they were loaded together, only one would be read."""
     loaded = Loader(resolve_paths((path,), os.getcwd(), read_as=OURS), project.severities).load()
     return next(iter(loaded.organizations.values()), None)
 
@@ -126,7 +127,7 @@ def _with_same_ids_noted(trees: Iterator[ListedTree]) -> Iterator[ListedTree]:
 
 
 def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Iterator[ListedTree]:
-    # Files of our organizations may look like those of others: the skills in `skills/` do.
+    # Files of orgkernel organizations can look like other formats: the skills in `skills/` do.
     known = {os.path.realpath(each.located.path) for each in ours.tree.files if not each.located.root.areas}
     here = os.getcwd()
     read = set(_read_from_here(folder, project, ours))
@@ -138,7 +139,7 @@ def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Itera
             place = format_relative_path(tree.folder, here)
             note = ""
             if (os.path.realpath(tree.folder), tree.format) not in read:
-                note = f"is not read from here: pass {_options_for(tree.folder, tree.format, place)}"
+                note = f"is not read from here: pass {_suggest_options(tree.folder, tree.format, place)}"
             listed = [_describe(each, tree.format) for each in snapshot.organizations.values()]
             listed = [each for each in listed if each.format == tree.format]
             for each in listed or [ListedTree("", tree.format, 0, 0, place)]:
@@ -146,14 +147,14 @@ def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Itera
 
 
 def _read_from_here(folder: str | None, project: Project, ours: Snapshot) -> Iterator[tuple[str, str]]:
-    """The folders of others, with their formats, that other commands read: those they recognize, and sources."""
+    """The folders in other formats that other commands read: recognized ones, and sources."""
     request = request_of(project, os.getcwd(), () if folder is None else (folder,))
     for root in (*request.roots, *(each.located.root for each in ours.tree.files)):
         if root.format:
             yield os.path.realpath(root.path), root.format
 
 
-def _options_for(folder: str, form: str, place: str) -> str:
+def _suggest_options(folder: str, form: str, place: str) -> str:
     recognized = any(
         root.format == form for root in resolve_paths((folder,), os.getcwd()).roots if root.areas
     )
@@ -163,12 +164,12 @@ def _options_for(folder: str, form: str, place: str) -> str:
 def _describe(snapshot: OrgSnapshot, form: str) -> ListedTree:
     records = snapshot.records
     name = records.document.name
-    note = _errors_in(name) if snapshot.has_errors else ""
+    note = _say_errors(name) if snapshot.has_errors else ""
     return ListedTree(
         snapshot.org_id, records.document.format or form, len(records.posts), len(records.agents), name, note,
         is_broken=snapshot.has_errors,
     )  # fmt: skip
 
 
-def _errors_in(name: str) -> str:
+def _say_errors(name: str) -> str:
     return f"has errors: run `orgkernel check {shlex.quote(os.path.dirname(name) or os.curdir)}`"

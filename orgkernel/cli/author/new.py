@@ -7,7 +7,7 @@ import os
 import click
 
 from orgkernel.cli import completing
-from orgkernel.cli.opening import open_kernel, org_option, path_option
+from orgkernel.cli.opening import add_path_options, open_kernel, org_option
 from orgkernel.diagnostics.wording import printable
 from orgkernel.documents.records import RoleType
 from orgkernel.kernel.names import ACTIVE
@@ -31,7 +31,7 @@ _PARTS = ("role", "tool", "domain")
 @click.option(
     "--template",
     metavar="NAME",
-    shell_complete=completing.templates,
+    shell_complete=completing.complete_templates,
     default="blank",
     show_default=True,
     help="Template to copy.",
@@ -53,7 +53,7 @@ _PARTS = ("role", "tool", "domain")
     shell_complete=completing.roles,
     help="Superior of the role.  [default: the root of the organization]",
 )
-@path_option
+@add_path_options
 def command(
     what: tuple[str, ...], template: str, new_id: str | None, org: str, role_type: RoleType,
     reports_to: str | None, paths: tuple[str, ...],
@@ -63,19 +63,19 @@ def command(
         # Without the name, so that a template is never taken in place of an organization that is not here.
         organization = open_kernel(paths, ACTIVE).latest(org)
         if what[0] == "role":
-            _new_role(organization, what[1], role_type, reports_to)
+            _create_role(organization, what[1], role_type, reports_to)
         else:
-            _new_entry(organization, *what)
+            _create_entry(organization, *what)
     elif len(what) == 1 and what[0] not in _PARTS:
-        _new_organization(what[0], template, new_id)
+        _create_organization(what[0], template, new_id)
     elif not what and new_id:
-        _new_organization(new_id, template, new_id)
+        _create_organization(new_id, template, new_id)
     else:
         part = what[0] if what and what[0] in _PARTS else "role"
-        raise click.UsageError(f"write `orgkernel new DIR` or `orgkernel new {part} ID`")
+        raise click.UsageError(f"`orgkernel new` needs DIR, or an ID as in `orgkernel new {part} ID`")
 
 
-def _new_organization(folder: str, template: str, new_id: str | None) -> None:
+def _create_organization(folder: str, template: str, new_id: str | None) -> None:
     for name in copy_template(template, folder, new_id):
         click.echo(os.path.join(folder, name))
     others = ", ".join(name for name in list_templates() if name != template)
@@ -83,7 +83,9 @@ def _new_organization(folder: str, template: str, new_id: str | None) -> None:
     click.echo(f"  orgkernel check {folder}\n  orgkernel graph --path {folder}", err=True)
 
 
-def _new_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, reports_to: str | None) -> None:
+def _create_role(
+    organization: OrgSnapshot, role_id: str, role_type: RoleType, reports_to: str | None
+) -> None:
     role = add_role(organization, role_id, role_type, reports_to)
     click.echo(os.path.relpath(role.path))
     if role.included:
@@ -96,7 +98,7 @@ def _new_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repo
         click.echo(f"add it under `hierarchy` in {printable(file)}: `{role_id}: {{}}`", err=True)
 
 
-def _new_entry(organization: OrgSnapshot, what: str, entry_id: str) -> None:
+def _create_entry(organization: OrgSnapshot, what: str, entry_id: str) -> None:
     add, where = {"tool": (add_tool, "tools_primary"), "domain": (add_domain, "bst_domains")}[what]
     click.echo(os.path.relpath(add(organization, entry_id)))
     click.echo(

@@ -1,4 +1,4 @@
-"""`orgkernel rule` and `orgkernel schema`: what a code means, and which fields a kind of document may have."""
+"""`orgkernel rule` and `orgkernel schema`: the meaning of a code, and the fields of a kind of document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgkernel.errors import UsageError
 
 
 @click.command("rule")
-@click.argument("code", required=False, shell_complete=completing.rules)
+@click.argument("code", required=False, shell_complete=completing.complete_rules)
 def rule(code: str | None) -> None:
     """Explain the rule with this CODE or name, or list all rules."""
     from orgkernel.rules.pages import build_all_pages

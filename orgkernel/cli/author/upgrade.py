@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from orgkernel.cli.opening import request_of
-from orgkernel.cli.output import counted
+from orgkernel.cli.opening import build_request
+from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.settings import find_project
 from orgkernel.project.edits.text_diff import byte_order_mark
@@ -34,7 +34,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
     Exits 0, 1 with --check if a file would change, 2 if it cannot run or a file cannot be written.
     """
     here = os.getcwd()
-    upgrades = plan_upgrades(request_of(paths, find_project(here)), here)
+    upgrades = plan_upgrades(build_request(paths, find_project(here)), here)
     changed = [each for each in upgrades if each.is_changed]
     writes = not (check or diff)
     if diff:
@@ -52,7 +52,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
     _say_what_is_left(upgrades, writes)
     verb = "rewritten" if writes else "would be rewritten"
     click.echo(
-        f"{counted(len(changed), 'file')} {verb}, {len(upgrades) - len(changed):,} unchanged", err=True
+        f"{format_count(len(changed), 'file')} {verb}, {len(upgrades) - len(changed):,} unchanged", err=True
     )
     if check and changed:
         raise click.exceptions.Exit(1)
@@ -74,5 +74,5 @@ def _say_what_is_left(upgrades: Sequence[FileUpgrade], writes: bool) -> None:
 
 
 def _place(note: UpgradeNote, writes: bool) -> str:
-    """The place in the file as it is now."""
+    """The current place in the file."""
     return ":".join(map(str, note.after if writes else note.before))

@@ -6,20 +6,20 @@ from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.crew.agent_options import acting_on_agent, agent_argument, agent_change_options
+from orgkernel.cli.crew.agent_options import agent_argument, agent_change_options, open_agent_operation
 from orgkernel.cli.crew.agent_record import COMMANDS as RECORD_COMMANDS
 from orgkernel.cli.crew.agent_skills import COMMANDS as SKILL_COMMANDS
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import cache_option, format_option, path_option
+from orgkernel.cli.opening import add_path_options, cache_option, format_option
 from orgkernel.cli.stores import (
-    acting_here,
     all_orgs_option,
     echo_record,
     echo_records,
     find_declared,
+    get_named_organization,
     is_there,
-    looking,
-    named_org,
+    open_operation_here,
+    open_question,
     store_option,
 )
 from orgkernel.decisions.evidence.state_view import Lifecycle
@@ -51,11 +51,11 @@ for other_command in (*RECORD_COMMANDS, *SKILL_COMMANDS):
 
 @command.command("add")
 @agent_argument
-@click.option("--rank", metavar="RANK", help="Rank, of those that the ladder declares.")
-@click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="How far it is trusted.")
+@click.option("--rank", metavar="RANK", help="Rank from the rank ladder.")
+@click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="Trust in the agent.")
 @click.option(
     "--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True,
-    help="State in which it begins.",
+    help="Initial state of the agent.",
 )  # fmt: skip
 @agent_change_options
 def add(
@@ -63,7 +63,7 @@ def add(
     **values: Any,
 ) -> None:  # fmt: skip
     """Add an agent to the store. A roster declares it, or will declare it."""
-    with acting_here(actor, paths, store, no_cache, create=True) as context:
+    with open_operation_here(actor, paths, store, no_cache, create=True) as context:
         agent = add_agent(context, agent_id, rank=rank, **values)
     echo_record(form, agent, f"{agent_id} added")
 
@@ -74,7 +74,7 @@ def add(
 @agent_change_options
 def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Promote or demote an agent."""
-    with acting_on_agent(**where) as context:
+    with open_agent_operation(**where) as context:
         agent = set_rank(context, agent_id, rank, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {rank}")
 
@@ -85,7 +85,7 @@ def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str,
 @agent_change_options
 def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Set the trust in an agent, 0 to 1."""
-    with acting_on_agent(**where) as context:
+    with open_agent_operation(**where) as context:
         agent = set_trust(context, agent_id, trust, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
 
@@ -104,8 +104,8 @@ def move(
 
     With `--all-orgs` every agent of this name stops in every organization, whatever is stored for one of them.
     """
-    org = named_org(org, all_orgs)
-    with acting_on_agent(**where) as context:
+    org = get_named_organization(org, all_orgs)
+    with open_agent_operation(**where) as context:
         agent = move_agent(context, agent_id, lifecycle, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {lifecycle}")
 
@@ -113,14 +113,14 @@ def move(
 @command.command("qualify")
 @agent_argument
 @click.argument("qualification")
-@click.option("--score", type=float, required=True, metavar="0..1", help="What it scored.")
-@click.option("--sample-size", type=int, metavar="N", help="Number of cases that the score rests on.")
+@click.option("--score", type=float, required=True, metavar="0..1", help="Score of the agent.")
+@click.option("--sample-size", type=int, metavar="N", help="Number of cases behind the score.")
 @click.option(
     "--digest",
     "digests",
     multiple=True,
     metavar="NAME=DIGEST",
-    help="What was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Repeatable.",
+    help="Digest of something that was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Repeatable.",
 )
 @agent_change_options
 def qualify(
@@ -128,8 +128,8 @@ def qualify(
     org: str | None, reason: str, form: str, **where: Any,
 ) -> None:  # fmt: skip
     """Record the score of an agent in a test. It passes if the score reaches the threshold of the test."""
-    tested = dict(_named_digest(each) for each in digests)
-    with acting_on_agent(**where) as context:
+    tested = dict(_parse_named_digest(each) for each in digests)
+    with open_agent_operation(**where) as context:
         result = record_result(
             context,
             agent_id,
@@ -145,7 +145,7 @@ def qualify(
     )
 
 
-def _named_digest(text: str) -> tuple[str, str]:
+def _parse_named_digest(text: str) -> tuple[str, str]:
     name, equals, digest = text.partition("=")
     if not equals or not name or not digest:
         raise UsageError(f"{quote(text)} is not a digest", "write it as `NAME=DIGEST`")
@@ -153,17 +153,20 @@ def _named_digest(text: str) -> tuple[str, str]:
 
 
 @command.command("list", short_help="List the agents of the rosters and of the store.")
-@path_option
+@add_path_options
 @store_option
 @cache_option
 @format_option("text", "json")
 def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
-    """List the agents of the rosters and of the store, as they stand now. Differences between the two are printed on stderr."""
+    """List the agents of the rosters and of the store, with their current state.
+
+    Differences between the two are printed on stderr.
+    """
     kernel = find_declared(paths, no_cache=no_cache)
     agents = list_declared_agents(kernel)
     drift: tuple[Diagnostic, ...] = ()
     if not agents or is_there(store):
-        with looking(store, kernel) as context:
+        with open_question(store, kernel) as context:
             agents, drift = list_agents(context)
     echo_records(
         form,

@@ -1,4 +1,4 @@
-"""Shared code of `orgkernel agent` commands: whom they are about, and what they work with."""
+"""Shared options and contexts of the `orgkernel agent` commands."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, with_options
 from orgkernel.cli.stores import (
-    acting,
     as_of_option,
     change_options,
     find_declared,
+    open_operation,
     open_with_state,
     store_option,
 )
@@ -23,29 +23,29 @@ org_option = click.option(
     "--org", metavar="ORG", help="Organization of the agent.  [default: the only or the active one]"
 )
 agent_argument = click.argument("agent_id", metavar="AGENT")
-# What every command takes that changes an agent of one organization, and one that asks about it.
+# Options of commands that change an agent of one organization, and of commands that ask about it.
 agent_change_options = with_options(org_option, change_options)
 question_options = with_options(
-    org_option, path_option, store_option, cache_option, format_option("text", "json")
+    org_option, add_path_options, store_option, cache_option, format_option("text", "json")
 )
 timed_question_options = with_options(as_of_option, question_options)
 
 
-def acting_on_agent(
+def open_agent_operation(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool
 ) -> AbstractContextManager[Context]:
-    """What an operation on an agent works with; where the documents declare agents, the store is made for them."""
+    """Open the context of an operation on an agent. If the documents declare agents, a missing store is created."""
     kernel = find_declared(paths, no_cache=no_cache)
-    return acting(actor, store, kernel, create=kernel is not None)
+    return open_operation(actor, store, kernel, create=kernel is not None)
 
 
-def asking_about(
+def open_agent_question(
     org: str | None,
     paths: tuple[str, ...],
     store: str | None,
     no_cache: bool,
     as_of: str | None = None,
 ) -> tuple[Kernel, str]:
-    """The kernel with the stored state, and the organization that is asked about."""
+    """Open the kernel with the stored state, and choose the organization of a question."""
     org = org or ACTIVE
     return open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache), org

@@ -11,21 +11,21 @@ import click
 import msgspec
 
 from orgkernel.cli.crew.agent_options import (
-    acting_on_agent,
     agent_argument,
     agent_change_options,
-    asking_about,
+    open_agent_operation,
+    open_agent_question,
     org_option,
     question_options,
 )
-from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
-from orgkernel.cli.output import as_text, counted, echo_answer, places
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, with_options
+from orgkernel.cli.output import echo_answer, format_count, join_lines, list_places
 from orgkernel.cli.stores import (
     by_option,
     echo_record,
     echo_records,
-    located,
-    looking,
+    locate_current_store,
+    open_question,
     show_time,
     store_option,
 )
@@ -56,7 +56,7 @@ _SAID = {
 @click.command("commission", short_help="Put an agent to work in a role, step by step.")
 @click.argument("agent_id", metavar="[AGENT]", required=False)
 @click.option(
-    "--role", metavar="ROLE", help="Role that the agent is to fill; the roster assigns the agent to it."
+    "--role", metavar="ROLE", help="Role that the agent will fill; the roster must assign it to the agent."
 )
 @click.option(
     "--file",
@@ -78,26 +78,26 @@ def commission(
 ) -> None:  # fmt: skip
     """Put an agent to work in a role: seven steps, each with what it did and why.
 
-    The agent gets a key, a signed birth certificate, and the universal skills and those of the role. With `--file`, all
-    agents are commissioned or none. Doing it again changes nothing.
+    The agent gets a key, a signed birth certificate, and the universal skills and those of the role. With `--file`,
+    all agents are commissioned or none. Repeating the command changes nothing.
     """
     from orgkernel.operations.commissions import (  # they import the store
         commission_agents,
         preview_commissions,
     )
 
-    orders = _orders(agent_id, role, file, public_key, probation)
+    orders = _read_orders(agent_id, role, file, public_key, probation)
     if dry_run:
         options = {name: where[name] for name in ("paths", "store", "no_cache")}
-        kernel, name = asking_about(org, **options)
+        kernel, name = open_agent_question(org, **options)
         report = preview_commissions(kernel, name, orders)
     else:
-        with acting_on_agent(**where) as context:
+        with open_agent_operation(**where) as context:
             report = commission_agents(context, orders, org=org, reason=reason)
-    echo_answer(form, report, lambda: as_text(_report_lines(report)))
+    echo_answer(form, report, lambda: join_lines(_report_lines(report)))
 
 
-def _orders(
+def _read_orders(
     agent_id: str | None, role: str | None, file: str | None, public_key: str | None, probation: bool
 ) -> list[CommissionOrder]:
     from orgkernel.operations.commissions import CommissionOrder
@@ -109,7 +109,7 @@ def _orders(
     if file is None:
         if not agent_id or not role:
             raise UsageError(
-                "no agent or no role is named", "write `orgkernel agent commission AGENT --role ROLE`"
+                "no agent or no role given", "write `orgkernel agent commission AGENT --role ROLE`"
             )
         return [CommissionOrder(agent=agent_id, role=role, public_key=public_key, probation=probation)]
     orders = []
@@ -139,14 +139,14 @@ def _report_lines(report: CommissionReport) -> Iterator[str]:
             yield from _step_lines(each)
     if len(report.commissions) > 1:
         lacking = [each for each in report.commissions if any(step.missing for step in each.steps)]
-        yield f"{counted(len(report.commissions), 'agent')}, {len(lacking)} of them with something missing"
+        yield f"{format_count(len(report.commissions), 'agent')}, {len(lacking)} of them with something missing"
 
 
 def _step_lines(outcome: CommissionOutcome) -> Iterator[str]:
     for number, step in enumerate(outcome.steps, 1):
         yield f"{number} {step.step.replace('_', ' '):<15} {step.outcome:<8} {step.text}"
         yield from (f"    missing: {each}" for each in step.missing)
-        yield from places(step.why, "    ")
+        yield from list_places(step.why, "    ")
 
 
 @click.command("certificate", short_help="Print or verify the birth certificate of an agent.")
@@ -157,10 +157,10 @@ def _step_lines(outcome: CommissionOutcome) -> Iterator[str]:
 @click.option(
     "--issuer",
     metavar="DID",
-    help="The `did:key` that has to have signed it.  [default: that of the organization, where its key is here]",
+    help="The `did:key` that must have signed it.  [default: the organization's, if its key is stored here]",
 )
 @org_option
-@path_option
+@add_path_options
 @store_option
 @cache_option
 def certificate(
@@ -170,17 +170,17 @@ def certificate(
     from orgkernel.operations.commissions import find_certificate, find_issuer, verify_birth_certificate
 
     if file is None:
-        kernel, _ = asking_about(org, store=store, **where)
-        with looking(store, kernel) as context:
+        kernel, _ = open_agent_question(org, store=store, **where)
+        with open_question(store, kernel) as context:
             stored_certificate = find_certificate(context, agent_id, org=org)
         click.echo(msgspec.json.encode(stored_certificate))
         return
     content = _read(file)
     birth = verify_birth_certificate(content)
-    trusted = issuer or find_issuer(located(store), birth.org_id)
+    trusted = issuer or find_issuer(locate_current_store(store), birth.org_id)
     birth = verify_birth_certificate(content, trusted)
     if birth.agent_id != agent_id:
-        raise Refused(f"the certificate is that of {quote(birth.agent_id)}", code="BAD_CERTIFICATE")
+        raise Refused(f"the certificate belongs to {quote(birth.agent_id)}", code="BAD_CERTIFICATE")
     if trusted is None:
         click.echo(
             f"note: whether {birth.issuer} is the key of {birth.org_id} was not checked; pass `--issuer`",
@@ -191,11 +191,14 @@ def certificate(
     )
 
 
-@click.command("record", short_help="Record a piece of work of an agent, by reference.")
+@click.command("record", short_help="Record a piece of work of an agent.")
 @agent_argument
 @click.option("--outcome", type=click.Choice(OUTCOMES), required=True, help="How the work ended.")
 @click.option(
-    "--id", "episode_id", metavar="ID", help="An id of your own: recording it again changes nothing."
+    "--id",
+    "episode_id",
+    metavar="ID",
+    help="Your own id for it; recording the same id again changes nothing.",
 )
 @click.option("--role", metavar="ROLE", help="Role in which the agent worked.")
 @click.option("--intent", metavar="INTENT", help="Intent that it handled.")
@@ -209,7 +212,7 @@ def certificate(
 @click.option("--reference", default="", metavar="TEXT", help="Where the content is kept, such as a URL.")
 @click.option("--digest", default="", metavar="SHA256", help="SHA-256 of the content.")
 @org_option
-@with_options(by_option, path_option, store_option, cache_option, format_option("text", "json"))
+@with_options(by_option, add_path_options, store_option, cache_option, format_option("text", "json"))
 def record(
     agent_id: str, outcome: Any, episode_id: str | None, org: str | None, form: str, actor: str, paths: tuple[str, ...],
     store: str | None, no_cache: bool, **values: Any,
@@ -220,8 +223,8 @@ def record(
             {"outcome": outcome, "id": episode_id, **values}, prepared(EpisodeDraft), strict=True
         )
     except msgspec.ValidationError as error:
-        raise UsageError(f"that is not an episode: {error}") from None
-    with acting_on_agent(actor, paths, store, no_cache) as context:
+        raise UsageError(f"this is not an episode: {error}") from None
+    with open_agent_operation(actor, paths, store, no_cache) as context:
         done = record_episode(context, agent_id, draft, org=org)
     text = "recorded" if done.outcome == "stored" else "was recorded before"
     echo_record(form, done, f"episode {done.episode.episode_id} of {agent_id} {text}: {done.episode.outcome}")
@@ -229,7 +232,9 @@ def record(
 
 @click.command("episodes")
 @agent_argument
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Most of them.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Maximum number of episodes."
+)
 @click.option(
     "--before",
     type=click.IntRange(1),
@@ -239,8 +244,8 @@ def record(
 @question_options
 def episodes(agent_id: str, limit: int, before: int | None, form: str, **where: Any) -> None:
     """List the recorded work of an agent, newest first."""
-    kernel, org = asking_about(**where)
-    with looking(where["store"], kernel) as context:
+    kernel, org = open_agent_question(**where)
+    with open_question(where["store"], kernel) as context:
         agent_episodes = find_episodes(context, agent_id, org=org, before=before, limit=limit)
     echo_records(
         form,
@@ -256,14 +261,14 @@ def episodes(agent_id: str, limit: int, before: int | None, form: str, **where: 
 @agent_argument
 @question_options
 def service_record(agent_id: str, form: str, **where: Any) -> None:
-    """Show what an agent has done: its birth, episodes, success rate, trajectory and promotions."""
-    kernel, org = asking_about(**where)
-    with looking(where["store"], kernel) as context:
+    """Show what an agent has done: its birth, episodes, success rate, trust over time and promotions."""
+    kernel, org = open_agent_question(**where)
+    with open_question(where["store"], kernel) as context:
         agent_record = find_service_record(context, agent_id, org=org)
-    echo_answer(form, agent_record, lambda: as_text(_service_lines(agent_record)))
+    echo_answer(form, agent_record, lambda: join_lines(_render_service_record(agent_record)))
 
 
-def _service_lines(agent_record: ServiceRecord) -> Iterator[str]:
+def _render_service_record(agent_record: ServiceRecord) -> Iterator[str]:
     service = agent_record.service
     yield f"{agent_record.agent_id} of {agent_record.org_id}, {agent_record.lifecycle}"
     yield f"born        {agent_record.born or 'not yet commissioned'}"
@@ -273,10 +278,10 @@ def _service_lines(agent_record: ServiceRecord) -> Iterator[str]:
     yield f"trajectory  {service.trust_trajectory}"
     for each in agent_record.promotions:
         yield f"rank        {each.before or 'none'} to {each.after or 'none'}, {each.at}, by {each.actor}"
-    yield f"personality {_drift_text(agent_record.personality)}"
+    yield f"personality {_render_drift(agent_record.personality)}"
 
 
-def _drift_text(drift: PersonalityDrift) -> str:
+def _render_drift(drift: PersonalityDrift) -> str:
     if drift.distance is None:
         return "not observed"
     alarm = "alarm" if drift.alarm else "within the limit"
@@ -295,15 +300,17 @@ def personality(agent_id: str, org: str | None, reason: str, form: str, **where:
     observed = {trait: value for trait in _TRAITS if (value := where.pop(trait)) is not None}
     if observed and len(observed) < len(_TRAITS):
         lacking = listing(f"--{trait}" for trait in _TRAITS if trait not in observed)
-        raise UsageError("an observation has all five traits", f"add {lacking}")
+        raise UsageError("an observation needs all five traits", f"add {lacking}")
     if observed:
-        with acting_on_agent(**where) as context:
+        with open_agent_operation(**where) as context:
             drift = observe_personality(context, agent_id, Personality(**observed), org=org, reason=reason)
     else:
-        kernel, name = asking_about(org, where["paths"], where["store"], where["no_cache"])
+        kernel, name = open_agent_question(org, where["paths"], where["store"], where["no_cache"])
         drift = kernel.personality(name, agent_id)
     echo_answer(
-        form, drift, lambda: as_text([f"{agent_id} {_drift_text(drift)}", *places(drift.why, "    ")])
+        form,
+        drift,
+        lambda: join_lines([f"{agent_id} {_render_drift(drift)}", *list_places(drift.why, "    ")]),
     )
 
 

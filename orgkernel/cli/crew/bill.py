@@ -1,4 +1,4 @@
-"""`orgkernel bill`: procedures of several roles: what they are, who could take their bill roles, what may happen next."""
+"""`orgkernel bill`: show procedures of several roles, propose who takes their bill roles, and list the next steps."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import msgspec
 
 from orgkernel.cli import completing
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
+from orgkernel.cli.output import echo_answer, format_count, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.decisions.work.bills.instance import BillAssignment, BillInstance, NextSteps
 from orgkernel.diagnostics.validation_text import describe_unfit
@@ -21,7 +21,7 @@ from orgkernel.prepared_types import prepared
 _EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"BILL_ROLE": ["AGENT"]}, "steps": {}}`'
 _bill_argument = click.argument("bill", shell_complete=completing.bills)
 _where = with_options(
-    org_option, path_option, as_of_option, store_option, cache_option, format_option("text", "json")
+    org_option, add_path_options, as_of_option, store_option, cache_option, format_option("text", "json")
 )
 
 
@@ -54,7 +54,7 @@ def show(bill: str, org: str, form: str, **where: Any) -> None:
 @_bill_argument
 @_where
 def check(bill: str, org: str, form: str, **where: Any) -> None:
-    """Check BILL by its rules, and whether the crew as it is now can take its bill roles. Exits with 1 if not."""
+    """Check the rules of BILL, and whether the current crew can take its bill roles. Exits with 1 if not."""
     kernel = open_with_state(org=org, **where)
     page, proposal = kernel.bill(org, bill), kernel.fill_bill(org, bill)
     answer = {"findings": page.findings, "vacancies": proposal.vacancies}
@@ -74,7 +74,7 @@ def check(bill: str, org: str, form: str, **where: Any) -> None:
 )
 @_where
 def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any) -> None:
-    """Propose who takes which bill role of BILL, by the crew as it is now. Nobody is assigned by it."""
+    """Propose who takes which bill role of BILL, from the current crew. This assigns nobody."""
     assignment = open_with_state(org=org, **where).fill_bill(org, bill, without=without)
     echo_answer(form, assignment, lambda: _render_fill(assignment))
 
@@ -84,9 +84,9 @@ def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any)
 @click.argument("instance", type=click.File("rb"), default="-")
 @_where
 def next_(bill: str, instance: Any, org: str, form: str, **where: Any) -> None:
-    """Say which steps of BILL may start now, what goes with them, and what blocks the others.
+    """Show which steps of BILL may start now, what accompanies them, and what blocks the others.
 
-    INSTANCE is a JSON file that tells what was done so far; `-` reads it from standard input.
+    INSTANCE is a JSON file with the steps done so far; `-` reads it from standard input.
     """
     bill_instance = _parse(bill, instance.read())
     next_steps = open_with_state(org=org, **where).next_steps(org, bill_instance)
@@ -99,7 +99,9 @@ def _parse(bill: str, text: bytes) -> BillInstance:
         if not isinstance(fields, dict):
             raise UsageError("the instance is not a JSON object", _EXAMPLE)
         if fields.setdefault("bill", bill) != bill:
-            raise UsageError(f"the instance is one of another bill than `{bill}`", "name the bill it is of")
+            raise UsageError(
+                f"the instance does not belong to bill `{bill}`", "name the bill that it belongs to"
+            )
         return msgspec.convert(fields, prepared(BillInstance))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
@@ -110,9 +112,9 @@ def _parse(bill: str, text: bytes) -> BillInstance:
 
 
 def _render_list(bill_list: BillList) -> str:
-    from orgkernel.cli.tables import draw, new_table
+    from orgkernel.cli.tables import create_table, draw
 
-    table = new_table("bill", "version", "title", "trigger", "bill roles", "steps", "file")
+    table = create_table("bill", "version", "title", "trigger", "bill roles", "steps", "file")
     for each in bill_list.bills:
         table.add_row(
             each.bill,
@@ -143,37 +145,46 @@ def _render_page(page: BillPage) -> str:
         needs = [bill_role.min_rank and f"{bill_role.min_rank} or above", *bill_role.qualifications]
         needed = f", needs {', '.join(each for each in needs if each)}" if any(needs) else ""
         lines.append(
-            f"  bill role {bill_role.bill_role}: {count} of {', '.join(bill_role.roles) or 'nobody'}{needed}"
+            f"  bill role {bill_role.bill_role}: {count} of {', '.join(bill_role.roles) or 'no role'}{needed}"
         )
-        lines += places(bill_role.why)
+        lines += list_places(bill_role.why)
     for step in page.steps:
         doing = ", ".join(filter(None, (step.role, *step.roles))) or "the owner"
         with_what = step.tool or step.skill or step.channel or step.sub_bill
         lines.append(f"  step {step.id}: {step.action}{f' {with_what}' if with_what else ''} by {doing}")
     lines += [f"  result: {each}" for each in page.expected_results]
     lines += [f"  constraint: {each}" for each in page.constraints]
-    return as_text(lines)
+    return join_lines(lines)
 
 
 def _render_check(page: BillPage, proposal: BillAssignment) -> str:
     lines = [f"{each.file}:{each.line}: {each.code}: {each.message}" for each in page.findings]
     for each in proposal.vacancies:
-        lines += [f"bill role {each.bill_role} is {each.missing} short now", *because(each.reasons)]
-    return as_text(lines or [f"{page.bill}: no findings, and the crew can take every bill role now"])
+        lines += [
+            f"bill role {each.bill_role} lacks {format_count(each.missing, 'agent')} now",
+            *render_reasons(each.reasons),
+        ]
+    return join_lines(lines or [f"{page.bill}: no findings, and the crew can take every bill role now"])
 
 
 def _render_fill(assignment: BillAssignment) -> str:
     lines = [f"{assignment.bill} → {assignment.outcome}"]
     for filled in assignment.bill_roles:
         others = f" (or {', '.join(filled.others)})" if filled.others else ""
-        lines.append(f"  {filled.bill_role}: {', '.join(filled.agents) or 'nobody'}{others}")
+        lines.append(f"  {filled.bill_role}: {', '.join(filled.agents) or 'no agent'}{others}")
     for each in assignment.vacancies:
-        lines += [f"  {each.bill_role} is {each.missing} short", *because(each.reasons)]
-    return as_text(lines)
+        lines += [
+            f"  {each.bill_role} lacks {format_count(each.missing, 'agent')}",
+            *render_reasons(each.reasons),
+        ]
+    return join_lines(lines)
 
 
 def _render_next(next_steps: NextSteps) -> str:
-    lines = [f"{next_steps.bill} → {next_steps.state}, {next_steps.outcome}", *because(next_steps.reasons)]
+    lines = [
+        f"{next_steps.bill} → {next_steps.state}, {next_steps.outcome}",
+        *render_reasons(next_steps.reasons),
+    ]
     for step in next_steps.may_start:
         lines.append(f"  may start {step.step}: {step.name or step.action}")
         lines += [f"    {each.text}" for each in step.obligations]
@@ -195,5 +206,5 @@ def _render_next(next_steps: NextSteps) -> str:
         lines.append(f"  skipped: {', '.join(next_steps.skipped)}")
     for finding in next_steps.findings:
         lines.append(f"  finding {finding.code}: {finding.text}")
-        lines += places(finding.why)
-    return as_text(lines)
+        lines += list_places(finding.why)
+    return join_lines(lines)

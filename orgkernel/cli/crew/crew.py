@@ -1,4 +1,4 @@
-"""`orgkernel crew`: the agents of an organization that have something, are something or can do something."""
+"""`orgkernel crew`: list agents by role, skill, rank and other filters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.groups import CommandGroup, refuse_options_before
-from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option
 from orgkernel.cli.output import echo_answer
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.decisions.evidence.state_view import Lifecycle
@@ -22,7 +22,7 @@ from orgkernel.manifest.crew import AgentFilter, AgentList
     places={"vacancies": "crew.vacancies", "alert": "crew.alert:alert", "watch": "crew.alert:watch"},
 )
 @org_option
-@path_option
+@add_path_options
 @click.option("--role", shell_complete=completing.roles, help="Only agents that fill this role.")
 @click.option("--department", help="Only agents with a role in this department.")
 @click.option("--rank", help="Only agents of this rank.")
@@ -56,7 +56,8 @@ def command(
     form: str,
     **wanted: Any,
 ) -> None:
-    """List the agents that match every filter, as they stand now; or show the crew's vacancies, alert or watch.
+    """List the agents that match every filter, with their current state; or show the crew's vacancies, alert or
+    watch.
 
     `orgkernel manifest --agent AGENT` shows everything about one agent.
     """
@@ -69,9 +70,9 @@ def command(
 
 
 def _render(agent_list: AgentList) -> str:
-    from orgkernel.cli.tables import draw, new_table
+    from orgkernel.cli.tables import create_table, draw
 
-    table = new_table("agent", "callsign", "roles", "rank", "trust", "watches", "lifecycle")
+    table = create_table("agent", "callsign", "roles", "rank", "trust", "watches", "lifecycle")
     for each in agent_list.agents:
         trust = "" if each.trust is None else f"{each.trust:.2f}"
         table.add_row(

@@ -7,27 +7,27 @@ from collections.abc import Iterator
 import click
 
 from orgkernel.cli import completing
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import as_text, echo_answer
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
+from orgkernel.cli.output import echo_answer, join_lines
 from orgkernel.decisions.work.capability.orders import StandingOrders
 
 
 @click.command("orders", short_help="Show the standing orders of a role, from the federation down.")
 @click.argument("role", shell_complete=completing.roles)
 @org_option
-@path_option
+@add_path_options
 @cache_option
 @format_option("text", "json")
 def command(role: str, org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     """Show the standing orders of ROLE, from the federation down to the role.
 
-    Where orders disagree, the earlier ones hold.
+    If orders disagree, the earlier ones apply.
     """
     orders = open_kernel(paths, org, no_cache=no_cache).standing_orders(org, role)
-    echo_answer(form, orders, lambda: as_text(_lines(orders)))
+    echo_answer(form, orders, lambda: join_lines(_render_lines(orders)))
 
 
-def _lines(orders: StandingOrders) -> Iterator[str]:
+def _render_lines(orders: StandingOrders) -> Iterator[str]:
     if not orders.sections:
         yield f"role {orders.role_id} has no standing orders"
     for part in orders.sections:

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from orgkernel.cli import completing
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import as_text, because, echo_answer
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
+from orgkernel.cli.output import echo_answer, join_lines, render_reasons
 from orgkernel.decisions.status.pace import RolePace
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
@@ -27,7 +27,7 @@ _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
     "--observation",
     default="{}",
     metavar="JSON",
-    help='What was observed of the role, such as `{"context_fill": 0.9}`; fractions are 0 to 1. What is left out is unknown.',
+    help='Observed values of the role, such as `{"context_fill": 0.9}`; fractions are 0 to 1. Missing values are unknown.',
 )
 @click.option(
     "--previous",
@@ -37,13 +37,13 @@ _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
     help="Previous tier of the role.",
 )
 @click.option("--new-task", is_flag=True, help="A new task begins: forget the previous tier.")
-@path_option
+@add_path_options
 @cache_option
 @format_option("text", "json")
 def command(
     role: str, org: str, observation: str, previous: str, new_task: bool, form: str, **where: Any
 ) -> None:
-    """Show the PACE tier of ROLE, why it is in it, and what it must do."""
+    """Show the PACE tier of ROLE, its reason and its rules."""
     observed = _parse_observation(observation)
     kernel = open_kernel(org=org, **where)
     pace = kernel.pace(org, role, observed, previous, new_task=new_task)
@@ -77,6 +77,6 @@ def _parse_observation(text: str) -> Observation:
 def _render(pace: RolePace) -> str:
     change = "" if pace.tier == pace.previous else f" (was {pace.previous})"
     lines = [f"{pace.role_id} → {pace.tier}{change}"]
-    lines += because(pace.reasons)
+    lines += render_reasons(pace.reasons)
     lines += [f"  must {each.text}" for each in pace.obligations]
-    return as_text(lines)
+    return join_lines(lines)

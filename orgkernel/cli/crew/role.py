@@ -1,4 +1,4 @@
-"""`orgkernel role`: what holds for a role."""
+"""`orgkernel role`: the standing orders and the PACE tier of a role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`orgkernel skill`: cognitive skills, from their descriptions to single files beside them."""
+"""`orgkernel skill`: cognitive skills, their instructions and the files in their folders."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
+from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.work.capability.proposals import Proposals
 from orgkernel.decisions.work.capability.skills import SkillList
@@ -29,10 +29,10 @@ _subject_option = click.option(
     shell_complete=completing.subjects,
     help="Who asks: `role:ID` or `agent:ID`.",
 )
-_where = with_options(org_option, path_option, store_option, cache_option, format_option("text", "json"))
+_where = with_options(org_option, add_path_options, store_option, cache_option, format_option("text", "json"))
 
 
-@command.command("list", short_help="List the skills that a subject sees, and why not others.")
+@command.command("list", short_help="List the skills a subject sees, and why others are hidden.")
 @_subject_option
 @_where
 def list_command(
@@ -43,7 +43,7 @@ def list_command(
     Exits 0 if there is a skill, 1 if there is none, 2 if it cannot run.
     """
     skill_list = open_with_state(paths, org, store, no_cache=no_cache).cognitive_skills(org, subject)
-    echo_answer(form, skill_list, lambda: as_text(_listed(skill_list)))
+    echo_answer(form, skill_list, lambda: join_lines(_render_skill_list(skill_list)))
     raise click.exceptions.Exit(int(not skill_list.skills))
 
 
@@ -62,19 +62,19 @@ def show(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Show the instructions of the skill NAME, if SUBJECT may activate it, and the files beside it.
+    """Show the instructions of the skill NAME, if SUBJECT may activate it, and the files in its folder.
 
-    Exits 0 if the skill is open, 1 if it is withheld, 2 if it cannot run.
+    Exits 0 if the skill is shown, 1 if it is withheld, 2 if it cannot run.
     """
     kernel = open_with_state(paths, org, store, no_cache=no_cache)
     if resource is None:
         skill_page = kernel.cognitive_skill(org, subject, name)
         outcome = skill_page.activation.outcome
-        echo_answer(form, skill_page, lambda: as_text(_shown(skill_page)))
+        echo_answer(form, skill_page, lambda: join_lines(_render_skill(skill_page)))
     else:
         file = kernel.skill_resource(org, subject, name, resource)
         outcome = file.outcome
-        echo_answer(form, file, lambda: as_text(_content(file)))
+        echo_answer(form, file, lambda: join_lines(_render_content(file)))
     raise click.exceptions.Exit(int(outcome == "deny"))
 
 
@@ -83,37 +83,37 @@ def show(
 def proposals(org: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
     """List the skills that succeeded so often that a procedure could do their work, with the evidence.
 
-    Nothing is made of a proposal by itself. Exits 0 if there is one, 1 if there is none, 2 if it cannot run.
+    A proposal changes nothing by itself. Exits 0 if there is one, 1 if there is none, 2 if it cannot run.
     """
     skill_proposals = open_with_state(paths, org, store, no_cache=no_cache).proposals(org)
-    echo_answer(form, skill_proposals, lambda: as_text(_proposed(skill_proposals)))
+    echo_answer(form, skill_proposals, lambda: join_lines(_render_proposals(skill_proposals)))
     raise click.exceptions.Exit(int(not skill_proposals.proposals))
 
 
-def _proposed(skill_proposals: Proposals) -> Iterator[str]:
+def _render_proposals(skill_proposals: Proposals) -> Iterator[str]:
     share = f"{skill_proposals.min_success_rate:.0%}"
-    yield f"a proposal takes {skill_proposals.min_successes} successes, and {share} of all outcomes"
+    yield f"a proposal needs {skill_proposals.min_successes} successes, and {share} of all outcomes must be successes"
     for each in skill_proposals.proposals:
         yield f"{each.skill}: {each.text}"
-        yield from places(each.why)
+        yield from list_places(each.why)
         for agent in each.agents:
             yield f"  {agent.agent}  {agent.successes} successes, {agent.failures} failures"
 
 
-def _listed(skill_list: SkillList) -> Iterator[str]:
-    yield from because(skill_list.reasons)
+def _render_skill_list(skill_list: SkillList) -> Iterator[str]:
+    yield from render_reasons(skill_list.reasons)
     for card in skill_list.skills:
         yield f"{card.name}  {card.description}"
     for withheld in skill_list.withheld:
         yield f"not {withheld.name}:"
-        yield from because(withheld.reasons)
+        yield from render_reasons(withheld.reasons)
 
 
-def _shown(skill_page: SkillDisclosed) -> Iterator[str]:
+def _render_skill(skill_page: SkillDisclosed) -> Iterator[str]:
     activation = skill_page.activation
     if activation.card is None:
         yield f"deny: skill {activation.name} for {activation.subject}"
-        yield from because(activation.reasons)
+        yield from render_reasons(activation.reasons)
         return
     yield from activation.body.splitlines()
     if skill_page.resources:
@@ -121,10 +121,10 @@ def _shown(skill_page: SkillDisclosed) -> Iterator[str]:
         yield from (f"file {each.path} ({each.size} bytes)" for each in skill_page.resources)
 
 
-def _content(file: SkillResource) -> Iterator[str]:
+def _render_content(file: SkillResource) -> Iterator[str]:
     if file.outcome == "deny":
         yield f"deny: {file.path} of skill {file.name} for {file.subject}"
-        yield from because(file.reasons)
+        yield from render_reasons(file.reasons)
         return
     text = file.content if file.encoding == "utf-8" else f"{len(base64.b64decode(file.content))} bytes"
     yield from text.splitlines()

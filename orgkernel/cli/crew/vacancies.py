@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from orgkernel.cli.crew.agent_options import asking_about, question_options
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.crew.agent_options import open_agent_question, question_options
+from orgkernel.cli.output import echo_answer, join_lines, list_places
 from orgkernel.decisions.crew.vacancies import VacancyAnswer
 
 
@@ -16,16 +16,16 @@ from orgkernel.decisions.crew.vacancies import VacancyAnswer
 @question_options
 def command(form: str, **where: Any) -> None:
     """List the roles that no agent at work fills, who covers for them, and who could fill them."""
-    kernel, org = asking_about(**where)
+    kernel, org = open_agent_question(**where)
     answer = kernel.vacancies(org)
-    echo_answer(form, answer, lambda: as_text(_vacancy_lines(answer)))
+    echo_answer(form, answer, lambda: join_lines(_render_vacancies(answer)))
 
 
-def _vacancy_lines(answer: VacancyAnswer) -> Iterator[str]:
+def _render_vacancies(answer: VacancyAnswer) -> Iterator[str]:
     for each in answer.vacancies:
-        cover = f"covered by {each.covered_by}" if each.covered_by else "nobody covers for it"
+        cover = f"covered by {each.covered_by}" if each.covered_by else "no role covers for it"
         yield f"{each.role_id}: {each.text}; {cover}"
-        yield from places(each.why, "    ")
+        yield from list_places(each.why, "    ")
         for candidate in each.candidates:
             lacks = "; ".join(candidate.missing) or "lacks nothing"
             yield f"    {candidate.agent_id}: {lacks}"

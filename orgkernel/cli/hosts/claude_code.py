@@ -11,8 +11,8 @@ import click
 
 from orgkernel import __version__
 from orgkernel.cli.ask.access import render_decision
-from orgkernel.cli.author.check import say_errors
-from orgkernel.cli.output import counted, echo_indented
+from orgkernel.cli.author.reports import print_errors
+from orgkernel.cli.output import echo_indented, format_count
 from orgkernel.cli.stores import open_with_state
 from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.errors import UsageError
@@ -22,8 +22,8 @@ from orgkernel.exchange.claude_code.activation import (
     HookStatus,
     activate,
     deactivate,
+    find_reports_folder,
     read_hook_status,
-    reports_in,
 )
 from orgkernel.exchange.claude_code.compiling import CompiledHook, compile_hook
 from orgkernel.exchange.marks import mark_of
@@ -53,10 +53,10 @@ def activate_here(
     kernel = open_with_state(paths, org, store, no_cache=no_cache)
     snapshot = kernel.latest(org)
     if snapshot.has_errors:
-        say_errors(snapshot.diagnostics, kernel.state.latest)
+        print_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
     compiled = compile_hook(kernel.access(org), render_decision, f"orgkernel {__version__}", project)
-    documents = {**_documents(kernel, project), **_exported(snapshot.index)}
+    documents = {**_collect_documents(kernel, project), **_collect_exported(snapshot.index)}
     written = activate(project, compiled, chosen, documents)
     _note(compiled)
     for path in written:
@@ -64,7 +64,7 @@ def activate_here(
     status = read_hook_status(project)
     main = (status.settings or {})["main_role"]
     who = (
-        "only the rules of Claude Code hold in the main thread"
+        "only the rules of Claude Code apply in the main thread"
         if main == "none"
         else f"the main thread works as `{main}`"
     )
@@ -77,7 +77,7 @@ def deactivate_here(project: str) -> None:
     for path in changed:
         click.echo(printable(os.path.relpath(path, project)))
     click.echo("deactivated" if changed else "no organization was active", err=True)
-    if (reports := reports_in(project)) is not None:
+    if (reports := find_reports_folder(project)) is not None:
         click.echo(printable(f"note: the reports are kept in {os.path.relpath(reports, project)}"), err=True)
 
 
@@ -87,16 +87,16 @@ def show_status(project: str, form: str) -> None:
     if form == "json":
         echo_indented(status, indent=1)
         return
-    for name, value in _lines(status):
+    for name, value in _render_status(status):
         click.echo(printable(f"{f'{name}:' if name else '':<16}{value}"))
 
 
-def _lines(status: HookStatus) -> Iterator[tuple[str, str]]:
+def _render_status(status: HookStatus) -> Iterator[tuple[str, str]]:
     yield "activation", f"{'on' if status.on else 'off'}: {status.why}"
     yield "hook", status.hook
     if status.settings is None:
         return
-    yield "organization", f"{status.organization}, {counted(status.roles, 'role')}"
+    yield "organization", f"{status.organization}, {format_count(status.roles, 'role')}"
     yield "digest", str(status.digest)
     for name in ("main_role", *CHOICES):
         yield name.replace("_", " "), status.settings[name]
@@ -109,8 +109,11 @@ def _note(compiled: CompiledHook) -> None:
         click.echo(printable(f"note: {remark}"), err=True)
 
 
-def _documents(kernel: Kernel, project: str) -> dict[str, Any]:
-    """The documents that were read, relative to the project where they lie in it: it may be moved."""
+def _collect_documents(kernel: Kernel, project: str) -> dict[str, Any]:
+    """Digests of the documents that were read.
+
+    Paths in the project are relative, because the project could be moved.
+    """
     top = os.path.realpath(project)
     paths = sorted({os.path.realpath(each.path) for each in kernel.state.latest.tree.documents})
     here = [os.path.relpath(each, top) if each.startswith(top + os.sep) else each for each in paths]
@@ -126,8 +129,8 @@ def _documents(kernel: Kernel, project: str) -> dict[str, Any]:
     }
 
 
-def _exported(view: OrgView) -> dict[str, Any]:
-    """The agents that an export would write, with their digests, and what says that a file was exported."""
+def _collect_exported(view: OrgView) -> dict[str, Any]:
+    """Digests of the agents that an export would write, and the mark of an exported file."""
     files = export_claude_code(view).files
     digests = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
     return {"exported": digests, "mark": mark_of(view.org_id, TARGET)}

@@ -1,4 +1,4 @@
-"""`orgkernel export`: an organization in the format of another tool, and whether its files still say the same."""
+"""`orgkernel export`: write an organization in the format of another tool, or check that its files are up to date."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import partial
 
 import click
 
-from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import counted, echo_json
+from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, org_option
+from orgkernel.cli.output import echo_json, format_count
 from orgkernel.diagnostics.wording import clean, printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.exchange.a2a.cards import Endpoint, is_address
@@ -24,7 +24,7 @@ from orgkernel.exchange.marks import Mark
 from orgkernel.exchange.writing import check_export, write_export
 
 _SHOWN = 5
-"""Differences that are shown of a file."""
+"""Number of differences that are shown for a file."""
 
 
 @click.command("export")
@@ -40,13 +40,15 @@ _SHOWN = 5
     metavar="DIR",
     help="Write the files to DIR.  [default: all files as JSON on stdout]",
 )
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the files in DIR say something else.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit 1 if the files in DIR differ from the export."
+)
 @click.option(
     "--force", is_flag=True, help="Also replace files that were not exported from this organization."
 )
-@click.option("--url", metavar="URL", help="Where the agents answer, for `a2a` and `ai-catalog`.")
+@click.option("--url", metavar="URL", help="Address of the agents, for `a2a` and `ai-catalog`.")
 @click.option("--sign-key", metavar="FILE", help="Sign the cards of `a2a` with this key (PEM, P-256).")
-@path_option
+@add_path_options
 @cache_option
 def command(
     target: str,
@@ -61,16 +63,16 @@ def command(
 ) -> None:
     """Export an organization to the format of another tool, and list what that format cannot express.
 
-    Exported files say who made them. Files that do not are never replaced without --force, and files of roles that are
-    gone are removed.
+    Exported files contain a mark of their organization. Files without it are never replaced unless you pass --force,
+    and files of roles that no longer exist are removed.
 
     Exits 0, 1 if --check finds a difference, 2 if it cannot run.
     """
     if check and force:
-        raise click.UsageError("`--check` writes nothing, so `--force` has no meaning with it")
+        raise click.UsageError("`--check` writes nothing, so `--force` has no effect")
     if folder is None and (check or force):
         raise click.UsageError("pass the folder with `-o DIR`")
-    exporter = _exporter(target, url, sign_key)
+    exporter = _build_exporter(target, url, sign_key)
     kernel = open_kernel(paths, org, no_cache=no_cache)
     view = kernel.organization(org).snapshot.index
     export = exporter.export(view)
@@ -85,14 +87,14 @@ def command(
         _write(export, exporter, folder, mark, force=force)
 
 
-def _exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:
-    """How to export to a format, with what the options say of it. Raises `UsageError` for options of another format."""
+def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:
+    """Build the exporter for a format and its options. Raises `UsageError` for options of another format."""
     exporter = EXPORTS[target]
     if sign_key is not None and target != "a2a":
-        raise UsageError(f"the files of `{target}` cannot be signed", "`--sign-key` belongs to `--to a2a`")
+        raise UsageError(f"the files of `{target}` cannot be signed", "use `--sign-key` with `--to a2a` only")
     if url is not None and target not in ("a2a", "ai-catalog"):
         raise UsageError(
-            f"the files of `{target}` have no address", "`--url` belongs to `a2a` and `ai-catalog`"
+            f"the files of `{target}` have no address", "use `--url` with `a2a` and `ai-catalog` only"
         )
     if url is not None and not is_address(url):
         raise UsageError(
@@ -110,63 +112,68 @@ def _exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:
 def _write(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> None:
     done = write_export(export, exporter, folder, mark, force=force)
     for path in export.files:
-        click.echo(printable(f"{_in(folder, path)}{' (as it was)' * (path in done.kept)}"))
+        click.echo(printable(f"{_render_files(folder, path)}{' (unchanged)' * (path in done.kept)}"))
     for path in done.removed:
-        click.echo(printable(f"{_in(folder, path)} (removed)"))
+        click.echo(printable(f"{_render_files(folder, path)} (removed)"))
     _report(export)
 
 
 def _check(export: Export, exporter: Exporter, folder: str, mark: Mark) -> None:
     comparison = check_export(export, exporter, folder, mark)
-    for line in _lines(comparison, folder):
+    for line in _render_losses(comparison, folder):
         click.echo(printable(line))
     for path in comparison.foreign:
-        click.echo(printable(f"note: {_in(folder, path)} was not exported from this organization"), err=True)
+        click.echo(
+            printable(f"note: {_render_files(folder, path)} was not exported from this organization"),
+            err=True,
+        )
     if comparison.drifted:
-        click.echo(f"{counted(len(comparison.drifted), 'file')} of {len(export.files)} out of step", err=True)
+        click.echo(
+            f"{format_count(len(comparison.drifted), 'file')} of {len(export.files)} out of date", err=True
+        )
         raise click.exceptions.Exit(1)
-    click.echo(f"{counted(len(export.files), 'file')} in step", err=True)
+    click.echo(f"{format_count(len(export.files), 'file')} up to date", err=True)
 
 
-def _lines(comparison: ExportComparison, folder: str) -> Iterator[str]:
+def _render_losses(comparison: ExportComparison, folder: str) -> Iterator[str]:
     for drift in comparison.drifted:
-        path = _in(folder, drift.path)
+        path = _render_files(folder, drift.path)
         if drift.kind == "missing":
             yield f"missing: {path}{f', for {drift.place}' if drift.place else ''}"
         elif drift.kind == "surplus":
-            yield f"surplus: {path}: exported once, and nothing declares it anymore"
+            yield f"surplus: {path}: exported earlier, but no longer declared"
         else:
             yield f"changed: {path}"
-            yield from _changes(drift, path)
+            yield from _render_changes(drift, path)
 
 
-def _changes(drift: DriftedFile, path: str) -> Iterator[str]:
+def _render_changes(drift: DriftedFile, path: str) -> Iterator[str]:
     for each in drift.differences[:_SHOWN]:
-        yield from _change(each, path)
+        yield from _render_change(each, path)
     more = len(drift.differences) - _SHOWN
     if more > 0:
-        yield f"  and {counted(more, 'more difference')}"
+        yield f"  and {format_count(more, 'more difference')}"
 
 
-def _change(each: LineDifference, path: str) -> Iterator[str]:
+def _render_change(each: LineDifference, path: str) -> Iterator[str]:
     place = "" if each.place is None else f"{each.place.file}:{each.place.line}"
-    yield f"  {path}:{each.line}: {_said(each.has, 'has nothing here')}"
-    yield f"  {place or 'the organization'}: {_said(each.says, 'says nothing of it')}"
+    yield f"  {path}:{each.line}: {_render_place(each.has, 'has no such line')}"
+    yield f"  {place or 'the organization'}: {_render_place(each.says, 'does not declare it')}"
 
 
-def _said(lines: tuple[str, ...], nothing: str) -> str:
+def _render_place(lines: tuple[str, ...], nothing: str) -> str:
     if not lines:
         return nothing
-    more = f" and {counted(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
+    more = f" and {format_count(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
     return f"`{clean(lines[0].strip())}`{more}"
 
 
-def _in(folder: str, path: str) -> str:
+def _render_files(folder: str, path: str) -> str:
     return f"{folder.rstrip('/')}/{path}"
 
 
 def _report(export: Export) -> None:
-    """Print what is covered and what is lost to stderr."""
+    """Print covered and lost facts to stderr."""
     click.echo(f"covered: {', '.join(export.covers)}", err=True)
     click.echo("lost or expressed differently:", err=True)
     for loss in export.lost:

@@ -19,10 +19,10 @@ from orgkernel.cli.circumstances import parse_context, run_options
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.hosts.gateway_report import command as report_command
 from orgkernel.cli.hosts.gateway_report import lock_option
-from orgkernel.cli.hosts.stdio import declared_subject, serve_on_stdio
-from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save, with_options
-from orgkernel.cli.operate.listening import tls_files, tls_options
-from orgkernel.cli.stores import located, store_option
+from orgkernel.cli.hosts.stdio import find_declared_subject, serve_on_stdio
+from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, org_option, save, with_options
+from orgkernel.cli.operate.listening import build_tls_files, tls_options
+from orgkernel.cli.stores import locate_current_store, store_option
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.diagnostics.wording import clean, did_you_mean, printable, quote
 from orgkernel.errors import UsageError
@@ -50,19 +50,19 @@ _server_options = with_options(
 
 @click.group("gateway", cls=CommandGroup, invoke_without_command=True)
 @org_option
-@click.option("--role", metavar="ROLE", help="The role that calls, on standard input and output.")
-@click.option("--agent", metavar="AGENT", help="The agent that calls, on standard input and output.")
+@click.option("--role", metavar="ROLE", help="Serve this role on standard input and output.")
+@click.option("--agent", metavar="AGENT", help="Serve this agent on standard input and output.")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve every agent that has a key, at /mcp.")
 @_server_options
 @click.option(
-    "--require-review", is_flag=True, help="Withhold tools that nobody has accepted, at first sight too."
+    "--require-review",
+    is_flag=True,
+    help="Withhold tools until they are accepted, including those of new servers.",
 )
-@click.option(
-    "--approver", metavar="PERSON", help="The person at the host, who approves by its forms: person:ID."
-)
+@click.option("--approver", metavar="PERSON", help="Person at the host who approves in its forms: person:ID.")
 @run_options
 @tls_options
-@path_option
+@add_path_options
 @store_option
 @cache_option
 @click.pass_context
@@ -90,7 +90,7 @@ def _run(
             "pass one of `--role`, `--agent` and `--http`",
         )
     require_sdk()
-    # These import the SDK, so they come after the sentence that says that it is missing.
+    # These import the SDK, so they come after the check that it is installed.
     from orgkernel.mcp.gateway.gateway import McpGateway
     from orgkernel.mcp.gateway.pins import Pins
 
@@ -106,7 +106,7 @@ def _run(
                 "`--approver`, `--on-behalf-of`, `--via` and `--context` describe one caller, and `--http` has many",
                 "leave them out",
             )
-        _serve(kernel, gateway, address, store, tls_files(tls_certificate, tls_key))
+        _serve(kernel, gateway, address, store, build_tls_files(tls_certificate, tls_key))
         return
     _serve_one(
         kernel,
@@ -129,14 +129,14 @@ def _serve_one(
     from orgkernel.mcp.gateway.server import run_gateway_stdio
 
     snapshot = kernel.organization(org).snapshot
-    subject = declared_subject(snapshot, role, agent)
+    subject = find_declared_subject(snapshot, role, agent)
     if approver and approver.removeprefix("person:") not in snapshot.records.people:
         raise UsageError(f"no directory declares {quote(approver)}", "name a declared person as `person:ID`")
     base = msgspec.structs.replace(base, subject=subject)
     serve_on_stdio(
         kernel,
         lambda: LocalCaller(
-            kernel, snapshot.org_id, subject, located(store), base, approver, _say_unrecorded
+            kernel, snapshot.org_id, subject, locate_current_store(store), base, approver, _say_unrecorded
         ),
         partial(run_gateway_stdio, gateway),
     )
@@ -154,7 +154,7 @@ def _serve(kernel: Kernel, gateway: Any, address: str, store: str | None, tls: A
     gc.enable()
     sys.setswitchinterval(_TURN_SECONDS)
     serve(
-        kernel, host=host.strip("[]"), port=int(port), reload=True, store=located(store), tls=tls, gateway=gateway,
+        kernel, host=host.strip("[]"), port=int(port), reload=True, store=locate_current_store(store), tls=tls, gateway=gateway,
         on_ready=lambda url: click.echo(f"gateway on {url}/mcp\nStop with Ctrl-C.", err=True),
     )  # fmt: skip
 
@@ -164,7 +164,7 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstrea
     from orgkernel.toolbox.upstream_tools import open_servers
 
     if not configs:
-        raise UsageError("no servers are named", "name a file with `mcpServers` with `--mcp-config FILE`")
+        raise UsageError("no servers given", "pass a file with `mcpServers` as `--mcp-config FILE`")
     missing = [name for name in names if name not in os.environ]
     if missing:
         raise UsageError(
@@ -177,13 +177,13 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstrea
 
 
 def _say(text: str) -> None:
-    # A full disk under the log, or a host that has closed its end, is no reason to stop answering.
+    # A full disk or a closed stderr must not stop the gateway.
     with suppress(OSError):
         click.echo(f"gateway: {printable(text)}", err=True)
 
 
 def _say_unrecorded(text: str) -> None:
-    _say(f"how a call ended was not written down: {text}")
+    _say(f"the outcome of a call was not recorded: {text}")
 
 
 command.add_command(report_command)
@@ -202,7 +202,7 @@ def accept(
     lock_file: str,
     everything: bool,
 ) -> None:
-    """Show what the servers list and nobody has accepted, and accept it.
+    """Show the tools that are not accepted yet, and accept them.
 
     Without SERVER and --all nothing is accepted. This starts the servers.
 
@@ -235,7 +235,7 @@ def accept(
                 f"server {quote(name)} has no tool {quote(unknown[0])}",
                 did_you_mean(unknown[0], definitions) or "",
             )
-        lines = list(_differences(pins, name, definitions, wanted))
+        lines = list(_list_differences(pins, name, definitions, wanted))
         for line in lines:
             click.echo(line)
         if server is not None or everything:
@@ -244,7 +244,7 @@ def accept(
             left += len(lines)
     if server is None and not everything:
         if left:
-            click.echo("note: nothing was accepted; name a SERVER, or `--all`", err=True)
+            click.echo("note: nothing was accepted; pass a SERVER, or `--all`", err=True)
     elif listed:
         click.echo(f"wrote {printable(lock_file)}", err=True)
     if left or failed:
@@ -263,7 +263,7 @@ async def _list_all(
             tools = await each.tools()
             names = [str(tool.get("name")) for tool in tools]
             twice = {name for name, times in Counter(names).items() if times > 1}
-            for name in sorted(twice):  # which of them a call would reach, nobody knows
+            for name in sorted(twice):  # a call could reach either of them
                 _say(f"server {quote(each.name)} lists tool {quote(name)} twice, so it cannot be accepted")
             listed[each.name] = {
                 name: tool for name, tool in zip(names, tools, strict=True) if name not in twice
@@ -275,10 +275,10 @@ async def _list_all(
     return listed, failed
 
 
-def _differences(
+def _list_differences(
     pins: Pins, server: str, listed: Mapping[str, Mapping[str, Any]], names: Sequence[str] | None
 ) -> list[str]:
-    """What accepting would change: a line for each tool, and below it each field that is another."""
+    """Changes that accepting would make: a line for each tool, and below it each changed field."""
     from orgkernel.mcp.gateway.pins import list_changed_fields
 
     lines: list[str] = []
@@ -287,20 +287,20 @@ def _differences(
         if names is not None and name not in names:
             continue
         old, new = known.get(name), listed.get(name)
-        shown = _short(f"{server}/{name}")
+        shown = _shorten(f"{server}/{name}")
         if old is None and new is not None:
-            lines.append(f"+ {shown}: {_short(new.get('description', ''))}")
+            lines.append(f"+ {shown}: {_shorten(new.get('description', ''))}")
         elif new is None:
             lines.append(f"- {shown}")
         elif old is not None and old != new:
             lines.append(f"~ {shown}")
             for field in list_changed_fields(old, new):
-                lines.append(f"    {field} - {_short(old.get(field, ''))}")
-                lines.append(f"    {field} + {_short(new.get(field, ''))}")
+                lines.append(f"    {field} - {_shorten(old.get(field, ''))}")
+                lines.append(f"    {field} + {_shorten(new.get(field, ''))}")
     return lines
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     text = clean(" ".join(text.split()))
     return text if len(text) <= 300 else f"{text[:300]}…"

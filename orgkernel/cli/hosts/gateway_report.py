@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import counted, echo_indented
-from orgkernel.cli.stores import is_there, opened, parse_duration, parse_since, store_option
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
+from orgkernel.cli.output import echo_indented, format_count
+from orgkernel.cli.stores import is_there, open_current_store, parse_duration, parse_since, store_option
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import UsageError
 
@@ -39,16 +39,16 @@ _MOST_CODES = 3
 )
 @click.option(
     "--at-least", default="7d", show_default=True, metavar="TIME",
-    help="Take nothing from a role whose first call is more recent.",
+    help="Propose no removal for a role whose first call is more recent.",
 )  # fmt: skip
 @click.option(
     "--often", type=click.IntRange(1), default=5, show_default=True, metavar="N",
-    help="Number of refusals of a tool at which to propose asking for it.",
+    help="Number of refusals of a tool after which to propose asking for it.",
 )  # fmt: skip
 @click.option(
     "--asks", is_flag=True, help="Include proposals that ask for approval in the diff. They allow more."
 )
-@path_option
+@add_path_options
 @store_option
 @cache_option
 @format_option("text", "json", "diff")
@@ -65,11 +65,12 @@ def command(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Report how the tools of the gateway were used, and propose to narrow roles to that.
+    """Report how the tools of the gateway were used, and propose to narrow roles accordingly.
 
-    Shows what each role is spared in `tools/list`, who called what, and what was refused and why. Proposes to take away or
-    to lower what nobody in a role called, as a diff of the documents for `git apply`, and to ask for what a role is refused
-    often. Starts no server and changes nothing. Tokens are estimated: four bytes are one. This needs `orgkernel[mcp]`.
+    Shows how many tools `tools/list` leaves out for each role, the calls of each role, and the refused calls with
+    reasons. Proposes to remove or lower tools that no agent in a role called, as a diff for `git apply`, and to ask
+    for tools that are often refused to a role. It starts no server and changes nothing. Tokens are estimated as four
+    bytes each. This needs `orgkernel[mcp]`.
     """
     from orgkernel.mcp.server import require_sdk
 
@@ -96,7 +97,7 @@ def command(
     pins = Pins(lock_file)
     with ExitStack() as stack:
         if is_there(store):
-            state = stack.enter_context(opened(store))
+            state = stack.enter_context(open_current_store(store))
             kernel = kernel.with_store(state)
             decisions = read_audit(state, AuditFilter(since=began, kind="decision"))
             uses = read_audit(state, AuditFilter(since=began, kind="usage"))
@@ -112,7 +113,7 @@ def _echo(report: GatewayReport, form: str) -> None:
         echo_indented(report)
         return
     if form == "text":
-        for line in _lines(report):
+        for line in _render_lines(report):
             click.echo(printable(line))
         if report.diff:
             click.echo()
@@ -123,19 +124,19 @@ def _echo(report: GatewayReport, form: str) -> None:
             click.echo(f"note: {printable(note)}", err=True)
         if left := sum(bool(each.by_hand) for each in report.proposals):
             click.echo(
-                f"note: not in the diff: {counted(left, 'proposal')}; `--format text` says why", err=True
+                f"note: not in the diff: {format_count(left, 'proposal')}; `--format text` says why", err=True
             )
     if report.diff and report.folder != os.curdir:
         click.echo(f"note: apply it in {quote(report.folder)}", err=True)
     for finding in report.findings:
-        click.echo(f"note: new with it: {printable(finding)}", err=True)
+        click.echo(f"note: new finding after this diff: {printable(finding)}", err=True)
 
 
-def _lines(report: GatewayReport) -> Iterator[str]:
+def _render_lines(report: GatewayReport) -> Iterator[str]:
     spared = report.spared
-    servers = f" of {counted(len(spared.servers), 'server')}" if spared.servers else ""
-    yield f"{counted(spared.tools, 'tool')}{servers}: about {spared.size:,} tokens in every prompt of a host without the gateway"
-    yield from _table(
+    servers = f" of {format_count(len(spared.servers), 'server')}" if spared.servers else ""
+    yield f"{format_count(spared.tools, 'tool')}{servers}: about {spared.size:,} tokens in every prompt of a host without the gateway"
+    yield from _render_table(
         ("role", "tools", "tokens", "spared"),
         [
             (each.role, each.tools, f"{each.size:,}", f"{each.spared:,}{_share(each.spared, spared.size)}")
@@ -143,12 +144,12 @@ def _lines(report: GatewayReport) -> Iterator[str]:
         ],
     )
     yield ""
-    yield f"calls since {report.since}: the audit has {report.days:g} days of them"
-    yield from _table(
+    yield f"calls since {report.since}: the audit covers {report.days:g} days"
+    yield from _render_table(
         ("subject", "tool", "calls", "asked", "failed", "refused"),
         [
             (
-                each.subject, f"{each.server}/{each.tool}", each.calls, each.asked, _by_code(each.failed), _by_code(each.refused),
+                each.subject, f"{each.server}/{each.tool}", each.calls, each.asked, _group_by_code(each.failed), _group_by_code(each.refused),
             )
             for each in report.calls
         ],
@@ -175,7 +176,7 @@ def _share(part: int, whole: int) -> str:
     return f" ({part * 100 // whole}%)" if whole else ""
 
 
-def _by_code(codes: dict[str, int]) -> str:
+def _group_by_code(codes: dict[str, int]) -> str:
     if not codes:
         return "0"
     first = ", ".join(f"{code} {count}" for code, count in list(codes.items())[:_MOST_CODES])
@@ -183,7 +184,7 @@ def _by_code(codes: dict[str, int]) -> str:
     return f"{sum(codes.values())} ({first}{f' and {more} more' if more > 0 else ''})"
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
+def _render_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
     if not rows:
         return
     cells = [list(headings), *([printable(str(cell)) for cell in row] for row in rows)]

@@ -11,11 +11,11 @@ import click
 import msgspec
 
 from orgkernel import __version__
-from orgkernel.cli.author.check import say_errors
+from orgkernel.cli.author.reports import print_errors
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.hosts.claude_code import activate_here, deactivate_here, show_status
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
-from orgkernel.cli.output import counted, echo_indented, echo_json
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, with_options
+from orgkernel.cli.output import echo_indented, echo_json, format_count
 from orgkernel.cli.stores import store_option
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
@@ -27,7 +27,7 @@ from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.baseline import is_within
+from orgkernel.loading.files import is_within
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.effect_counts import lines, read_effect
 from orgkernel.snapshots.shipped import get_shipped_folder
@@ -41,14 +41,14 @@ def command() -> None:
 
 T = TypeVar("T")
 
-_UNCLEAR = "it is not clear which host is meant"
+_UNCLEAR = "the host is not clear"
 _root_option = click.option(
     "--agent-zero", "root", metavar="ROOT", type=click.Path(exists=True, file_okay=False),
     help="Folder that Agent-Zero runs from.",
 )  # fmt: skip
 
 
-def _host_options(command: Any) -> Any:
+def _add_host_options(command: Any) -> Any:
     """The host: one of the two."""
     project = click.option(
         "--claude-code", "project", metavar="DIR", type=click.Path(exists=True, file_okay=False),
@@ -64,7 +64,7 @@ def _is_claude_code(root: str | None, project: str | None) -> bool:
 
 
 def _require_agent_zero(value: T | None, option: str) -> T:
-    """The value of an option of a command that only Agent-Zero has. Raises `UsageError` without it."""
+    """The value of an option that only Agent-Zero has. Raises `UsageError` if it is missing."""
     if not value:
         raise UsageError(_UNCLEAR, f"pass `{option}`: Agent-Zero is the only host that needs this")
     return value
@@ -77,7 +77,7 @@ _SETTINGS = {
 }
 
 
-def _setting_option(name: str, words: str) -> Callable[[Any], Any]:
+def _add_setting_option(name: str, words: str) -> Callable[[Any], Any]:
     """An option for a setting. The default is the current setting."""
     text = f"{words}  [default: the current setting, initially {ActivationSettings().as_json()[name]}]"
     return click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
@@ -86,8 +86,7 @@ def _setting_option(name: str, words: str) -> Callable[[Any], Any]:
 _FOR_CLAUDE_CODE = (
     click.option(
         "--main-role", metavar="ROLE",
-        help="With --claude-code: the role of the main thread, or none.  [default: the current one, initially the only role "
-        "that nobody commands]",
+        help="With --claude-code: the role of the main thread, or none.  [default: the current one, initially the only role without a superior]",
     ),
     click.option(
         "--unnamed-agents", type=click.Choice(("refuse", "ask")),
@@ -99,9 +98,9 @@ _FOR_CLAUDE_CODE = (
 
 @command.command("activate")
 @click.argument("org", metavar="ORG")
-@_host_options
-@with_options(*starmap(_setting_option, _SETTINGS.items()), *_FOR_CLAUDE_CODE)
-@path_option
+@_add_host_options
+@with_options(*starmap(_add_setting_option, _SETTINGS.items()), *_FOR_CLAUDE_CODE)
+@add_path_options
 @store_option
 @cache_option
 def activate_command(
@@ -111,8 +110,9 @@ def activate_command(
     """Activate ORG in a host.
 
     In Agent-Zero it writes the compiled organization, its role files, an agent profile for each role and, last,
-    `active.json`. In Claude Code it writes the answers for each role and enters a hook into `.claude/settings.json`, and what
-    is stored counts, such as grants. Foreign files are kept. Exits 1 with the findings if the organization has errors.
+    `active.json`. In Claude Code it writes the answers for each role and enters a hook into `.claude/settings.json`;
+    stored records such as grants also apply. Foreign files are kept. Exits 1 with the findings if the organization
+    has errors.
     """
     if _is_claude_code(root, project):
         activate_here(str(project), org, paths, store, chosen, no_cache=no_cache)
@@ -126,7 +126,7 @@ def activate_command(
     kernel = _open(org, root, paths, no_cache=no_cache)
     compiled = _compile(kernel, org)
     snapshot = kernel.latest(org)
-    report = activate(root, compiled, chosen, _source(kernel, snapshot))
+    report = activate(root, compiled, chosen, _find_source(kernel, snapshot))
     _note_remarks(compiled, snapshot)
     _tell(report)
     status = read_status(root)
@@ -136,11 +136,11 @@ def activate_command(
 
 
 @command.command("deactivate")
-@_host_options
+@_add_host_options
 def deactivate_command(root: str | None, project: str | None) -> None:
     """Deactivate the organization of a host.
 
-    Removes the files that activation wrote, and the hook that it entered.
+    This removes the files that activation wrote, and the hook that it entered.
     """
     if _is_claude_code(root, project):
         deactivate_here(str(project))
@@ -152,9 +152,9 @@ def deactivate_command(root: str | None, project: str | None) -> None:
 
 
 @command.command("status")
-@_host_options
+@_add_host_options
 @format_option("text", "json")
-@path_option
+@add_path_options
 @cache_option
 def status_command(
     root: str | None, project: str | None, form: str, paths: tuple[str, ...], no_cache: bool
@@ -171,7 +171,7 @@ def status_command(
     if form == "json":
         echo_indented(status, indent=1)
         return
-    for name, value in (*_lines(status), *_effect_lines(status)):
+    for name, value in (*_render_status(status), *_render_effect(status)):
         click.echo(printable(f"{f'{name}:' if name else '':<16}{value}"))
 
 
@@ -204,7 +204,7 @@ def _echo(line: str) -> None:
 @click.argument("org", metavar="[ORG]", default=ACTIVE)
 @click.option("--agent-zero", is_flag=True, help="Compile for the Agent-Zero extension.")
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
-@path_option
+@add_path_options
 @cache_option
 def compile_command(
     org: str, agent_zero: bool, output: str | None, paths: tuple[str, ...], no_cache: bool
@@ -229,7 +229,7 @@ def _compile(kernel: Kernel, org: str) -> JsonObject:
     """Compile an organization, or print its errors and exit."""
     snapshot = kernel.latest(org)
     if snapshot.has_errors:
-        say_errors(snapshot.diagnostics, kernel.state.latest)
+        print_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
     return compile_bundle(snapshot.index, f"orgkernel {__version__}")
 
@@ -245,7 +245,7 @@ def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Ker
     inside = os.path.join(host, *FOLDER.split("/"))
     if not paths and here != host and not is_within(here, inside):
         kernel = open_kernel((), org, no_cache=no_cache)
-        if not is_within(_file_of(kernel, kernel.latest(org)), inside):
+        if not is_within(_find_file(kernel, kernel.latest(org)), inside):
             return kernel
     if not paths:
         click.echo(
@@ -254,14 +254,14 @@ def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Ker
     return open_kernel(paths or (get_shipped_folder("templates"),), org, no_cache=no_cache)
 
 
-def _file_of(kernel: Kernel, snapshot: OrgSnapshot) -> str:
+def _find_file(kernel: Kernel, snapshot: OrgSnapshot) -> str:
     """The path of an organization's document."""
     return os.path.realpath(kernel.state.latest.tree.paths[snapshot.records.document.name])
 
 
-def _source(kernel: Kernel, snapshot: OrgSnapshot) -> str | None:
+def _find_source(kernel: Kernel, snapshot: OrgSnapshot) -> str | None:
     """The folder that the organization was read from. None for a template, which belongs to the package."""
-    file = _file_of(kernel, snapshot)
+    file = _find_file(kernel, snapshot)
     return (
         None if is_within(file, os.path.realpath(get_shipped_folder("templates"))) else os.path.dirname(file)
     )
@@ -283,7 +283,7 @@ def _is_behind(root: str, status: HostStatus, paths: tuple[str, ...], *, no_cach
     return not is_same(root, status, compile_bundle(snapshot.index, ""))
 
 
-def _lines(status: HostStatus) -> list[tuple[str, str]]:
+def _render_status(status: HostStatus) -> list[tuple[str, str]]:
     """The status for people, without unknown values."""
     behind = {
         None: "",
@@ -306,7 +306,7 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
         "on error": status.on_error,
         "unlisted tools": status.unlisted_tools,
         "bad settings": "; ".join(status.slips) or None,
-        "extension": f"{status.installed}, {counted(len(status.shims), 'hook file')}"
+        "extension": f"{status.installed}, {format_count(len(status.shims), 'hook file')}"
         if status.installed
         else "not installed",
         "host": status.generation,
@@ -316,8 +316,8 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
     return [(name, value) for name, value in shown.items() if value]
 
 
-def _effect_lines(status: HostStatus) -> list[tuple[str, str]]:
-    """What the organization changed, one fact a line."""
+def _render_effect(status: HostStatus) -> list[tuple[str, str]]:
+    """The effect of the organization on the host, one fact per line."""
     if status.effect_problem:
         return [("effect", status.effect_problem)]
     if status.effect is None:

@@ -1,4 +1,4 @@
-"""`orgkernel import`: agents of others as documents of ours, now and again later."""
+"""`orgkernel import`: convert agents in another format to orgkernel documents, once or repeatedly."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import click
 
-from orgkernel.cli.author.check import say_errors
-from orgkernel.cli.opening import cache_of
-from orgkernel.cli.output import counted
+from orgkernel.cli.author.reports import print_errors
+from orgkernel.cli.opening import find_cache
+from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import clean, did_you_mean, listing, printable, quote
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
-from orgkernel.exchange.documents import as_documents
+from orgkernel.exchange.documents import export_documents
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.importing import Clash, ImportPlan, plan_import, write_import
 from orgkernel.kernel.settings import find_project
@@ -27,36 +27,36 @@ from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 @click.argument("source", metavar="SOURCE")
 @click.argument("folder", metavar="DIR")
 @click.option("--org", metavar="ORG", help="Organization of SOURCE.  [default: the only one]")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the documents in DIR are out of step.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the documents in DIR are out of date.")
 @click.option("--keep-mine", is_flag=True, help="Where both sides changed the same lines, keep those of DIR.")
 def command(form: str, source: str, folder: str, org: str | None, check: bool, keep_mine: bool) -> None:
-    """Write agents of others, in FORMAT, as documents of ours into DIR, and list what these do not say.
+    """Convert agents in FORMAT to orgkernel documents in DIR, and list what the documents cannot express.
 
-    Later imports keep what was added and changed in DIR. If both sides changed the same lines, nothing is written; change
+    Later imports keep additions and changes in DIR. If both sides changed the same lines, nothing is written; change
     one of them, or pass --keep-mine.
 
     Exits 0, 1 if --check finds a difference or both sides changed the same lines, 2 if it cannot run.
     """
     if check and keep_mine:
-        raise click.UsageError("`--check` writes nothing, so `--keep-mine` has no meaning with it")
+        raise click.UsageError("`--check` writes nothing, so `--keep-mine` has no effect")
     project = find_project(os.getcwd())
     request = resolve_paths([source], os.getcwd(), links=project.full_links, read_as=form)
-    snapshot = Loader(request, project.severities, cache_of(project, no_cache=True)).load()
-    chosen = None if snapshot.tree.broken else _chosen(snapshot, org, source, form)
+    snapshot = Loader(request, project.severities, find_cache(project, no_cache=True)).load()
+    chosen = None if snapshot.tree.broken else _choose_organization(snapshot, org, source, form)
     if chosen is None or not chosen.may_answer:
-        say_errors(snapshot.diagnostics, snapshot)
+        print_errors(snapshot.diagnostics, snapshot)
         raise UsageError(f"{quote(source)} has errors, so it is not imported", "correct them first")
     shown = os.path.relpath(os.path.realpath(source), os.path.realpath(folder)).replace(os.sep, "/")
-    export = as_documents(chosen.records, shown)
+    export = export_documents(chosen.records, shown)
     if check:
         plan = plan_import(export, folder, form, shown)
     else:
         plan = write_import(export, folder, form, shown, keep_mine=keep_mine)
-    for line in _lines(plan, folder, check=check, keep_mine=keep_mine):
+    for line in _render_losses(plan, folder, check=check, keep_mine=keep_mine):
         click.echo(printable(line))
     if check and not plan.is_in_step:
         changed = len(plan.written) + len(plan.removed) + len({each.path for each in plan.clashes})
-        click.echo(f"{counted(changed, 'file')} out of step", err=True)
+        click.echo(f"{format_count(changed, 'file')} out of date", err=True)
         raise click.exceptions.Exit(1)
     if plan.clashes and not keep_mine:
         click.echo(
@@ -64,11 +64,11 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
             err=True,
         )
         raise click.exceptions.Exit(1)
-    click.echo(f"{counted(len(export.files), 'file')} in step with {quote(source)}", err=True)
+    click.echo(f"{format_count(len(export.files), 'file')} up to date with {quote(source)}", err=True)
     _say_losses(export)
 
 
-def _chosen(snapshot: Snapshot, org: str | None, source: str, form: str) -> OrgSnapshot:
+def _choose_organization(snapshot: Snapshot, org: str | None, source: str, form: str) -> OrgSnapshot:
     known = snapshot.organizations
     if not known:
         raise NothingToRead(
@@ -86,30 +86,30 @@ def _chosen(snapshot: Snapshot, org: str | None, source: str, form: str) -> OrgS
     return known[name]
 
 
-def _lines(plan: ImportPlan, folder: str, *, check: bool, keep_mine: bool) -> Iterator[str]:
+def _render_losses(plan: ImportPlan, folder: str, *, check: bool, keep_mine: bool) -> Iterator[str]:
     stopped = bool(plan.clashes) and not keep_mine and not check
     for clash in plan.clashes:
-        yield from _clash(clash, folder)
+        yield from _render_clash(clash, folder)
     for path in () if stopped else plan.written:
-        yield f"{_in(folder, path)}{' (merged)' * (path in plan.merged)}"
+        yield f"{_render_files(folder, path)}{' (merged)' * (path in plan.merged)}"
     for path in () if stopped else plan.removed:
-        yield f"{_in(folder, path)} (removed)"
+        yield f"{_render_files(folder, path)} (removed)"
 
 
-def _clash(clash: Clash, folder: str) -> Iterator[str]:
-    yield f"conflict: {_in(folder, clash.path)}:{clash.line}: {clash.why or _said(clash.has)}"
+def _render_clash(clash: Clash, folder: str) -> Iterator[str]:
+    yield f"conflict: {_render_files(folder, clash.path)}:{clash.line}: {clash.why or _render_place(clash.has)}"
     if clash.place is not None:
-        yield f"  {clash.place.file}:{clash.place.line}: {_said(clash.says) if not clash.why else 'the source'}"
+        yield f"  {clash.place.file}:{clash.place.line}: {_render_place(clash.says) if not clash.why else 'the source'}"
 
 
-def _said(lines: tuple[str, ...]) -> str:
+def _render_place(lines: tuple[str, ...]) -> str:
     if not lines:
         return "nothing"
-    more = f" and {counted(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
+    more = f" and {format_count(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
     return f"`{clean(lines[0].strip())}`{more}"
 
 
-def _in(folder: str, path: str) -> str:
+def _render_files(folder: str, path: str) -> str:
     return f"{folder.rstrip('/')}/{path}"
 
 

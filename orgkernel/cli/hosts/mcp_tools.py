@@ -1,4 +1,4 @@
-"""`orgkernel mcp tools`: ask the MCP servers of a file which tools they have, and save what they answer."""
+"""`orgkernel mcp tools`: ask the MCP servers of a file for their tools, and save the answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 import click
 
-from orgkernel.cli.output import counted
+from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.loading.formats.mcp import LISTED
@@ -15,7 +15,7 @@ from orgkernel.toolbox.providers import McpServer
 from orgkernel.toolbox.tool_lists import ask_servers, read_servers
 
 
-@click.command("tools", short_help="Ask MCP servers which tools they have, and save it.")
+@click.command("tools", short_help="Ask MCP servers for their tools, and save the lists.")
 @click.argument("path", metavar="FILE")
 @click.option("--connect", is_flag=True, help="Start the commands of FILE, and connect to its addresses.")
 @click.option("--server", "names", multiple=True, metavar="NAME", help="Ask only this server; repeatable.")
@@ -30,8 +30,8 @@ from orgkernel.toolbox.tool_lists import ask_servers, read_servers
 def command(path: str, connect: bool, names: tuple[str, ...], output: str | None, timeout: float) -> None:
     """Ask the MCP servers of an mcp.json for their tools, and save the answers, which `orgkernel check` reads.
 
-    Without --connect nothing is started: the command says what would be. Only do it with a file that you trust, because
-    it runs the commands in it. Nothing is written unless every server has answered.
+    Without --connect, the command starts nothing and only prints what it would start. Pass --connect only for a file
+    that you trust, because it runs the commands in it. Nothing is written unless every server has answered.
 
     Exits 0, 1 if a server did not answer, 2 if it cannot run.
     """
@@ -62,7 +62,8 @@ def command(path: str, connect: bool, names: tuple[str, ...], output: str | None
         raise UsageError(f"{quote(target)} cannot be written: {(error.strerror or '').lower()}") from None
     number = sum(len(tools) for tools, _ in answers.values())
     click.echo(
-        f"wrote {printable(target)}: {counted(number, 'tool')} of {counted(len(answers), 'server')}", err=True
+        f"wrote {printable(target)}: {format_count(number, 'tool')} of {format_count(len(answers), 'server')}",
+        err=True,
     )
 
 

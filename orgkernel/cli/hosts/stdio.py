@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="LocalAsker")
 
 
-def declared_subject(snapshot: OrgSnapshot, role: str | None, agent: str | None) -> str:
+def find_declared_subject(snapshot: OrgSnapshot, role: str | None, agent: str | None) -> str:
     """The role or the agent, of which one is named, as a subject. Raises `UnknownRole` and `UnknownAgent`."""
     if role is not None:
         snapshot.require_role(role)
@@ -32,11 +32,14 @@ def declared_subject(snapshot: OrgSnapshot, role: str | None, agent: str | None)
 def serve_on_stdio(
     kernel: Kernel, open_asker: Callable[[], A], serve: Callable[[A], Coroutine[Any, Any, None]]
 ) -> None:
-    """Serve a subject until its input ends or somebody interrupts, and close its store. Raises what `open_asker` raises."""
+    """Serve a subject until its input ends or the user interrupts, then close its store.
+
+    Raises the errors of `open_asker`.
+    """
     save(kernel)
     gc.enable()  # unlike other commands, these keep running
     asker = open_asker()
-    # The messages go through the streams themselves: a wrapper that masks what looks like a secret would break them.
+    # Messages use the raw streams, because the wrapper that masks secrets would break them.
     if sys.__stdout__ is not None:
         sys.stdout = sys.__stdout__
     try:

@@ -1,1 +1,1 @@
-"""Run the server and what it stores: permissions, keys, locks, reports, audit."""
+"""Run the server and manage its stored records: permissions, keys, locks, reports, audit."""

@@ -12,14 +12,14 @@ import click
 import msgspec
 
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
-from orgkernel.cli.output import counted, echo_indented, echo_json
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, with_options
+from orgkernel.cli.output import echo_indented, echo_json, format_count
 from orgkernel.cli.stores import (
-    acting_alone,
     by_option,
     change_options,
     echo_records,
-    opened,
+    open_current_store,
+    open_operation_alone,
     parse_duration,
     parse_since,
     reason_option,
@@ -71,20 +71,22 @@ def _filter(since: str | None, until: str | None, **others: Any) -> Any:
 @command.command("query", short_help="List rows, newest first, or count them.")
 @_filters
 @click.option("--count", "count", type=click.Choice(_COUNTS), help="Print counts instead of rows.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Most rows to list.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, show_default=True, help="Maximum number of rows."
+)
 @store_option
 @format_option("text", "json")
 def query_(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
     """List rows, newest first, or count unknown senders, policies or decisions."""
     from orgkernel.operations.upkeep import read_audit
 
-    with opened(store) as state:
+    with open_current_store(store) as state:
         if count:
             _echo_counts(state, count, form, parse_since(filters["since"]))
             return
         rows = list(read_audit(state, _filter(**filters), limit))
     if form == "json":
-        echo_indented([_as_record(row) for row in rows])
+        echo_indented([_build_record(row) for row in rows])
         return
     echo_records(
         form,
@@ -132,13 +134,13 @@ _checkpoints_option = click.option(
 )
 _VERDICTS = {
     "whole": "the audit is unchanged",
-    "unproven": "the audit is not proven",
+    "unproven": "the audit cannot be proven",
     "changed": "the audit was changed",
 }
 
 
 _HOW_TO_GO_ON = (
-    "help: find out what happened, and put back what is missing if you can; "
+    "help: find out what happened, and restore what is missing if you can; "
     "`orgkernel audit accept --reason TEXT` accepts the rest"
 )
 
@@ -154,7 +156,7 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
     """
     from orgkernel.operations.upkeep import verify
 
-    with opened(store) as state:
+    with open_current_store(store) as state:
         verification = verify(state, checkpoints)
     if form == "json":
         echo_indented(verification)
@@ -166,12 +168,12 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
             click.echo(printable(note), err=True)
         says = _VERDICTS[verification.verdict]
         accepted = (
-            f", except for {counted(len(verification.accepted), 'accepted finding')}"
+            f", except for {format_count(len(verification.accepted), 'accepted finding')}"
             if verification.accepted
             else ""
         )
         dropped = f", {verification.dropped:,} deleted by retention" if verification.dropped else ""
-        rows = f"{counted(verification.rows, 'row')} in {counted(verification.chains, 'chain')}"
+        rows = f"{format_count(verification.rows, 'row')} in {format_count(verification.chains, 'chain')}"
         click.echo(f"{says}{accepted}: {rows}{dropped}", err=True)
         if verification.findings:
             click.echo(_HOW_TO_GO_ON, err=True)
@@ -183,19 +185,19 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
 @_checkpoints_option
 @change_options
 def accept_(checkpoints: tuple[str, ...], reason: str, form: str, **where: Any) -> None:
-    """Accept what `verify` finds now, for example after a restoration. Later verifications find only what is new.
+    """Accept what `verify` finds now, for example after a restoration.
 
-    The audit has who accepted what, and why.
+    Later verifications report only new problems. The audit records who accepted what, and why.
     """
     from orgkernel.operations.upkeep import accept
 
-    with acting_alone(**where) as context:
+    with open_operation_alone(**where) as context:
         verification = accept(context, checkpoints, reason)
     if form == "json":
         echo_indented(verification.findings)
         return
     _echo_findings(verification)
-    click.echo(f"{counted(len(verification.findings), 'finding')} accepted", err=True)
+    click.echo(f"{format_count(len(verification.findings), 'finding')} accepted", err=True)
 
 
 @command.command("rotate-key")
@@ -204,11 +206,11 @@ def accept_(checkpoints: tuple[str, ...], reason: str, form: str, **where: Any) 
     default="24h",
     show_default=True,
     metavar="TIME",
-    help="How long the old key still proves what was signed with it.",
+    help="How long signatures of the old key remain valid.",
 )
 @by_option
 @reason_option
-@with_options(path_option, store_option, cache_option)
+@with_options(add_path_options, store_option, cache_option)
 def rotate_key_(overlap: str, reason: str, **where: Any) -> None:
     """Sign checkpoints with a new key. Checkpoints that exist are signed again.
 
@@ -217,9 +219,9 @@ def rotate_key_(overlap: str, reason: str, **where: Any) -> None:
     from orgkernel.operations.upkeep import rotate_signing
 
     seconds = parse_duration(overlap)
-    with acting_alone(**where) as context:
+    with open_operation_alone(**where) as context:
         until = rotate_signing(context, seconds, reason)
-    click.echo(f"signing with a new key; the one before holds until {show_time(until)}", err=True)
+    click.echo(f"signing with a new key; the old one is valid until {show_time(until)}", err=True)
 
 
 def _echo_findings(verification: Any) -> None:
@@ -237,19 +239,19 @@ def export_(store: str | None, form: str, **filters: Any) -> None:
     """Print complete rows, newest first, as CSV or as one JSON object per line."""
     from orgkernel.operations.upkeep import read_audit
 
-    with opened(store) as state:
-        rows = (_as_record(row) for row in read_audit(state, _filter(**filters)))
+    with open_current_store(store) as state:
+        rows = (_build_record(row) for row in read_audit(state, _filter(**filters)))
         _write_csv(rows) if form == "csv" else _write_lines(rows)
 
 
 @command.command("prune", short_help="Delete old rows.")
 @click.option(
     "--decisions", type=click.IntRange(1), default=90, show_default=True, metavar="DAYS",
-    help="Age of the decisions that are kept.",
+    help="Maximum age of decisions to keep.",
 )  # fmt: skip
 @click.option(
     "--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS",
-    help="Age of the other rows that are kept.",
+    help="Maximum age of other rows to keep.",
 )  # fmt: skip
 @store_option
 def prune_(decisions: int, history: int, store: str | None) -> None:
@@ -260,12 +262,12 @@ def prune_(decisions: int, history: int, store: str | None) -> None:
     """
     from orgkernel.operations.upkeep import prune
 
-    with opened(store) as state:
+    with open_current_store(store) as state:
         rows, segments = prune(state, decisions, history)
-    click.echo(f"{counted(rows, 'row')} dropped in {counted(segments, 'segment')}", err=True)
+    click.echo(f"{format_count(rows, 'row')} dropped in {format_count(segments, 'segment')}", err=True)
 
 
-def _as_record(row: Any) -> dict[str, Any]:
+def _build_record(row: Any) -> dict[str, Any]:
     return {"row": row.audit_id, "time": show_time(row.entry.at), **msgspec.structs.asdict(row.entry)}
 
 
@@ -274,7 +276,7 @@ def _write_csv(rows: Iterable[dict[str, Any]]) -> None:
     writer = csv.DictWriter(buffer, _FIELDS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _cell(row.get(name)) for name in _FIELDS})
+        writer.writerow({name: _format_cell(row.get(name)) for name in _FIELDS})
         sys.stdout.write(buffer.getvalue())
         buffer.seek(0)
         buffer.truncate()
@@ -286,7 +288,7 @@ def _write_lines(rows: Iterable[dict[str, Any]]) -> None:
         echo_json(msgspec.json.encode(row).decode())
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """A cell that no spreadsheet reads as a formula."""
     if value is None:
         return ""

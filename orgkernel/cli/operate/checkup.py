@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from orgkernel.cli.opening import request_of
+from orgkernel.cli.opening import build_request
 from orgkernel.cli.operate.checkup_report import Asked, Checked, Lines, run_check
 from orgkernel.cli.operate.checkup_store import check_store
-from orgkernel.cli.output import counted
+from orgkernel.cli.output import format_count
 from orgkernel.cli.stores import show_time
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
@@ -24,7 +24,7 @@ from orgkernel.kernel.settings import Project, find_ignored, find_project, is_ow
 
 
 def check_everything(options: Asked) -> Iterator[Checked]:
-    """All checks, in the order in which a reader should mend what they find."""
+    """Run all checks, in the order in which a reader should fix the problems."""
     yield from run_check("python", check_python)
     yield from run_check("packages", check_packages)
     try:
@@ -45,7 +45,7 @@ def check_everything(options: Asked) -> Iterator[Checked]:
 
 
 def check_python() -> Lines:
-    """The versions that run, for a report of a fault."""
+    """The installed versions, for a bug report."""
     from orgkernel import __version__
 
     yield "ok", f"Python {platform.python_version()}, orgkernel {__version__}, {platform.system()}", ""
@@ -85,13 +85,13 @@ def check_packages() -> Lines:
             "install orgkernel again in the same environment, with what it requires",
         )
         return
-    missing = [extra for extra in _extras() if extras[extra]]
+    missing = [extra for extra in _list_extras() if extras[extra]]
     says = f"; not installed: {listing(f'orgkernel[{extra}]' for extra in missing)}" if missing else ""
     yield "ok", f"all {counted_requirements} requirements fit{says}", ""
 
 
-def _extras() -> tuple[str, ...]:
-    """The extras. `all` only repeats what the others require."""
+def _list_extras() -> tuple[str, ...]:
+    """The names of the extras. `all` is left out, because it only combines the others."""
     extras = importlib.metadata.metadata("orgkernel").get_all("Provides-Extra") or ()
     return tuple(extra for extra in extras if extra != "all")
 
@@ -100,33 +100,35 @@ def _find_extra(requirement: Any) -> str | None:
     """The extra that a requirement belongs to; empty for the default, None if it is not for this system."""
     if requirement.marker is None:
         return ""
-    return next((extra for extra in ("", *_extras()) if requirement.marker.evaluate({"extra": extra})), None)
+    return next(
+        (extra for extra in ("", *_list_extras()) if requirement.marker.evaluate({"extra": extra})), None
+    )
 
 
 def check_settings(project: Project) -> Lines:
-    """Which file of settings is obeyed."""
+    """Check which settings file is used."""
     if not project.file:
         yield "ok", "there are no settings; the defaults apply", ""
         return
     if project.owned_by_others:
         yield (
             "warning",
-            f"another user owns `{project.file}` or may write to it, so settings that grant something are not obeyed",
+            f"another user owns `{project.file}` or can write to it, so settings that grant access are ignored",
             "become the owner with `chown`, or run `chmod go-w` on it",
         )
     else:
-        yield "ok", f"`{project.file}` is obeyed", ""
+        yield "ok", f"`{project.file}` is used", ""
     ignored = find_ignored(project)
     if ignored:
         yield "warning", f"the settings in `{ignored}` are ignored", "keep one of the two"
 
 
 def check_documents(options: Asked, project: Project) -> Lines:
-    """What is read, and what is found in it."""
+    """Check the documents, and report their findings."""
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.names import ACTIVE
 
-    request = request_of(options.paths, project)
+    request = build_request(options.paths, project)
     kernel = Kernel(request, active=project.active, severities=project.severities)
     latest = kernel.state.latest
     shown = listing(sorted(request.asked))
@@ -139,9 +141,10 @@ def check_documents(options: Asked, project: Project) -> Lines:
         return
     counts = Counter(diagnostic.severity for diagnostic in latest.diagnostics)
     counts_text = (
-        ", ".join(counted(counts[each], each.value) for each in Severity if counts[each]) or "no findings"
+        ", ".join(format_count(counts[each], each.value) for each in Severity if counts[each])
+        or "no findings"
     )
-    what = f"{counted(len(latest.organizations), 'organization')} in {shown}: {counts_text}"
+    what = f"{format_count(len(latest.organizations), 'organization')} in {shown}: {counts_text}"
     if counts[Severity.ERROR]:
         refused = listing(kernel.state.refused)
         serves = f"; not served: {refused}" if kernel.state.refused else ""
@@ -155,7 +158,7 @@ def check_documents(options: Asked, project: Project) -> Lines:
     if exposed:
         yield (
             "warning",
-            f"other users may write to {counted(len(exposed), 'document')}, such as {quote(exposed[0])}, and so grant permissions",
+            f"other users can write to {format_count(len(exposed), 'document')}, such as {quote(exposed[0])}, and so grant permissions",
             "run `chmod -R go-w` on the folder, as its owner",
         )
 
@@ -164,12 +167,12 @@ def check_cache(options: Asked, project: Project) -> Lines:
     """Whether the cache is used."""
     folder = find_cache_folder(project, options.environment)
     if folder is None:
-        yield "ok", "the cache is off, or has no place", ""
+        yield "ok", "the cache is disabled or has no folder", ""
         return
     cache, problem = open_cache(project, options.environment, create=False)
     problem = problem or (cache.find_problem() if cache is not None else "")
     if problem:
-        yield "warning", f"{problem}; everything is read anew, which takes longer", ""
+        yield "warning", f"{problem}; all files are read again, which takes longer", ""
     else:
         is_there = os.path.isdir(folder)
         yield "ok", f"`{folder}` is trusted" if is_there else f"`{folder}` is not filled yet", ""
@@ -187,12 +190,12 @@ def check_toolbox(project: Project) -> Lines:
     ]
     others = {tool: table for tool, table in project.toolbox.items() if tool not in functions}
     for tool, provider in read_providers(others).items():
-        make_adapter(tool, provider, _never)
-    unseen = f"; {counted(len(functions), 'function')} not imported" if functions else ""
-    yield "ok", f"{counted(len(project.toolbox), 'tool')} in the settings{unseen}", ""
+        make_adapter(tool, provider, _refuse_calls)
+    unseen = f"; {format_count(len(functions), 'function')} not imported" if functions else ""
+    yield "ok", f"{format_count(len(project.toolbox), 'tool')} in the settings{unseen}", ""
 
 
-def _never(*_: Any) -> Any:
+def _refuse_calls(*_: Any) -> Any:
     raise AssertionError("nothing is called")
 
 
@@ -224,17 +227,17 @@ def check_tokens(options: Asked, project: Project) -> Lines:
             "check `jwks` of `[oidc]`, the network, and the certificates that this machine trusts",
         )
         return
-    yield "ok", f"{quote(host)} has {counted(len(keys.keys), 'key')} of {quote(settings.issuer)}", ""
+    yield "ok", f"{quote(host)} has {format_count(len(keys.keys), 'key')} of {quote(settings.issuer)}", ""
 
 
 def check_certificate(options: Asked) -> Lines:
     """Whether clients would accept the certificate."""
     if options.tls is None:
         return
-    from manifest_api.guards.tls import SOON_DAYS, days_left, read_certificate
+    from manifest_api.guards.tls import SOON_DAYS, count_days_left, read_certificate
 
     _, expires_at = read_certificate(options.tls)
-    left = days_left(expires_at)
+    left = count_days_left(expires_at)
     if left < SOON_DAYS:
         yield (
             "warning",
@@ -255,14 +258,14 @@ def check_address(options: Asked, has_keys: bool) -> Lines:
     if not is_near and options.tls is None:
         yield (
             "warning",
-            f"{quote(options.host)} is not a loopback address, and without TLS everybody on the way can read the keys",
-            "give `--tls-certificate` and `--tls-key`, or listen on `127.0.0.1` behind a proxy that ends TLS",
+            f"{quote(options.host)} is not a loopback address, and without TLS the keys can be read in transit",
+            "pass `--tls-certificate` and `--tls-key`, or listen on `127.0.0.1` behind a proxy that terminates TLS",
         )
     else:
-        where = "a loopback address" if is_near else "an address for all"
+        where = "a loopback address" if is_near else "not a loopback address"
         who = (
-            "keys and tokens are asked for"
+            "callers need a key or a token"
             if not is_near or options.needs_key
-            else "loopback needs no key to read"
+            else "callers need no key to read"
         )
         yield "ok", f"{quote(options.host)} is {where}; {who}", ""

@@ -1,4 +1,4 @@
-"""What a check of `orgkernel doctor` is told, and what it finds."""
+"""The options and the results of a check of `orgkernel doctor`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 CheckStatus = Literal["ok", "warning", "problem"]
 Lines = Iterator[tuple[CheckStatus, str, str]]
-"""What is found, and what to do about it."""
+"""The result of a check, with its help."""
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What one check found."""
+    """The result of one check."""
 
     check: str
     status: CheckStatus
@@ -29,7 +29,7 @@ class Checked(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be checked: the options, with the same meaning as those of `orgkernel serve`."""
+    """The options of a checkup, with the same meaning as those of `orgkernel serve`."""
 
     folder: str
     environment: Mapping[str, str]
@@ -43,7 +43,7 @@ class Asked:
 
 
 def run_check(name: str, check: Callable[[], Lines]) -> Iterator[Checked]:
-    """A check; what it raises is a problem, and the others go on."""
+    """Run a check. An exception becomes a problem, and the other checks continue."""
     try:
         for status, message, help in check():
             yield Checked(name, status, message, help)

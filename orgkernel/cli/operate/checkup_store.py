@@ -1,4 +1,4 @@
-"""The checks of `orgkernel doctor` that are about the store: its files, its clock, its audit and its keys."""
+"""The checks of `orgkernel doctor` for the store: its files, its clock, its audit and its keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orgkernel.cli.operate.checkup_report import Asked, Checked, Lines, run_check
-from orgkernel.cli.output import counted
+from orgkernel.cli.output import format_count
 from orgkernel.cli.stores import show_time
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 _LATE_SECONDS = 60.0
-"""Seconds by which the newest row of the audit may be ahead of the clock: other machines write rows, too."""
+"""Seconds by which the newest row of the audit can be ahead of the clock, because other machines also write rows."""
 _MOST_SHOWN = 3
 """Findings of the audit that are shown one by one."""
 _MOST_ROWS = 200_000
-"""Rows of an audit that is verified here. A larger one takes long."""
+"""Maximum number of audit rows that are verified here. Larger audits take long."""
 
 
 def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Iterator[Checked]:
@@ -32,7 +32,7 @@ def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Itera
     try:
         location = locate_store(project, options.folder, options.store, options.environment)
         if location.path and not os.path.exists(location.path):
-            yield _missing(location, options)
+            yield _check_missing(location, options)
             return
         store = open_store(location, read_only=True)
     except OrgkernelError as error:
@@ -46,13 +46,13 @@ def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Itera
         yield from run_check("keys", lambda: _check_keys(store, has_keys))
 
 
-def _missing(location: StoreLocation, options: Asked) -> Checked:
+def _check_missing(location: StoreLocation, options: Asked) -> Checked:
     from orgkernel.operations.upkeep import find_lost_store
 
     for lost in find_lost_store(location):
-        return Checked("store", "problem", lost.message, "put a backup back with `orgkernel store restore`")
-    shown = _near(location.shown, options.folder)
-    return Checked("store", "ok", f"there is none yet; the first change makes `{shown}`")
+        return Checked("store", "problem", lost.message, "restore a backup with `orgkernel store restore`")
+    shown = _shorten_path(location.shown, options.folder)
+    return Checked("store", "ok", f"there is none yet; the first change creates `{shown}`")
 
 
 def _describe(store: Store, budget: int) -> Lines:
@@ -74,7 +74,7 @@ def _describe(store: Store, budget: int) -> Lines:
 
 
 def _check_files(location: StoreLocation) -> Lines:
-    """Who may read and write the store says who may do what."""
+    """Check who can read and write the files of the store, because the store decides about permissions."""
     names = [f"{location.path}{suffix}" for suffix in ("", "-wal", "-shm")] if location.path else []
     names += [location.checkpoints, os.path.join(location.checkpoints, "key")]
     for name in names:
@@ -92,10 +92,10 @@ def _check_files(location: StoreLocation) -> Lines:
                 "run orgkernel as the owner of the store",
             )
         if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            yield "problem", f"other users may write to `{name}`", help
+            yield "problem", f"other users can write to `{name}`", help
         elif state.st_mode & (stat.S_IRGRP | stat.S_IROTH):
             is_key = name.endswith("key")
-            yield "problem" if is_key else "warning", f"other users may read `{name}`", help
+            yield "problem" if is_key else "warning", f"other users can read `{name}`", help
 
 
 def _check_clock(store: Store) -> Lines:
@@ -108,7 +108,7 @@ def _check_clock(store: Store) -> Lines:
             yield (
                 "problem",
                 f"the clock is {behind:,.0f} seconds behind the newest row of the audit",
-                "set the clock; what expires would live longer",
+                "set the clock; until then, grants and keys expire too late",
             )
 
 
@@ -117,21 +117,21 @@ def _check_audit(store: Store) -> Lines:
 
     rows = describe_store(store).rows["audit"]
     if rows > _MOST_ROWS:
-        yield "ok", f"{counted(rows, 'row')}, too many to verify here; `orgkernel audit verify` does", ""
+        yield "ok", f"{format_count(rows, 'row')}, too many to verify here; `orgkernel audit verify` does", ""
         return
     verification = verify(store)
     for each in verification.findings[:_MOST_SHOWN]:
         yield "problem", each.message, "run `orgkernel audit verify`"
     if (more := max(0, len(verification.findings) - _MOST_SHOWN) + verification.more_findings) > 0:
-        yield "problem", f"{counted(more, 'more finding')}", "run `orgkernel audit verify`"
+        yield "problem", f"{format_count(more, 'more finding')}", "run `orgkernel audit verify`"
     if verification.accepted:
         yield (
             "warning",
-            f"{counted(len(verification.accepted), 'finding')} accepted",
+            f"{format_count(len(verification.accepted), 'finding')} accepted",
             "run `orgkernel audit verify`",
         )
     if not verification.findings:
-        yield "ok", f"{counted(verification.rows, 'row')}, unchanged", ""
+        yield "ok", f"{format_count(verification.rows, 'row')}, unchanged", ""
 
 
 def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
@@ -148,12 +148,16 @@ def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
         )
     if keys:
         admins = sum("admin" in key.scopes for key in keys)
-        yield "ok", f"{counted(len(keys), 'valid API key')}, {admins} of them for everything", ""
+        yield "ok", f"{format_count(len(keys), 'valid API key')}, {admins} with all scopes", ""
     else:
-        yield "ok", "no valid API key: only loopback may ask, and nothing can be changed over HTTP", ""
+        yield (
+            "ok",
+            "no valid API key: only callers on loopback are answered, and nothing can be changed over HTTP",
+            "",
+        )
 
 
-def _near(path: str, folder: str) -> str:
-    """A path as somebody in the folder would write it."""
+def _shorten_path(path: str, folder: str) -> str:
+    """A path relative to the folder, if the path is inside it."""
     inside = os.path.relpath(path, folder) if os.path.isabs(path) else path
     return path if inside.startswith("..") else inside

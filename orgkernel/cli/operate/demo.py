@@ -1,4 +1,4 @@
-"""`orgkernel demo`: the LinkedIn scenario, played on real parts and told step by step."""
+"""`orgkernel demo`: the LinkedIn scenario, played on real parts and shown step by step."""
 
 from __future__ import annotations
 

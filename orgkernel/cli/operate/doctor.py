@@ -1,4 +1,4 @@
-"""`orgkernel doctor`: say what is wrong with this installation and this folder, and how to mend it."""
+"""`orgkernel doctor`: find problems of this installation and this folder, and explain how to fix them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import os
 
 import click
 
-from orgkernel.cli.opening import format_option, path_option
+from orgkernel.cli.opening import add_path_options, format_option
 from orgkernel.cli.operate.listening import (
+    build_tls_files,
     host_option,
     require_key_option,
     store_budget_option,
-    tls_files,
     tls_options,
 )
-from orgkernel.cli.output import counted, echo_indented
+from orgkernel.cli.output import echo_indented, format_count
 from orgkernel.cli.stores import store_option
 from orgkernel.diagnostics.wording import printable
 
 
 @click.command("doctor")
-@path_option
+@add_path_options
 @host_option
 @require_key_option
 @tls_options
@@ -41,14 +41,14 @@ def command(
 ) -> None:
     """Check this installation, the settings, the documents, the store and how `serve` would listen.
 
-    Give it the options that you give to `serve`. It changes nothing and prints no secrets. Exits 0 if all is well or
+    Give it the options that you give to `serve`. It changes nothing and prints no secrets. Exits 0 if no problems found or
     there are warnings only, 1 with a problem, 2 if it cannot look.
     """
     from orgkernel.cli.operate.checkup import check_everything
     from orgkernel.cli.operate.checkup_report import Asked
 
     options = Asked(
-        os.getcwd(), os.environ, paths, store, host, require_key, tls_files(tls_certificate, tls_key),
+        os.getcwd(), os.environ, paths, store, host, require_key, build_tls_files(tls_certificate, tls_key),
         store_budget * 1024 * 1024, offline,
     )  # fmt: skip
     checks = []
@@ -64,7 +64,7 @@ def command(
         echo_indented({"problems": problems, "warnings": warnings, "checks": checks})
     else:
         numbers = (problems, "problem"), (warnings, "warning")
-        count_texts = [counted(number, what) for number, what in numbers if number]
-        click.echo(", ".join(count_texts) or "all is well", err=True)
+        count_texts = [format_count(number, what) for number, what in numbers if number]
+        click.echo(", ".join(count_texts) or "no problems found", err=True)
     if problems:
         raise click.exceptions.Exit(1)

@@ -9,15 +9,15 @@ import click
 import msgspec
 
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
-    acting_alone,
     by_option,
     change_options,
     echo_record,
     echo_records,
-    opened,
+    open_current_store,
+    open_operation_alone,
     parse_duration,
     parse_until,
     show_time,
@@ -30,16 +30,16 @@ from orgkernel.operations.keys import create_key, revoke_key, rotate_key
 
 @click.group("key", cls=CommandGroup, places={"card": "operate.card_key"})
 def command() -> None:
-    """Make, rotate and revoke keys of the HTTP API. With `--by`, only the owner can.
+    """Create, rotate and revoke keys of the HTTP API. With `--by`, only the owner can.
 
-    `key card` is about another key: the one that signs agent cards.
+    `key card` manages another key: the one that signs agent cards.
     """
 
 
 @command.command("create")
 @click.argument("name", required=False)
 @click.option(
-    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="Scope that the key has; repeatable."
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="Scope of the key; repeatable."
 )
 @click.option("--admin", is_flag=True, help="Allow everything; the first key must be an admin key.")
 @click.option(
@@ -54,7 +54,7 @@ def command() -> None:
 @click.option(
     "--expires", metavar="WHEN", help="When it ends: `30m`, `24h`, `7d`, or a date. Default: never."
 )
-@with_options(by_option, path_option, store_option, cache_option, format_option("text", "json"))
+@with_options(by_option, add_path_options, store_option, cache_option, format_option("text", "json"))
 def create(
     name: str | None,
     scopes: tuple[Any, ...],
@@ -65,16 +65,16 @@ def create(
     form: str,
     **where: Any,
 ) -> None:
-    """Make a key. It is printed once; the store keeps only its digest.
+    """Create a key. It is printed once; the store keeps only its digest.
 
-    With --admin the name may be left out.
+    With --admin, NAME is optional.
     """
     if admin and scopes:
-        raise click.UsageError("an --admin key allows everything; leave --scope out")
+        raise click.UsageError("an `--admin` key allows everything; leave `--scope` out")
     if not admin and not (name and scopes):
-        raise click.UsageError("pass a name and the scopes of the key, or make an --admin key")
+        raise click.UsageError("a key needs NAME and `--scope`, or `--admin`")
     until = parse_until(expires)
-    with acting_alone(**where, create=True) as context:
+    with open_operation_alone(**where, create=True) as context:
         key, secret = create_key(
             context, name or "admin", ("admin",) if admin else scopes, agent_id=agent_id, person_id=person_id,
             expires_at=until,
@@ -93,7 +93,7 @@ def list_(store: str | None, form: str) -> None:
     """List keys, without their secrets."""
     from orgkernel.operations.keys import list_expiring_keys
 
-    with opened(store) as state:
+    with open_current_store(store) as state:
         keys = state.keys.list()
         expiring = list_expiring_keys(state, time.time())
 
@@ -125,9 +125,9 @@ def list_(store: str | None, form: str) -> None:
 )
 @change_options
 def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: str, **where: Any) -> None:
-    """Replace a key by a new one with the same rights. Both hold for a while, so that nothing has to stop."""
+    """Replace a key by a new one with the same rights. Both are valid for a while, so that callers need not stop."""
     seconds, until = parse_duration(overlap), parse_until(expires)
-    with acting_alone(**where) as context:
+    with open_operation_alone(**where) as context:
         key, old, secret = rotate_key(context, key_id, overlap=seconds, expires_at=until, reason=reason)
     if form == "json":
         echo_indented({**msgspec.to_builtins(key), "key": secret})
@@ -143,7 +143,7 @@ def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: st
 @click.argument("key_id", metavar="KEY")
 @change_options
 def revoke(key_id: str, reason: str, form: str, **where: Any) -> None:
-    """Make a key useless at once."""
-    with acting_alone(**where) as context:
+    """Revoke a key at once."""
+    with open_operation_alone(**where) as context:
         key = revoke_key(context, key_id, reason)
     echo_record(form, key, f"{key_id} revoked")

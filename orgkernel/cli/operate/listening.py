@@ -37,10 +37,10 @@ tls_options = with_options(
 )  # fmt: skip
 
 
-def tls_files(certificate: str | None, key: str | None) -> TlsFiles | None:
+def build_tls_files(certificate: str | None, key: str | None) -> TlsFiles | None:
     """The files of the two options, which belong together. Raises `UsageError`."""
     from manifest_api.guards.tls import TlsFiles
 
     if (certificate is None) != (key is None):
-        raise UsageError("`--tls-certificate` and `--tls-key` belong together", "give both, or none")
+        raise UsageError("`--tls-certificate` and `--tls-key` belong together", "pass both or neither")
     return None if certificate is None or key is None else TlsFiles(certificate, key)

@@ -1,4 +1,4 @@
-"""`orgkernel lock`: who holds which exclusive tool."""
+"""`orgkernel lock`: list, take, release and break locks of exclusive tools."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
-    opened,
+    open_current_store,
+    open_operation_here,
     show_time,
     store_option,
 )
@@ -28,12 +28,12 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--org", metavar="ORG", help="Only those of one organization.")
+@click.option("--org", metavar="ORG", help="Only locks of one organization.")
 @store_option
 @format_option("text", "json")
 def list_(org: str | None, store: str | None, form: str) -> None:
     """List the locks that are held."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         locks = state.locks.list(org)
     echo_records(
         form,
@@ -67,9 +67,9 @@ def acquire(
     form: str,
     **where: Any,
 ) -> None:
-    """Take an exclusive TOOL for SUBJECT, if it may use the tool and nobody else holds it."""
+    """Take an exclusive TOOL for SUBJECT, if it may use the tool and no other holder has it."""
     circumstances = AccessRequest("", "lock", "", parse_context(context_json))
-    with acting_here(**where, create=True) as context:
+    with open_operation_here(**where, create=True) as context:
         lock = acquire_lock(context, org, tool_id, holder, circumstances, seconds=seconds, reason=reason)
     echo_record(form, lock, f"{holder} holds {tool_id} with token {lock.token}")
 
@@ -81,10 +81,10 @@ def acquire(
 @click.argument("holder", metavar="SUBJECT")
 @change_options
 def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
-    """Give a TOOL back that SUBJECT holds, by the TOKEN of its lock."""
-    with acting_here(**where) as context:
+    """Release a TOOL of SUBJECT, by the TOKEN of its lock."""
+    with open_operation_here(**where) as context:
         lock = release_lock(context, org, tool_id, token, holder)
-    echo_record(form, lock, f"{holder} gave {tool_id} back")
+    echo_record(form, lock, f"{holder} released {tool_id}")
 
 
 @command.command("break", short_help="Break the lock of a tool, so that its holder loses it.")
@@ -92,10 +92,10 @@ def release(org: str, tool_id: str, token: int, holder: str, reason: str, form: 
 @click.argument("tool_id", metavar="TOOL")
 @change_options
 def break_(org: str, tool_id: str, reason: str, form: str, **where: Any) -> None:
-    """Break the lock of a TOOL: its holder loses the tool, and the token of the lock is refused from then on.
+    """Break the lock of a TOOL: its holder loses the tool, and the token of the lock is no longer accepted.
 
     With `--by`, this needs a superior of the holder, or the owner.
     """
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         lock = break_lock(context, org, tool_id, reason)
-    echo_record(form, lock, f"the lock {lock.token} of {tool_id} was taken from {lock.holder}")
+    echo_record(form, lock, f"the lock {lock.token} of {tool_id}, held by {lock.holder}, is broken")

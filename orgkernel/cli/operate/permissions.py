@@ -8,19 +8,19 @@ from typing import Any, get_args
 import click
 
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
-    acting_alone,
-    acting_here,
     all_orgs_option,
     change_options,
     echo_record,
     echo_records,
     find_declared,
-    looking,
-    named_org,
-    opened,
+    get_named_organization,
+    open_current_store,
+    open_operation_alone,
+    open_operation_here,
+    open_question,
     parse_until,
     show_time,
     store_option,
@@ -68,7 +68,7 @@ _snapshot_option = click.option(
 
 
 def _issue_options(level: str | None, help: str, *more: _Decorator) -> _Decorator:
-    """What a command that issues takes, with the `level` it has by default; `more` come after the level."""
+    """The options of a command that issues a record. `level` has the given default; `more` come after the level."""
     return with_options(
         click.argument("subject"),
         click.argument("resources", nargs=-1, required=True, metavar="RESOURCE..."),
@@ -84,10 +84,10 @@ def _issue_options(level: str | None, help: str, *more: _Decorator) -> _Decorato
 
 
 def _list_options(over: str) -> _Decorator:
-    """The options of a command that lists; `over` is what has happened to those that hold no more."""
+    """The options of a command that lists records; `over` names the state of records that no longer apply."""
     return with_options(
-        click.option("--subject", metavar="SUBJECT", help="Only those of one subject."),
-        click.option("--all", "everything", is_flag=True, help=f"Also what was {over}."),
+        click.option("--subject", metavar="SUBJECT", help="Only records of one subject."),
+        click.option("--all", "everything", is_flag=True, help=f"Include records that were {over}."),
         store_option,
         format_option("text", "json"),
     )
@@ -95,46 +95,46 @@ def _list_options(over: str) -> _Decorator:
 
 @click.group("grant", cls=CommandGroup)
 def grant() -> None:
-    """Give permissions in addition to those of roles and policies, and take them back."""
+    """Grant permissions in addition to those of roles and policies, and revoke them."""
 
 
-@grant.command("issue", short_help="Give a subject a permission on resources.")
+@grant.command("issue", short_help="Grant a subject a permission on resources.")
 @_issue_options(
     None,
-    "What is given. Default: full, or what --action requires.",
+    "Level to grant. Default: full, or what --action requires.",
     click.option(
         "--waive",
         "waives",
         multiple=True,
         type=click.Choice(get_args(Waiver)),
-        help="Cap it lifts up to its level; repeatable.",
+        help="Ceiling to waive, up to the level of the grant; repeatable.",
     ),
-    click.option("--channel", metavar="CHANNEL", help="Channel it holds in. Default: all."),
-    click.option("--session", metavar="SESSION", help="Session it holds in. Default: all."),
+    click.option("--channel", metavar="CHANNEL", help="Channel in which it applies. Default: all."),
+    click.option("--session", metavar="SESSION", help="Session in which it applies. Default: all."),
     click.option(
         "--uses",
         type=click.IntRange(1),
         metavar="N",
-        help="How often it can be used. Default: without limit.",
+        help="Number of uses. Default: unlimited.",
     ),
     _action_option,
     _digest_option,
     _snapshot_option,
 )
 def _issue_grant(**values: Any) -> None:
-    """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
+    """Grant SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
 
-    Only what a document declares can be given. With `--by`, a role or an agent gives what its `may_grant` names, and
-    nobody gives more than they are allowed themselves.
+    The resources must be declared in a document. With `--by`, a role or an agent can grant what its `may_grant`
+    names, but never more than it may do itself.
     """
-    _issue(issue_grant, GrantDraft, _given, **values)
+    _issue(issue_grant, GrantDraft, _render_grant, **values)
 
 
 @grant.command("list")
 @_list_options("revoked, used up or has expired")
 def _list_grants(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List grants, how often they were used, and which are asleep."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         grants = state.grants.list(subject, active_only=not everything)
         uses = state.grants.count_uses()
 
@@ -143,7 +143,16 @@ def _list_grants(subject: str | None, everything: bool, store: str | None, form:
         used = f"{uses.get(each.grant_id, 0)}{left}"
         until = "asleep" if each.asleep_since is not None else _show_end(each, "revoked")
         resources = " ".join(each.resources) + (f" ({each.lifts})" if each.lifts else "")
-        return each.grant_id, each.subject, each.org_id, _bound(each), until, used, each.issued_by, resources
+        return (
+            each.grant_id,
+            each.subject,
+            each.org_id,
+            _render_bound(each),
+            until,
+            used,
+            each.issued_by,
+            resources,
+        )
 
     headings = ("grant", "subject", "organization", "level", "until", "used", "by", "resources")
     echo_records(form, tuple(map(list_grant, grants)), headings, row)
@@ -157,38 +166,38 @@ def _list_grants(subject: str | None, everything: bool, store: str | None, form:
 def _wake_grants(
     grant_ids: tuple[str, ...], org_id: str | None, all_orgs: bool, reason: str, form: str, **where: Any
 ) -> None:
-    """Let GRANTs that are asleep give again.
+    """Wake GRANTs that are asleep, so they apply again.
 
     A grant falls asleep when no document declares its subject any more. Grants from before they belonged to
     organizations are asleep too; they are woken for one organization, or with `--all-orgs` for all of them.
     """
-    org = named_org(org_id, all_orgs)
-    with acting_here(**where) as context:
+    org = get_named_organization(org_id, all_orgs)
+    with open_operation_here(**where) as context:
         woken = [wake_grant(context, grant_id, org, reason) for grant_id in grant_ids]
-    lines = (f"{each.grant_id} is awake and gives {_what_is_given(each)}" for each in woken)
+    lines = (f"{each.grant_id} is awake and grants {_render_grant_content(each)}" for each in woken)
     echo_record(form, woken[0] if len(woken) == 1 else woken, "\n".join(lines))
 
 
 @click.group("restriction", cls=CommandGroup)
 def restriction() -> None:
-    """Limit what roles, policies and grants give to somebody, and lift the limit again."""
+    """Limit what roles, policies and grants allow to a subject, and lift the limit again."""
 
 
 @restriction.command("issue", short_help="Limit what a subject may do with resources.")
-@_issue_options("none", "The most that is left. Default: none.")
+@_issue_options("none", "Highest level that is left. Default: none.")
 def _issue_restriction(**values: Any) -> None:
     """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
 
     With `--by`, this needs a superior of SUBJECT, a role whose `may_grant` names the tools, or the owner.
     """
-    _issue(issue_restriction, RestrictionDraft, _left, **values)
+    _issue(issue_restriction, RestrictionDraft, _render_restriction, **values)
 
 
 @restriction.command("list")
 @_list_options("lifted or has expired")
 def _list_restrictions(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List restrictions."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         restrictions = state.restrictions.list(subject, active_only=not everything)
 
     def row(each: Any) -> tuple[Any, ...]:
@@ -205,35 +214,35 @@ def _issue(
     paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
     **values: Any,
 ) -> None:  # fmt: skip
-    until, org = parse_until(expires), named_org(org_id, all_orgs)
-    with acting_here(actor, paths, store, no_cache, create=True) as context:
+    until, org = parse_until(expires), get_named_organization(org_id, all_orgs)
+    with open_operation_here(actor, paths, store, no_cache, create=True) as context:
         made = issue(context, draft(expires_at=until, org_id=org, **values))
     echo_record(form, made, say(made))
 
 
-def _given(grant: Grant) -> str:
-    return f"{grant.grant_id} gives {_what_is_given(grant)}"
+def _render_grant(grant: Grant) -> str:
+    return f"{grant.grant_id} gives {_render_grant_content(grant)}"
 
 
-def _left(restriction: Restriction) -> str:
-    where, what = _where(restriction.org_id), ", ".join(restriction.resources)
+def _render_restriction(restriction: Restriction) -> str:
+    where, what = _render_organization(restriction.org_id), ", ".join(restriction.resources)
     level = restriction.level
     return f"{restriction.restriction_id} leaves {restriction.subject} no more than level {level} of {what} {where}"
 
 
-def _what_is_given(grant: Grant) -> str:
+def _render_grant_content(grant: Grant) -> str:
     """A grant in words: level, resources, subject and organization."""
     what = ", ".join(grant.resources)
-    return f"{grant.subject} level {_level(grant)} of {what} {_where(grant.org_id)}"
+    return f"{grant.subject} level {_render_level(grant)} of {what} {_render_organization(grant.org_id)}"
 
 
-def _level(record: Grant | PermissionRequest) -> str:
-    """The level, and what is waived."""
+def _render_level(record: Grant | PermissionRequest) -> str:
+    """The level, and the waived ceilings."""
     waives = f" (waiving {', '.join(record.waives)})" if record.waives else ""
-    return f"{_bound(record)}{waives}"
+    return f"{_render_bound(record)}{waives}"
 
 
-def _bound(record: Grant | PermissionRequest) -> str:
+def _render_bound(record: Grant | PermissionRequest) -> str:
     """The level, and the only action, input or version of the documents it is for."""
     action = "" if record.action is None else f" for {record.action}"
     one = "" if record.input_digest is None else " with one input"
@@ -241,7 +250,7 @@ def _bound(record: Grant | PermissionRequest) -> str:
     return f"{record.level}{action}{one}{version}"
 
 
-def _where(org_id: str | None) -> str:
+def _render_organization(org_id: str | None) -> str:
     return "in all organizations" if org_id == ALL_ORGANIZATIONS else f"in {org_id}"
 
 
@@ -254,17 +263,17 @@ def _add_ending(
     @click.argument("record_id", metavar=str(group.name).upper())
     @change_options
     def command(record_id: str, reason: str, form: str, **where: Any) -> None:
-        with acting_alone(**where) as context:
+        with open_operation_alone(**where) as context:
             ended = end(context, record_id, reason)
         echo_record(form, ended, f"{record_id} {done}")
 
 
-_add_ending(grant, "revoke", "revoked", revoke_grant, "Take a grant back; its history stays.")
+_add_ending(grant, "revoke", "revoked", revoke_grant, "Revoke a grant; its history stays.")
 _add_ending(restriction, "lift", "lifted", lift_restriction, "Lift a restriction; its history stays.")
 
 
 def _show_end(record: Any, ended: str) -> str:
-    """Until when something holds, or when it `ended`."""
+    """The end of a record: when it expires, or when it `ended`."""
     return f"{ended} {show_time(record.revoked_at)}" if record.revoked_at else show_time(record.expires_at)
 
 
@@ -281,10 +290,14 @@ def request() -> None:
     help="Decides when the request expires: `access` after 24 h, `command` after 2 min, `action` after 1 h.",
 )  # fmt: skip
 @click.option(
-    "--level", type=click.Choice(LEVELS), help="What is asked for. Default: full, or what --action requires."
+    "--level", type=click.Choice(LEVELS), help="Level to request. Default: full, or what --action requires."
 )
 @click.option(
-    "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
+    "--waive",
+    "waives",
+    multiple=True,
+    type=click.Choice(get_args(Waiver)),
+    help="Ceiling to waive; repeatable.",
 )
 @_action_option
 @_digest_option
@@ -296,12 +309,12 @@ def _create_request(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
     **draft: Any,
 ) -> None:  # fmt: skip
-    """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares.
+    """Request a permission on RESOURCEs in the name of SUBJECT. The resources must be declared in a document.
 
-    An agent (`--by`) asks for itself and for nobody else.
+    An agent (`--by`) can request permissions only for itself.
     """
-    org = named_org(org_id, all_orgs)
-    with acting_here(actor, paths, store, no_cache, create=True) as context:
+    org = get_named_organization(org_id, all_orgs)
+    with open_operation_here(actor, paths, store, no_cache, create=True) as context:
         new_request = ask(context, RequestDraft(org_id=org, **draft))
     until = show_time(new_request.expires_at)
     echo_record(form, new_request, f"{new_request.request_id} is pending until {until}")
@@ -309,7 +322,7 @@ def _create_request(
 
 @request.command("show", short_help="Show a request in full, and what granting it would change.")
 @click.argument("request_id", metavar="REQUEST")
-@path_option
+@add_path_options
 @store_option
 @cache_option
 @format_option("text", "json")
@@ -317,24 +330,24 @@ def _show_request(
     request_id: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
 ) -> None:
     """Show a request in full, and what granting it would change for the requester."""
-    with looking(store, find_declared(paths, no_cache=no_cache)) as context:
+    with open_question(store, find_declared(paths, no_cache=no_cache)) as context:
         full_request = describe_request(context, request_id)
     if form == "json":
         echo_indented(full_request)
         return
     record = full_request.request
     lines = [
-        f"{record.request_id}: {record.requester} asks for level {_level(record)} of {', '.join(record.resources)} {_where(record.org_id)}",
+        f"{record.request_id}: {record.requester} asks for level {_render_level(record)} of {', '.join(record.resources)} {_render_organization(record.org_id)}",
         f"status: {record.status}, until {show_time(record.expires_at)}",
         f"reason: {record.reason or 'none given'}",
         "granting it would change:" if full_request.widens else "granting it would change nothing",
-        *(f"  {_change(each)}" for each in full_request.widens),
+        *(f"  {_render_change(each)}" for each in full_request.widens),
     ]
     for line in lines:
         click.echo(printable(line))
 
 
-def _change(widening: Widening) -> str:
+def _render_change(widening: Widening) -> str:
     before = f"{widening.outcome_before}, level {widening.level_before}"
     after = f"{widening.outcome_after}, level {widening.level_after}"
     return f"{widening.org_id}: {widening.action} {widening.resource}: from {before} to {after}"
@@ -345,27 +358,27 @@ def _change(widening: Widening) -> str:
 @click.argument("approval", type=click.Choice(("once", "day", "always")), default="once")
 @change_options
 def _approve_request(request_id: str, approval: Approval, reason: str, form: str, **where: Any) -> None:
-    """Say yes to a request: once (the default), for a day, or always.
+    """Approve a request: once (the default), for a day, or always.
 
-    Approving is granting: with `--by`, a role or an agent approves what its `may_grant` names, and nobody approves more
-    than they are allowed themselves.
+    Approving is granting: with `--by`, a role or an agent can approve what its `may_grant` names, but never more
+    than it may do itself.
     """
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         approved, given = approve(context, request_id, approval, reason)
-    echo_record(form, approved, f"{request_id} approved {approval}: {_given(given)}")
+    echo_record(form, approved, f"{request_id} approved {approval}: {_render_grant(given)}")
 
 
-_add_ending(request, "deny", "denied", deny, "Say no to a request.")
+_add_ending(request, "deny", "denied", deny, "Deny a request.")
 
 
 @request.command("list")
-@click.option("--status", type=click.Choice(_STATES), help="Only those in this state.")
-@click.option("--subject", metavar="SUBJECT", help="Only those of one requester.")
+@click.option("--status", type=click.Choice(_STATES), help="Only requests in this state.")
+@click.option("--subject", metavar="SUBJECT", help="Only requests of one requester.")
 @store_option
 @format_option("text", "json")
 def _list_requests(status: str | None, subject: str | None, store: str | None, form: str) -> None:
     """List requests, oldest first."""
-    with opened(store) as state:
+    with open_current_store(store) as state:
         requests = state.requests.list(status, subject)  # type: ignore[arg-type]  # click has checked it
     echo_records(
         form,
@@ -373,6 +386,6 @@ def _list_requests(status: str | None, subject: str | None, store: str | None, f
         ("request", "subject", "organization", "status", "until", "grant", "level", "reason", "resources"),
         lambda each: (
             each.request_id, each.requester, each.org_id, each.status, show_time(each.expires_at), each.grant_id,
-            _level(each), each.reason, " ".join(each.resources),
+            _render_level(each), each.reason, " ".join(each.resources),
         ),
     )  # fmt: skip

@@ -12,9 +12,9 @@ import click
 import msgspec
 
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import format_option, open_kernel, path_option
+from orgkernel.cli.opening import add_path_options, format_option, open_kernel
 from orgkernel.cli.output import echo_json
-from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, store_option
+from orgkernel.cli.stores import echo_record, echo_records, open_current_store, parse_since, store_option
 from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
 from orgkernel.errors import NothingToRead, StoreError, UnknownRecord, UsageError
 
@@ -51,14 +51,14 @@ def command() -> None:
 @org_option
 @click.option("--role", metavar="ROLE", help="Only one role.")
 @reports_option
-@path_option
+@add_path_options
 @store_option
 @format_option("text", "json")
 def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show one line for the latest report of each agent in each role."""
     from orgkernel.operations.reports.board import build_board
 
-    lines = build_board(_latest(org, role, **where), _intervals(paths), time.time())
+    lines = build_board(_read_latest(org, role, **where), _read_intervals(paths), time.time())
     _echo_board(form, lines)
 
 
@@ -66,26 +66,26 @@ def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, 
 @click.argument("role", metavar="ROLE")
 @org_option
 @reports_option
-@path_option
+@add_path_options
 @store_option
 @format_option("text", "json")
 def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show the latest report of a ROLE in full."""
     from orgkernel.operations.reports.board import build_detail
 
-    reports = _latest(org, None, **where)
+    reports = _read_latest(org, None, **where)
     role_reports = [report for report in reports if report.role_id == role]
     if not role_reports:
         roles = list(dict.fromkeys(report.role_id for report in reports))
         help = did_you_mean(role, roles) or (
-            f"who reported: {listing(roles)}" if roles else "there are no reports"
+            f"roles with reports are {listing(roles)}" if roles else "there are no reports"
         )
         raise UnknownRecord(f"there is no report of role {quote(role)}", help)
     organizations = sorted({report.org_id for report in role_reports})
     if len(organizations) > 1:
         raise UsageError(f"role {quote(role)} reports in {listing(organizations)}", "choose one with `--org`")
     newest = max(role_reports, key=lambda report: (report.at, report.number))
-    detail = build_detail(newest, _intervals(paths)(newest.org_id, role), time.time())
+    detail = build_detail(newest, _read_intervals(paths)(newest.org_id, role), time.time())
     echo_record(form, detail, "") if form == "json" else click.echo(_render_report(detail), nl=False)
 
 
@@ -96,7 +96,7 @@ def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where:
     "--since", metavar="WHEN", help="Begin with reports stored `30m`, `24h`, `7d` ago, or at a date."
 )
 @click.option("--count", type=click.IntRange(1), help="End after this number of reports.")
-@path_option
+@add_path_options
 @store_option
 @format_option("text", "json")
 def watch(
@@ -111,8 +111,8 @@ def watch(
     """Print each new report, until interrupted. As JSON, each report is an object on a line of its own."""
     from orgkernel.operations.reports.board import build_detail
 
-    begin, intervals = parse_since(since), _intervals(paths)
-    with opened(store) as state:
+    begin, intervals = parse_since(since), _read_intervals(paths)
+    with open_current_store(store) as state:
         for report in islice(_follow(state, org, role, begin), count):
             detail = build_detail(report, intervals(report.org_id, report.role_id), time.time())
             if form == "json":
@@ -122,7 +122,7 @@ def watch(
 
 
 def _follow(state: Store, org: str | None, role: str | None, begin: float | None) -> Iterator[StoredReport]:
-    """Reports stored after a time, or from now on. It waits for new reports without end."""
+    """Yield reports stored after a time, or only new ones. Waits for new reports without end."""
     last = 0 if begin is not None else state.reports.last_number()
     while True:
         reports = state.reports.after(last, org, role)
@@ -159,7 +159,7 @@ def collect(
     from orgkernel.operations.reports.submission import build_collector
 
     counts: Counter[str] = Counter()
-    with opened(store, create=True) as state:
+    with open_current_store(store, create=True) as state:
         collector = build_collector(state, folder, time.monotonic, agent_id=agent_id, org_id=org_id)
         failing = ""
         while True:
@@ -201,16 +201,16 @@ def drop(older: str, store: str | None) -> None:
     assert begin is not None
     from orgkernel.operations.reports.submission import drop_reports
 
-    with opened(store) as state:
+    with open_current_store(store) as state:
         dropped = drop_reports(state, max(0.0, time.time() - begin))
     click.echo(f"{dropped} dropped")
 
 
-def _latest(
+def _read_latest(
     org: str | None, role: str | None, folder: str | None, store: str | None
 ) -> Sequence[StoredReport]:
     if folder is None:
-        with opened(store) as state:
+        with open_current_store(store) as state:
             return state.reports.latest(org, role)
     if store is not None:
         raise UsageError("`--reports` and `--store` cannot be used together", "use one of them")
@@ -222,8 +222,8 @@ def _latest(
     return [each for each in reports if org in (None, each.org_id) and role in (None, each.role_id)]
 
 
-def _intervals(paths: tuple[str, ...]) -> Intervals:
-    """The documents, if there are any. The doctrine of a role says how often it reports."""
+def _read_intervals(paths: tuple[str, ...]) -> Intervals:
+    """The reporting intervals from the doctrine of roles, if there are documents."""
     from orgkernel.operations.reports.board import get_intervals
 
     try:
@@ -261,7 +261,7 @@ def _show_age(seconds: int) -> str:
 
 
 def _show_marks(line: BoardLine) -> str:
-    """Marks of a report that may be wrong: it is stale, or its clock is ahead."""
+    """Warnings about a report: it is stale, or its clock is ahead."""
     marks = ["stale"] if line.is_stale else []
     marks += [f"clock {_show_age(line.ahead_seconds)} ahead"] if line.ahead_seconds else []
     return ", ".join(marks)
@@ -276,7 +276,7 @@ def _show_unit(line: BoardLine, lines: Sequence[BoardLine]) -> str:
 
 
 def _render_line(line: BoardLine) -> str:
-    """A report as one line of a log."""
+    """A report as one log line."""
     marks = _show_marks(line)
     parts = (
         line.at, f"{line.org_id}/{line.role_id}", line.pace_level, line.health, line.state, f"{line.progress:.0%}",

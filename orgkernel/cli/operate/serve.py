@@ -10,12 +10,12 @@ from typing import Literal
 
 import click
 
-from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
+from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, save
 from orgkernel.cli.operate.listening import (
+    build_tls_files,
     host_option,
     require_key_option,
     store_budget_option,
-    tls_files,
     tls_options,
 )
 from orgkernel.cli.stores import store_option
@@ -28,7 +28,7 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 
 
 @click.command("serve")
-@path_option
+@add_path_options
 @click.option("--active", metavar="ORG", help="Organization that requests call `active`.")
 @host_option
 @click.option(
@@ -45,7 +45,7 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 )  # fmt: skip
 @click.option(
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
-    help="Most requests per second for each key, and for each address without a key.",
+    help="Maximum number of requests per second for each key, and for each address without a key.",
 )  # fmt: skip
 @click.option(
     "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
@@ -106,7 +106,7 @@ def command(
     from manifest_api.store_access import Retention
 
     here = os.getcwd()
-    tls = tls_files(tls_certificate, tls_key)
+    tls = build_tls_files(tls_certificate, tls_key)
     project = find_project(here)
     location = locate_store(project, here, store)
     project.require_own("oidc")
@@ -136,7 +136,7 @@ def command(
 
 
 def _log_ready(kernel: Kernel, url: str) -> None:
-    """Say in the log what `_say_what_to_try` says to a person."""
+    """Log what `_say_what_to_try` prints on a terminal."""
     logger = logging.getLogger("orgkernel.server")
     for org_id, diagnostics in kernel.state.refused.items():
         logger.error("not served: organization %s has %d findings", quote(org_id), len(diagnostics))

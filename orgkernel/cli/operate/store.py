@@ -9,11 +9,11 @@ import click
 
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import counted, echo_indented
+from orgkernel.cli.output import echo_indented, format_count
 from orgkernel.cli.stores import (
     echo_records,
-    located,
-    opened,
+    locate_current_store,
+    open_current_store,
     reason_option,
     store_option,
 )
@@ -32,7 +32,7 @@ def upgrade(store: str | None) -> None:
     """Upgrade the store to the version of this program, or create it."""
     from orgkernel.operations import upkeep
 
-    before, after = upkeep.upgrade(located(store))
+    before, after = upkeep.upgrade(locate_current_store(store))
     if before == after:
         click.echo(f"version {after}, nothing to do", err=True)
     else:
@@ -43,13 +43,13 @@ def upgrade(store: str | None) -> None:
 @click.argument("target", metavar="FILE")
 @store_option
 def backup(target: str, store: str | None) -> None:
-    """Copy the store to FILE and its checkpoints to FILE.audit. Other processes may write meanwhile.
+    """Copy the store to FILE and its checkpoints to FILE.audit.
 
-    A store of an older version is copied as it is.
+    Other processes can write in the meantime. A store of an older version is copied unchanged.
     """
     from orgkernel.operations.upkeep import copy_store
 
-    version = copy_store(located(store), os.path.abspath(target))
+    version = copy_store(locate_current_store(store), os.path.abspath(target))
     click.echo(
         printable(
             f"copied version {version} to {target} and {target}.audit; the latter contains the signing key, so keep both private"
@@ -63,13 +63,14 @@ def backup(target: str, store: str | None) -> None:
 @reason_option
 @store_option
 def restore(backup: str, reason: str, store: str | None) -> None:
-    """Replace the store by the backup FILE. The replaced store keeps a name of its own.
+    """Replace the store by the backup FILE. The replaced store is kept under another name.
 
-    Stop the server first: a store that somebody has open is not replaced. The audit tells that the store was restored.
+    Stop the server first: a store that is open in another process is not replaced. The audit records that the store
+    was restored.
     """
     from orgkernel.operations.upkeep import restore_store
 
-    done = restore_store(located(store), os.path.abspath(backup), OPERATOR, reason)
+    done = restore_store(locate_current_store(store), os.path.abspath(backup), OPERATOR, reason)
     sentences = [f"restored version {done.version} from {backup}"]
     if done.replaced:
         sentences.append(f"the replaced store is {done.replaced}")
@@ -79,7 +80,7 @@ def restore(backup: str, reason: str, store: str | None) -> None:
     if done.lost:
         rows = sum(last - first + 1 for first, last in done.lost.values())
         click.echo(
-            f"not in the backup: {counted(rows, 'row')} of the audit; see `orgkernel audit verify`, "
+            f"not in the backup: {format_count(rows, 'row')} of the audit; see `orgkernel audit verify`, "
             "then accept that with `orgkernel audit accept --reason TEXT`",
             err=True,
         )
@@ -92,7 +93,7 @@ def info(store: str | None, form: str) -> None:
     """Print the location of the store, its version and the number of records."""
     from orgkernel.operations.upkeep import describe_store
 
-    with opened(store) as state:
+    with open_current_store(store) as state:
         description = describe_store(state)
     if form == "json":
         echo_indented(description)

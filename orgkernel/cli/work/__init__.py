@@ -1,1 +1,1 @@
-"""Work that is handed down: contracts, hand-offs, claims, and what may be written or run."""
+"""Commands for work: contracts, hand-offs, claims, and the files and commands that work may touch."""

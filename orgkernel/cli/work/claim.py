@@ -9,11 +9,11 @@ import click
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
-    opened,
+    open_current_store,
+    open_operation_here,
     show_time,
     store_option,
 )
@@ -39,17 +39,17 @@ _holder = click.argument("holder", metavar="HOLDER")
 
 @click.group("claim", cls=CommandGroup)
 def command() -> None:
-    """Claim files, so that no two workers write the same one, and show who works on which."""
+    """Claim files so that no two workers write the same file, and show who works on which."""
 
 
 @command.command("list")
-@click.option("--org", metavar="ORG", help="Only those of one organization.")
-@click.option("--path", metavar="PATH", help="Only those that overlap with this path or glob.")
+@click.option("--org", metavar="ORG", help="Only claims of one organization.")
+@click.option("--path", metavar="PATH", help="Only claims that overlap with this path or glob.")
 @store_option
 @format_option("text", "json")
 def list_(org: str | None, path: str | None, store: str | None, form: str) -> None:
-    """List the claims that hold now."""
-    with opened(store) as state:
+    """List the current claims."""
+    with open_current_store(store) as state:
         claims = list_claims(state, org, path)
     echo_records(
         form,
@@ -83,9 +83,9 @@ def add(
 ) -> None:
     """Claim each PATH, a path or a glob from the root of the project, for HOLDER: all of them or none.
 
-    A claim is no permission to write. Its token is what it is extended, released and transferred by.
+    A claim is not a permission to write. Use its token to extend, release or transfer it.
     """
-    with acting_here(**where, create=True) as context:
+    with open_operation_here(**where, create=True) as context:
         made = claim_files(
             context, org, files, holder, seconds=seconds, session=session, planner=planner, reason=reason
         )
@@ -101,8 +101,8 @@ def add(
 def extend(
     org: str, token: int, holder: str, seconds: float | None, reason: str, form: str, **where: Any
 ) -> None:
-    """Let the claim TOKEN of HOLDER last longer. Its end is never moved back."""
-    with acting_here(**where) as context:
+    """Extend the claim TOKEN of HOLDER. Its end is never moved back."""
+    with open_operation_here(**where) as context:
         made = extend_claim(context, org, token, holder, seconds=seconds, reason=reason)
     echo_record(form, made, f"claim {token} of {holder} is extended")
 
@@ -113,13 +113,13 @@ def extend(
 @_holder
 @change_options
 def release(org: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
-    """Give the files of the claim TOKEN back that HOLDER holds."""
-    with acting_here(**where) as context:
+    """Release the files of the claim TOKEN of HOLDER."""
+    with open_operation_here(**where) as context:
         made = release_claim(context, org, token, holder, reason=reason)
-    echo_record(form, made, f"{holder} gave {', '.join(made.paths)} back")
+    echo_record(form, made, f"{holder} released {', '.join(made.paths)}")
 
 
-@command.command("transfer", short_help="Hand a claim over to another subject.")
+@command.command("transfer", short_help="Transfer a claim to another subject.")
 @_org
 @_token
 @_holder
@@ -130,6 +130,6 @@ def transfer(
     org: str, token: int, holder: str, to: str, session: str | None, reason: str, form: str, **where: Any
 ) -> None:
     """Hand the claim TOKEN of HOLDER over to the subject TO, who gets a new token."""
-    with acting_here(**where) as context:
+    with open_operation_here(**where) as context:
         made = transfer_claim(context, org, token, to, holder, session=session, reason=reason)
-    echo_record(form, made, f"{to} has {', '.join(made.paths)} from {holder} with token {made.token}")
+    echo_record(form, made, f"{to} took over {', '.join(made.paths)} from {holder} with token {made.token}")

@@ -13,7 +13,7 @@ _STDIN = "<stdin>"
 
 
 def read_source(file: str) -> SourceText:
-    """The text of a file; `-` is standard input."""
+    """The content of a file; `-` is standard input."""
     if file == "-":
         return decode(_STDIN, _STDIN, sys.stdin.buffer.read(MAX_BYTES))
     return read_text(file, os.path.normpath(file))

@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
-from orgkernel.cli.output import as_text, as_yaml, counted, echo_indented, echo_json, painted
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel
+from orgkernel.cli.output import echo_indented, echo_json, format_count, join_lines, paint, render_yaml
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
     look_options,
-    looking_here,
+    open_operation_here,
+    open_question_here,
     org_of_documents_option,
     show_time,
 )
@@ -43,8 +43,8 @@ _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
     metavar="FILE",
     help="The brief, or the other contract, that this one belongs to.",
 )
-@click.option("--org", metavar="ORG", help="Organization whose terms count as well.  [default: none]")
-@path_option
+@click.option("--org", metavar="ORG", help="Organization whose terms also apply.  [default: none]")
+@add_path_options
 @cache_option
 @format_option("full", "concise", "json", "github")
 @click.pass_context
@@ -59,32 +59,32 @@ def check(
 ) -> None:
     """Check the contract in FILE; `-` reads it from standard input.
 
-    With an organization, its modes of checking and its phrases count too, as they do when a contract is stored.
+    With an organization, its lead-manager-checker modes and its phrases also apply, as when a contract is stored.
 
-    Exit codes: 0 sound, 1 with errors, 2 if it cannot be told because a file cannot be read or is no contract.
+    Exit codes: 0 sound, 1 with errors, 2 if a file cannot be read or is not a contract.
     """
     if file == against == "-":
-        raise click.UsageError("only one of FILE and --against can be `-`")
+        raise click.UsageError("only one of FILE and `--against` can be `-`")
     sources = [read_source(file), *([] if against is None else [read_source(against)])]
     read = [read_contract(source) for source in sources]
     terms = None if org is None else open_kernel(paths, org, no_cache=no_cache).contract_terms(org)
     checked = check_read_contract(read[0], read[1] if against is not None else None, terms)
     _print(form, checked, {source.name: LINE_BREAK.split(source.text) for source in sources})
-    click.echo(_summary(checked), err=True)
+    click.echo(_render_summary(checked), err=True)
     ctx.exit(_EXIT_CODES[checked.outcome])
 
 
-@click.command("record", short_help="Store a contract, if it is sound beside what is stored.")
+@click.command("record", short_help="Store a contract, if it is sound with the stored ones.")
 @click.argument("file", metavar="FILE")
 @org_of_documents_option
 @change_options
 def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Store the contract in FILE, if it is sound beside what is stored. It is never changed afterwards.
+    """Store the contract in FILE, if it is sound with the stored ones. It is never changed afterwards.
 
     A session has exactly one result. `-` reads the contract from standard input.
     """
     checked = check_read_contract(read_contract_file(file))
-    with acting_here(**where, create=True) as context:
+    with open_operation_here(**where, create=True) as context:
         stored = record_contract(context, checked, org=org)
     echo_record(
         form, stored, f"{stored.kind} {stored.record_id} is contract {stored.sequence} of {stored.org_id}"
@@ -93,8 +93,8 @@ def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> 
 
 @click.command("list")
 @org_of_documents_option
-@click.option("--kind", type=click.Choice(CONTRACT_KINDS), help="Only those of one kind.")
-@click.option("--session", metavar="NAME", help="Only those of one session.")
+@click.option("--kind", type=click.Choice(CONTRACT_KINDS), help="Only contracts of one kind.")
+@click.option("--session", metavar="NAME", help="Only contracts of one session.")
 @click.option("--open", "is_open", is_flag=True, help="Only blockers that no decision has answered.")
 @look_options
 @format_option("text", "json")
@@ -102,7 +102,7 @@ def list_(
     org: str | None, kind: str | None, session: str | None, is_open: bool, form: str, **where: Any
 ) -> None:
     """List the stored contracts, oldest first."""
-    with looking_here(**where) as context:
+    with open_question_here(**where) as context:
         records = list_contracts(context, org, kind=kind, session=session, is_open=is_open)
     if is_open:
         echo_records(
@@ -133,15 +133,15 @@ def list_(
 def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
     """Draft a brief below the stored BRIEF, from the results and decisions of its mission.
 
-    Task, criteria, verify command and files are empty: the sender writes them.
+    Task, criteria, verify command and files are empty, and the sender fills them in.
     """
-    with looking_here(**where) as context:
+    with open_question_here(**where) as context:
         brief = draft_next_brief(context, brief_id, org)
     if form == "json":
         echo_indented(convert_to_document(brief))
     else:
         click.echo(
-            render_brief(brief) if form == "markdown" else as_yaml(convert_to_document(brief)), nl=False
+            render_brief(brief) if form == "markdown" else render_yaml(convert_to_document(brief)), nl=False
         )
 
 
@@ -156,7 +156,7 @@ def show(ctx: click.Context, file: str) -> None:
     source = read_source(file)
     checked = check_read_contract(read_contract(source))
     if checked.outcome == "sound" and isinstance(checked.contract, Brief):
-        click.echo(as_text(render_brief(checked.contract).splitlines()), nl=False)
+        click.echo(join_lines(render_brief(checked.contract).splitlines()), nl=False)
         return
     if checked.outcome == "sound":
         raise click.UsageError("the contract is not a brief")
@@ -178,16 +178,16 @@ def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]])
         click.echo(render_github(diagnostics, lines_of).encode(), nl=False)
     else:
         text = (
-            render_concise(diagnostics, painted)
+            render_concise(diagnostics, paint)
             if form == "concise"
-            else render_full(diagnostics, lines_of, painted)
+            else render_full(diagnostics, lines_of, paint)
         )
         click.echo(text, nl=False)
 
 
-def _summary(checked: CheckedContract) -> str:
+def _render_summary(checked: CheckedContract) -> str:
     count = [
-        counted(number, severity.value)
+        format_count(number, severity.value)
         for severity in Severity
         if (number := sum(each.severity is severity for each in checked.diagnostics))
     ]

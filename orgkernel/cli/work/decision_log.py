@@ -9,14 +9,14 @@ import click
 
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import as_text
+from orgkernel.cli.output import join_lines
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
     look_options,
-    looking_here,
+    open_operation_here,
+    open_question_here,
     org_of_documents_option,
 )
 from orgkernel.decisions.work.contracts.markdown import render_decision_log
@@ -24,7 +24,7 @@ from orgkernel.documents.records import DecisionEntry
 from orgkernel.operations.contracts import add_decision, choose_contract_organization, read_decision_log
 
 
-def _part(name: str, help: str) -> Callable[[Any], Any]:
+def _add_part_option(name: str, help: str) -> Callable[[Any], Any]:
     return click.option(name, help=help, required=True, metavar="TEXT")
 
 
@@ -35,20 +35,20 @@ def command() -> None:
 
 @command.command("add")
 @click.argument("title", metavar="TITLE")
-@_part("--task", "What was asked.")
+@_add_part_option("--task", "The question that was decided.")
 @click.option(
     "--class", "classification", type=click.Choice(("simple", "medium", "complex", "epic")), required=True
 )
-@_part("--decision", "What was chosen.")
-@_part("--rationale", "Why, in one line.")
-@_part("--falsifier", "The check that would prove the decision wrong.")
+@_add_part_option("--decision", "The option that was chosen.")
+@_add_part_option("--rationale", "The reason, in one line.")
+@_add_part_option("--falsifier", "The check that would prove the decision wrong.")
 @click.option("--supersedes", metavar="ID", help="The entry that this one replaces.")
 @click.option("--answers", metavar="ID", help="The blocker that the decision answers.")
 @click.option(
     "--written-by", type=click.Choice(("intake", "planner", "worker")), help="Position of the writer."
 )
 @click.option(
-    "--corrects-premise", metavar="TEXT", help="The wrong premise. Only with it may a worker write."
+    "--corrects-premise", metavar="TEXT", help="The wrong premise. A worker can add an entry only with it."
 )
 @org_of_documents_option
 @change_options
@@ -68,13 +68,13 @@ def add(
     form: str,
     **where: Any,
 ) -> None:
-    """Add an entry with a TITLE and the time of now."""
+    """Add an entry with a TITLE and the current time."""
     entry = DecisionEntry(
         title=title, task=task, classification=classification, decision=decision, rationale=rationale,
         falsifier=falsifier, supersedes=supersedes, answers=answers, written_by=written_by,
         corrects_premise=corrects_premise,
     )  # fmt: skip
-    with acting_here(**where, create=True) as context:
+    with open_operation_here(**where, create=True) as context:
         record = add_decision(context, entry, org=org)
     echo_record(form, record, f"decision {record.record_id} is entry {record.sequence} of {record.org_id}")
 
@@ -85,7 +85,7 @@ def add(
 @format_option("text", "json")
 def list_(org: str | None, form: str, **where: Any) -> None:
     """List the entries, oldest first."""
-    with looking_here(**where) as context:
+    with open_question_here(**where) as context:
         records = context.store.contracts.list(choose_contract_organization(context, org), "decision_entry")
     echo_records(
         form,
@@ -108,6 +108,6 @@ def list_(org: str | None, form: str, **where: Any) -> None:
 @look_options
 def export(org: str | None, form: str, **where: Any) -> None:
     """Print the log as Markdown. A log that was changed in the store is refused."""
-    with looking_here(**where) as context:
+    with open_question_here(**where) as context:
         entries = read_decision_log(context, org)
-    click.echo(as_text(render_decision_log(entries).splitlines()), nl=False)
+    click.echo(join_lines(render_decision_log(entries).splitlines()), nl=False)

@@ -11,11 +11,11 @@ from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import bare_path_option, cache_option, format_option, with_options
 from orgkernel.cli.stores import (
-    acting_here,
     change_options,
     echo_record,
     echo_records,
-    looking_here,
+    open_operation_here,
+    open_question_here,
     org_of_documents_option,
     show_time,
     store_option,
@@ -36,7 +36,9 @@ def command() -> None:
 @click.argument("sender", metavar="FROM", shell_complete=completing.subjects)
 @click.argument("receiver", metavar="TO", shell_complete=completing.subjects)
 @click.option("--brief", metavar="FILE", help="Brief that is handed down; `-` reads it from standard input.")
-@click.option("--holder", metavar="SUBJECT", help="Agent that does the work.  [default: anybody in the role]")
+@click.option(
+    "--holder", metavar="SUBJECT", help="Agent that does the work.  [default: any agent in the role]"
+)
 @click.option("--session", metavar="SESSION", help="Session that does it.  [default: the one of the edge]")
 @click.option(
     "--from-session", metavar="SESSION", help="Session of FROM.  [default: the one it got its brief in]"
@@ -69,10 +71,10 @@ def record(
     form: str,
     **stated: Any,
 ) -> None:
-    """Write down that FROM hands work to TO, if it is permitted. FROM is a role, a layer with one role, or an agent.
+    """Record that FROM hands work to TO, if it is permitted. FROM is a role, a layer with one role, or an agent.
 
-    The files that the brief owns are claimed in the same change. The brief of FROM has to be stored, as it is when it was
-    handed down. What the log knows of depth, children and principal counts before what is stated.
+    The files that the brief owns are claimed in the same change. The brief of FROM must be stored, as it is after a
+    recorded hand-off. If the log has depth, children and principal, it takes precedence over the options.
     """
     question = HandoffQuestion(sender="", receiver="", **stated, context=parse_context(context_json))
     order = HandoffOrder(
@@ -80,7 +82,7 @@ def record(
         seconds=seconds, reason=reason,
     )  # fmt: skip
     read = None if brief is None else read_contract_file(brief)
-    with acting_here(actor, paths, store, no_cache, create=True) as context:
+    with open_operation_here(actor, paths, store, no_cache, create=True) as context:
         made = record_handoff(context, order, read, org=org)
     claimed = "" if made.token is None else f", with claim {made.token} until {show_time(made.expires_at)}"
     text = f"hand-off {made.number}: {made.sender} to {made.holder} in session {made.session}{claimed}"
@@ -89,11 +91,11 @@ def record(
 
 @command.command("list")
 @org_of_documents_option
-@click.option("--session", metavar="SESSION", help="Only those from or into one session.")
-@click.option("--from", "sender", metavar="SUBJECT", help="Only those by one subject, such as `role:ID`.")
-@click.option("--to", "receiver", metavar="SUBJECT", help="Only those to one role or agent.")
-@click.option("--brief", metavar="ID", help="Only those of one brief, or of briefs derived from it.")
-@click.option("--running", is_flag=True, help="Only those whose work has not ended.")
+@click.option("--session", metavar="SESSION", help="Only hand-offs from or into one session.")
+@click.option("--from", "sender", metavar="SUBJECT", help="Only hand-offs by one subject, such as `role:ID`.")
+@click.option("--to", "receiver", metavar="SUBJECT", help="Only hand-offs to one role or agent.")
+@click.option("--brief", metavar="ID", help="Only hand-offs of one brief, or of briefs derived from it.")
+@click.option("--running", is_flag=True, help="Only hand-offs whose work has not ended.")
 @with_options(bare_path_option, store_option, cache_option)
 @format_option("text", "json")
 def list_(
@@ -107,7 +109,7 @@ def list_(
     **where: Any,
 ) -> None:
     """List the hand-offs, oldest first. A log that was changed in the store is refused."""
-    with looking_here(**where) as context:
+    with open_question_here(**where) as context:
         handoffs = list_handoffs(
             context.store, choose_contract_organization(context, org), session=session, sender=sender, receiver=receiver,
             brief=brief, is_running=running,

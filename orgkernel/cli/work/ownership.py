@@ -1,4 +1,4 @@
-"""`orgkernel ownership`: every file has one owner, and hooks and audits hold workers to it."""
+"""`orgkernel ownership`: every file has one owner, and hooks and audits enforce it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`orgkernel ownership audit`: whether the files that a range of commits touched belonged to whoever touched them."""
+"""`orgkernel ownership audit`: check whether workers owned the files that a range of commits changed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from orgkernel.cli.opening import (
+    add_path_options,
     cache_option,
     format_option,
     open_kernel,
     org_option,
-    path_option,
     with_options,
 )
-from orgkernel.cli.output import as_text, counted, echo_answer, places
-from orgkernel.cli.stores import opened, store_option
+from orgkernel.cli.output import echo_answer, format_count, join_lines, list_places
+from orgkernel.cli.stores import open_current_store, store_option
 from orgkernel.cli.work.contract_files import read_brief
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.claims import FileClaim
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
 
 
-@click.command("audit", short_help="Find files that were changed by others than their owners.")
+@click.command("audit", short_help="Find files that a worker changed without owning them.")
 @click.option("--base", required=True, metavar="REV", help="Revision at which the work began.")
 @click.option("--head", default="HEAD", show_default=True, metavar="REV", help="Revision at which it ended.")
 @click.option(
@@ -44,7 +44,7 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     "briefs",
     multiple=True,
     metavar="FILE",
-    help="Brief of a worker, whose commits end with `Brief: ID`; repeatable. One alone is that of all commits.",
+    help="Brief of a worker, whose commits end with `Brief: ID`; repeatable. A single brief covers all commits.",
 )
 @click.option(
     "--worker",
@@ -57,7 +57,7 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     "--union",
     "is_union",
     is_flag=True,
-    help="Ask only whether some brief owns each file, not who changed it.",
+    help="Check only that some brief owns each file, not who changed it.",
 )
 @click.option(
     "--claims",
@@ -65,7 +65,7 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     is_flag=True,
     help="Use current claims instead of briefs to decide who owns a file, regardless of who changed it.",
 )
-@with_options(org_option, path_option, store_option, cache_option, format_option("text", "json"))
+@with_options(org_option, add_path_options, store_option, cache_option, format_option("text", "json"))
 @click.pass_context
 def audit(
     ctx: click.Context,
@@ -83,11 +83,11 @@ def audit(
     store: str | None,
     form: str,
 ) -> None:
-    """Find files that were changed by somebody who does not own them.
+    """Find files that a worker changed without owning them.
 
-    Git says what changed between two revisions, and briefs say who owns what. Sacred files are found, whoever owns them:
-    those of the organization, and always files of environment variables, the dependencies of package manifests, and
-    migrations that were there before.
+    Git lists the changes between two revisions, and briefs declare the owners. Changes of sacred files are found
+    even if a worker owns them: those of the organization, and always files of environment variables, the
+    dependencies of package manifests, and existing migrations.
 
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
@@ -96,20 +96,20 @@ def audit(
     ]
     if by_claims:
         if named:
-            raise UsageError("`--claims` is asked in place of briefs", "leave one of them out")
+            raise UsageError("`--claims` cannot be combined with briefs", "leave one of them out")
         named, is_union = _read_claims(store), True
     require_different(named)
     git_range = read_range(repository, base, head, [each.name for each in named if each.has_branch])
     kernel = open_governed(org, paths, no_cache=no_cache)
     if kernel is None:
         click.echo(
-            "note: there is no organization here, so only the files that are always protected count as sacred",
+            "note: there is no organization here, so only the files that are always protected are treated as sacred",
             err=True,
         )
     rules = find_changed_rules(git_range, [] if kernel is None else kernel.sacred_documents(org))
-    sacred = sacred_of(kernel, org, git_range.folder, rules)
+    sacred = find_sacred_files(kernel, org, git_range.folder, rules)
     answer = audit_changes(git_range.changed, named, sacred=sacred, root=git_range.folder, is_union=is_union)
-    echo_answer(form, answer, lambda: as_text(_lines(answer, is_union)))
+    echo_answer(form, answer, lambda: join_lines(_render_lines(answer, is_union)))
     ctx.exit(_EXIT_CODES[answer.outcome])
 
 
@@ -124,7 +124,7 @@ def _read_claims(store: str | None) -> list[AuditedWorker]:
     """The holders of live claims, each with everything they claimed in one session."""
     from orgkernel.operations.claims import list_claims  # which briefs do without
 
-    with opened(store) as state:
+    with open_current_store(store) as state:
         claims = list_claims(state)
     by_holder: dict[str, list[FileClaim]] = {}
     for each in claims:
@@ -135,7 +135,7 @@ def _read_claims(store: str | None) -> list[AuditedWorker]:
 
 
 def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:
-    """The kernel for the paths. None where nobody names an organization and there is none."""
+    """Open the kernel for the paths. None if no organization was named and there is none."""
     try:
         kernel = open_kernel(paths, org, no_cache=no_cache)
     except NothingToRead:
@@ -146,24 +146,26 @@ def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel
     return kernel if is_there else None
 
 
-def sacred_of(kernel: Kernel | None, org: str, folder: str, changed: Sequence[str] = ()) -> SacredFiles:
-    """The sacred files of an organization; without one, those that always are."""
+def find_sacred_files(
+    kernel: Kernel | None, org: str, folder: str, changed: Sequence[str] = ()
+) -> SacredFiles:
+    """The sacred files of an organization; without an organization, the files that are always sacred."""
     if kernel is None:
         return SacredFiles(roots=(folder,), changed=changed)
     return kernel.sacred_files(org, folder, changed)
 
 
-def _lines(ownership_audit: OwnershipAudit, is_union: bool) -> Iterator[str]:
+def _render_lines(ownership_audit: OwnershipAudit, is_union: bool) -> Iterator[str]:
     files, workers = (
-        counted(len(ownership_audit.files), "changed file"),
-        counted(len(ownership_audit.workers), "worker"),
+        format_count(len(ownership_audit.files), "changed file"),
+        format_count(len(ownership_audit.workers), "worker"),
     )
-    commits = counted(sum(each.commits for each in ownership_audit.workers), "commit")
+    commits = format_count(sum(each.commits for each in ownership_audit.workers), "commit")
     done = f"{workers} together" if is_union else f"{commits} of {workers}"
     yield f"{ownership_audit.outcome.replace('_', ' ')}: {files}, {done}"
     for finding in ownership_audit.findings:
         yield f"  {finding.code}: {finding.text}"
-        yield from places(finding.why)
+        yield from list_places(finding.why)
         if finding.commits:
             yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
         yield f"      {finding.help}"

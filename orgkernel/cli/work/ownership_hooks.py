@@ -1,4 +1,6 @@
-"""`orgkernel ownership install-hooks` and what the hooks run: nobody commits, pushes or writes the files of somebody else."""
+"""`orgkernel ownership install-hooks`, and the hooks themselves: a worker can commit, push and write only its own
+files.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from collections.abc import Iterator
 import click
 from msgspec.structs import replace
 
-from orgkernel.cli.output import as_text, places
-from orgkernel.cli.work.ownership_audit import open_governed, sacred_of
-from orgkernel.cli.work.ownership_workers import WAY_OUT, workers_here
+from orgkernel.cli.output import join_lines, list_places
+from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
+from orgkernel.cli.work.ownership_workers import WAY_OUT, find_workers_here
 from orgkernel.cli.work.ownership_writes import answer_tool_call
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles
@@ -31,15 +33,16 @@ from orgkernel.project.hooks.git_hooks import find_hooks_folder, install_hooks, 
 @click.option(
     "--claude-code",
     is_flag=True,
-    help="In place of those of git, the hook of Claude Code in DIR/.claude/settings.json.",
+    help="Instead of the git hooks, the Claude Code hook in DIR/.claude/settings.json.",
 )
 def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     """Install hooks that refuse files the worker does not own.
 
-    Those of git in the repository of DIR refuse commits and pushes. Hooks that are there are kept, and run first. The
-    brief of a work tree lies in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF names it.
+    The git hooks in the repository of DIR refuse commits and pushes. Existing hooks are kept, and run first. The
+    brief of a work tree is in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF names it.
 
-    With `--claude-code`, it is the hook that Claude Code runs before it writes a file or runs a command.
+    With `--claude-code`, the command installs the hook that Claude Code runs before it writes a file or runs a
+    command.
     """
     if claude_code:
         ours = ownership_hook()
@@ -51,7 +54,7 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
         place = find_hooks_folder(folder)
         changed = uninstall_hooks(place) if uninstall else install_hooks(place)
     for path in changed:
-        click.echo(printable(f"{'took the hook out:' if uninstall else 'installed'} {path}"))
+        click.echo(printable(f"{'removed the hook:' if uninstall else 'installed'} {path}"))
     if not changed:
         click.echo("no orgkernel hooks are installed" if uninstall else "the hooks are installed already")
 
@@ -61,7 +64,7 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
 @click.argument("arguments", nargs=-1, metavar="[ARG...]")
 @click.pass_context
 def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
-    """Run what an installed hook runs. It refuses what it cannot decide, and says how to go on.
+    """Run the check of an installed hook. If it cannot decide, it refuses and explains how to continue.
 
     Exit codes: 0 passed, 1 refused. The hook of Claude Code answers on stdout instead.
     """
@@ -69,7 +72,7 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         answer_tool_call()
         return
     try:
-        refused = _refused_commit() if name == "pre-commit" else _refused_push(arguments)
+        refused = _audit_commit() if name == "pre-commit" else _audit_push(arguments)
     except OrgkernelError as error:
         click.echo(
             printable(f"orgkernel: {name}: cannot decide whether this is allowed: {error.message}"),
@@ -79,55 +82,57 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         ctx.exit(1)
     for each in refused:
         click.echo(f"orgkernel: {name}: this is not allowed", err=True)
-        click.echo(as_text(_lines(each)), err=True, nl=False)
+        click.echo(join_lines(_render_findings(each)), err=True, nl=False)
     ctx.exit(1 if refused else 0)
 
 
-def _refused_commit() -> list[OwnershipAudit]:
+def _audit_commit() -> list[OwnershipAudit]:
     changed = read_staged()
     if not changed.files:
         return []
-    own, others = workers_here()
+    own, others = find_workers_here()
     if len(own) > 1:
         raise UsageError(
             "ORGKERNEL_BRIEF names several briefs, so the committing worker is unknown", "name one brief"
         )
-    # The commit is that of the only worker; the others are those whose claims hold.
+    # The commit belongs to the only worker; the others are workers with current claims.
     commit = changed.commits[0]
     by = replace(commit, briefs=((own[0].brief.id or "").lower(),))
-    return _refused(replace(changed, commits=(by,)), [*own, *others])
+    return _list_refused_audits(replace(changed, commits=(by,)), [*own, *others])
 
 
-def _refused_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
+def _audit_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
     remote_name = arguments[0] if arguments else ""
     refused: list[OwnershipAudit] = []
     for line in sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines():
         words = line.split(" ")
         if len(words) != 4:
-            raise UsageError(f"git says {quote(line)} of a push, which cannot be understood")
+            raise UsageError(f"git described a push as {quote(line)}, which cannot be parsed")
         _, local, _, remote = words
         if not local.strip("0"):
             continue
         base = find_pushed_base(local, remote, remote_name)
         if base is not None:
-            own, _ = workers_here()
+            own, _ = find_workers_here()
             git_range = read_range(".", base, local)
-            refused += _refused(git_range.changed, own, git_range)
+            refused += _list_refused_audits(git_range.changed, own, git_range)
     return refused
 
 
-def _refused(
+def _list_refused_audits(
     changed: ChangedFiles, workers: list[AuditedWorker], pushed: GitRange | None = None
 ) -> list[OwnershipAudit]:
     folder, kernel = os.getcwd(), open_governed(ACTIVE, (), no_cache=False)
     documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
     rules = [] if pushed is None else find_changed_rules(pushed, documents)
-    answer = audit_changes(changed, workers, sacred=sacred_of(kernel, ACTIVE, folder, rules), root=folder)
+    answer = audit_changes(
+        changed, workers, sacred=find_sacred_files(kernel, ACTIVE, folder, rules), root=folder
+    )
     return [] if answer.outcome == "clean" else [answer]
 
 
-def _lines(ownership_audit: OwnershipAudit) -> Iterator[str]:
+def _render_findings(ownership_audit: OwnershipAudit) -> Iterator[str]:
     for finding in ownership_audit.findings:
         yield f"  {finding.code}: {finding.text}"
-        yield from places(finding.why)
+        yield from list_places(finding.why)
         yield f"      {finding.help}"

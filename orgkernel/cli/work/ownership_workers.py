@@ -1,10 +1,10 @@
-"""Who works in this work tree: by the brief that lies in it or is named, or by the claims of whoever is named."""
+"""Find the workers of this work tree, by brief or by claims."""
 
 from __future__ import annotations
 
 import os
 
-from orgkernel.cli.stores import is_there, opened
+from orgkernel.cli.stores import is_there, open_current_store
 from orgkernel.cli.work.contract_files import read_brief
 from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.decisions.ownership.owners import AuditedWorker, build_claimed_work
@@ -14,13 +14,13 @@ from orgkernel.operations.claims import list_claims
 BRIEF_FILE = os.path.join(".orgkernel", "brief.yaml")
 
 
-def workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
-    """Who works in this work tree, by brief or by claims, and whose claims hold besides."""
-    own = [AuditedWorker(each, read_brief(each)) for each in named_briefs()]
+def find_workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
+    """The workers of this work tree, by brief or by claims, and the workers whose claims are also current."""
+    own = [AuditedWorker(each, read_brief(each)) for each in list_named_briefs()]
     holder, session = os.environ.get("ORGKERNEL_HOLDER"), os.environ.get("ORGKERNEL_SESSION")
     claims: tuple[FileClaim, ...] = ()
     if is_there(None):
-        with opened(None) as store:
+        with open_current_store(None) as store:
             claims = list_claims(store)
     mine = [each for each in claims if holder and each.holder == holder and session in (None, each.session)]
     if not own and mine:
@@ -35,7 +35,7 @@ def workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
     return own, others
 
 
-def named_briefs() -> list[str]:
+def list_named_briefs() -> list[str]:
     """The files of the briefs that are worked by here."""
     named = os.environ.get("ORGKERNEL_BRIEF", "")
     return [each for each in named.split(os.pathsep) if each] or [BRIEF_FILE] * os.path.isfile(BRIEF_FILE)

@@ -1,4 +1,4 @@
-"""What the hook of Claude Code asks before a tool writes: may whoever works here write this?"""
+"""The question of Claude Code's hook before a tool writes: does the current worker own the file?"""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from orgkernel.cli.output import echo_json
-from orgkernel.cli.stores import located
-from orgkernel.cli.work.ownership_audit import open_governed, sacred_of
-from orgkernel.cli.work.ownership_workers import named_briefs, workers_here
+from orgkernel.cli.stores import locate_current_store
+from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
+from orgkernel.cli.work.ownership_workers import find_workers_here, list_named_briefs
 from orgkernel.decisions.ownership.audit import audit_changes
 from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.decisions.ownership.sacred import SacredFiles
@@ -38,10 +38,10 @@ def answer_tool_call() -> None:
     try:
         call = msgspec.json.decode(sys.stdin.buffer.read())
         if not isinstance(call, dict):
-            raise UsageError("the call of a tool is not an object")
+            raise UsageError("the tool call is not a JSON object")
         denied, unknown = _judge(call)
     except msgspec.DecodeError as error:
-        denied, unknown = [], [f"the call of a tool cannot be read: {error}"]
+        denied, unknown = [], [f"the tool call cannot be read: {error}"]
     except OrgkernelError as error:
         denied, unknown = [], [f"cannot decide whether this is allowed: {error.message}. {error.help}"]
     if denied or unknown:
@@ -54,12 +54,12 @@ def answer_tool_call() -> None:
 
 
 def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
-    """Why the call is denied, and what cannot be told about it."""
+    """Find the reason for a denial, and the questions that cannot be decided."""
     root = os.environ.get("CLAUDE_PROJECT_DIR") or call.get("cwd")
     if not isinstance(root, str) or not os.path.isdir(root):
         raise UsageError("the project is unknown", "set CLAUDE_PROJECT_DIR")
     os.chdir(root)
-    own, others = workers_here()
+    own, others = find_workers_here()
     if len(own) > 1:
         raise UsageError(
             "ORGKERNEL_BRIEF names several briefs, so the writing worker is unknown", "name one brief"
@@ -67,27 +67,27 @@ def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
     worker = own[0]
     planned = read_tool_call(call, root, worker.brief.files_owned, worker.brief)
     kernel = open_governed(ACTIVE, (), no_cache=False)
-    sacred = sacred_of(kernel, ACTIVE, root)
+    sacred = find_sacred_files(kernel, ACTIVE, root)
     by = replace(planned.changed.commits[0], briefs=((worker.brief.id or "").lower(),))
     answer = audit_changes(
         replace(planned.changed, commits=(by,)), [worker, *others], sacred=sacred, root=root
     )
     denied = [
-        *_refusals(planned),
+        *_render_refusals(planned),
         *(f"{each.code}: {each.text}. {each.help}" for each in answer.findings if each.is_violation),
     ]
     unknown = [*planned.unseen, *(each.text for each in answer.findings if not each.is_violation)]
-    if named_briefs():
+    if list_named_briefs():
         _note_for_next_time(worker, others, sacred, kernel, root)
     return denied, unknown
 
 
-def _refusals(planned: PlannedWrites) -> Iterator[str]:
+def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
     for path in planned.outside:
-        yield f"WRITE_NOT_OWNED: {quote(path)} lies outside of the project. Write to a file that the brief owns."
+        yield f"WRITE_NOT_OWNED: {quote(path)} is outside the project. Write to a file that the brief owns."
     for path in dict.fromkeys(path for each in planned.changed.files for path in each.touched):
         if any(name in _OF_THE_RULES for name in path.lower().split("/")):
-            yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to what checks this. A person changes it."
+            yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to the checks of orgkernel. Only a person can change it."
     if planned.command is not None:
         yield from (f"{each.code}: {each.message}. {each.help}" for each in planned.command.refusals)
 
@@ -95,17 +95,20 @@ def _refusals(planned: PlannedWrites) -> Iterator[str]:
 def _note_for_next_time(
     worker: AuditedWorker, others: list[AuditedWorker], sacred: SacredFiles, kernel: Kernel | None, root: str
 ) -> None:
-    """Write down what the script of the hook may pass without asking. Without it, it asks."""
+    """Record the writes that the hook script may allow without starting orgkernel.
+
+    If this fails, the script asks again.
+    """
     if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.find_unreadable()):
         return
-    store = located(None)
+    store = locate_current_store(None)
     if not store.path:
         return
     read = (
         [] if kernel is None else [os.path.abspath(each.path) for each in kernel.state.latest.tree.documents]
     )
     watched = {
-        root, *named_briefs(), FILE, "pyproject.toml", store.path, f"{store.path}-wal", *read, *map(os.path.dirname, read),
+        root, *list_named_briefs(), FILE, "pyproject.toml", store.path, f"{store.path}-wal", *read, *map(os.path.dirname, read),
     }  # fmt: skip
     held = [
         *sacred.list_withheld(worker.brief),

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
-from orgkernel.cli.output import as_text, echo_json, painted
+from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel
+from orgkernel.cli.output import echo_json, join_lines, paint
 from orgkernel.cli.work.contract_files import read_source
 from orgkernel.decisions.work.batches.answer import PlannedText, plan_text
 from orgkernel.decisions.work.batches.plan import BatchPlan
@@ -22,8 +22,8 @@ _EXIT_CODES = {"planned": 0, "refused": 1, "cannot_tell": 2}
 @click.argument("file", metavar="FILE")
 @click.option("--done", multiple=True, metavar="ID", help="A subtask that is done; repeatable.")
 @click.option("--running", multiple=True, metavar="ID", help="A subtask that is worked on now; repeatable.")
-@click.option("--org", metavar="ORG", help="Organization whose batch size bounds that of the plan.")
-@path_option
+@click.option("--org", metavar="ORG", help="Organization whose batch size limits the plan.")
+@add_path_options
 @cache_option
 @format_option("text", "json")
 @click.pass_context
@@ -37,12 +37,15 @@ def command(
     no_cache: bool,
     form: str,
 ) -> None:
-    """Make the fewest batches of the subtasks in FILE, and say what may start now. `-` reads standard input.
+    """Divide the subtasks in FILE into as few batches as possible, and say which may start now.
 
-    Narrow subtasks with disjoint files share a batch, a broad one is alone, terminal ones come alone and last.
+    `-` reads standard input.
 
-    Exit codes: 0 planned, 1 something is wrong with the plan or with what is running, 2 if it cannot be told because
-    the file cannot be read or is no plan, or an id is unknown.
+    Narrow subtasks with disjoint files share a batch. A broad subtask has its own batch. Terminal subtasks come
+    last, each in its own batch.
+
+    Exit codes: 0 planned, 1 the plan or the running work has a problem, 2 if the file cannot be read or is not a
+    plan, or an id is unknown.
     """
     source = read_source(file)
     most = None if org is None else open_kernel(paths, org, no_cache=no_cache).contract_terms(org).batch_size
@@ -54,9 +57,9 @@ def command(
         _echo_json(answer)
     else:
         lines = LINE_BREAK.split(source.text)
-        click.echo(render_full(answer.diagnostics, lambda _: lines, painted), nl=False)
+        click.echo(render_full(answer.diagnostics, lambda _: lines, paint), nl=False)
         if answer.plan is not None:
-            click.echo(as_text(_lines(answer.plan, running)), nl=False)
+            click.echo(join_lines(_render_lines(answer.plan, running)), nl=False)
     ctx.exit(_EXIT_CODES[answer.outcome])
 
 
@@ -71,7 +74,7 @@ def _echo_json(answer: PlannedText) -> None:
     echo_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
-def _lines(plan: BatchPlan, running: tuple[str, ...]) -> Iterator[str]:
+def _render_lines(plan: BatchPlan, running: tuple[str, ...]) -> Iterator[str]:
     for number, batch in enumerate(plan.batches, 1):
         yield f"batch {number} ({batch.kind}): {', '.join(batch.subtasks)}"
     fewest = (

@@ -11,7 +11,7 @@ import click
 
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import as_text, echo_answer
+from orgkernel.cli.output import echo_answer, join_lines
 from orgkernel.cli.work.contract_files import read_brief, read_contract_file
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
 from orgkernel.decisions.work.contracts.reading import expect_readable
@@ -68,24 +68,26 @@ def check(
     ground = Ground(root=None if root is None else os.path.abspath(root), own=own or None)
     given = None if brief is None else read_brief(brief)
     done = [expect_readable(read_contract_file(each), Preflight) for each in preflights]
-    permission = permit_command(_text(words), ground, given, done)
-    echo_answer(form, permission, lambda: as_text(_lines(permission, asks=given is not None or bool(done))))
+    permission = permit_command(_read_text(words), ground, given, done)
+    echo_answer(
+        form, permission, lambda: join_lines(_render_lines(permission, asks=given is not None or bool(done)))
+    )
     ctx.exit(_EXIT_CODES[permission.permission])
 
 
-def _text(words: tuple[str, ...]) -> str:
+def _read_text(words: tuple[str, ...]) -> str:
     if words == ("-",):
         return sys.stdin.buffer.read(LIMIT).decode("utf-8", "surrogateescape")
     return words[0] if len(words) == 1 else shlex.join(words)
 
 
-def _lines(permission: CommandPermission, *, asks: bool) -> Iterator[str]:
+def _render_lines(permission: CommandPermission, *, asks: bool) -> Iterator[str]:
     allowed = permission.permission == "allow" and permission.outcome == "destructive"
     yield permission.outcome.replace("_", " ") + (", and allowed" if allowed else "")
     for operation in permission.operations:
-        yield f"  {_place(operation)} {operation.id}: {operation.message}{_through(operation)}"
+        yield f"  {_place(operation)} {operation.id}: {operation.message}{_render_through(operation)}"
     for part in permission.unread:
-        yield f"  {_place(part)} not read: {part.message}{_through(part)}"
+        yield f"  {_place(part)} not read: {part.message}{_render_through(part)}"
     for refusal in permission.refusals if asks else ():
         yield f"  {refusal.code}: {refusal.message}"
         yield f"      {refusal.help}"
@@ -95,5 +97,5 @@ def _place(part: DestructiveOperation | UnreadPart) -> str:
     return f"{part.at.line}:{part.at.column}"
 
 
-def _through(part: DestructiveOperation | UnreadPart) -> str:
+def _render_through(part: DestructiveOperation | UnreadPart) -> str:
     return f" (through {' > '.join(part.through)})" if part.through else ""

@@ -24,5 +24,5 @@ from orgkernel.cli.groups import CommandGroup
 def command() -> None:
     """Plan, brief, hand down and report work, and log decisions.
 
-    `check`, `record`, `list`, `show` and `next` are about contracts: briefs, results, blockers and others.
+    `check`, `record`, `list`, `show` and `next` manage contracts: briefs, results, blockers and others.
     """

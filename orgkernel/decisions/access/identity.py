@@ -96,15 +96,28 @@ def _identify_person(records: OrgRecords, name: str) -> SubjectIdentity | None:
                            frozenset(person.tags), person.name or name)  # fmt: skip
 
 
-def _identify_sender(records: OrgRecords, name: str) -> SubjectIdentity | None:
-    """The person with the identity `PLATFORM/SPACE/ID`. The space can be empty, or left out together with its slash."""
-    platform, _, rest = name.partition("/")
-    space, slash, sender = rest.partition("/")
-    if not slash:
-        space, sender = "", space
+def _identify_sender(records: OrgRecords, written: str) -> SubjectIdentity | None:
+    """The person who writes under `PLATFORM/SPACE/ID`; the space may be empty, and left out with its slash."""
+    person_id = find_person_of_sender(records, written)
+    if person_id is not None:
+        return _identify_person(records, person_id)
+    platform, _, sender = _split_sender(written)
+    return _identify_person(records, UNKNOWN_SENDER) if platform and sender else None
+
+
+def find_person_of_sender(records: OrgRecords, written: str) -> str | None:
+    """Find the person in the directory who writes under `PLATFORM/SPACE/ID` or `PLATFORM/ID`."""
+    platform, space, sender = _split_sender(written)
     for person in records.people.values():
         for identity in person.record.identities:
             there = identity.space is None or identity.space == space
             if there and (identity.platform, identity.id) == (platform, sender):
-                return _identify_person(records, person.id)
-    return _identify_person(records, UNKNOWN_SENDER) if platform and sender else None
+                return person.id
+    return None
+
+
+def _split_sender(written: str) -> tuple[str, str, str]:
+    """Split a sender into platform, space and id."""
+    platform, _, rest = written.partition("/")
+    space, slash, sender = rest.partition("/")
+    return (platform, space, sender) if slash else (platform, "", space)

@@ -1,1 +1,1 @@
-"""Renders findings in formats of CI systems. Each renderer is a function from findings to text."""
+"""Findings in the formats that CI systems read. Each renderer turns findings into text."""

@@ -45,15 +45,17 @@ def _render_command(diagnostic: Diagnostic, read_lines: ReadLines) -> str:
     return f"::{_COMMANDS[diagnostic.severity]} {written}::{escape_data(sentence(diagnostic))}\n"
 
 
-# GitHub drops a step's page without a word when all that was appended to it comes near 1 MiB.
+# GitHub silently drops a step's page if it approaches 1 MiB.
 _LARGEST = 256 * 1024
-# Everything Markdown or HTML could act on; a backslash before punctuation makes it plain text.
+# All characters that Markdown or HTML could act on. A backslash before punctuation makes it plain text.
 _ACTIVE = re.compile(r"[!-/:-@\[-`{-~]")
 
 
-def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str:
-    """A heading and a table, shortened if it would be too large to be shown."""
-    text = f"### orgkernel check\n\n{escape_markdown(headline)}\n\n"
+def render_step_summary(
+    diagnostics: Sequence[Diagnostic], headline: str, heading: str = "orgkernel check"
+) -> str:
+    """A heading, a line and a table of the findings, cut before it becomes too large for GitHub to show."""
+    text = f"### {heading}\n\n{escape_markdown(headline)}\n\n"
     if not diagnostics:
         return text
     text += "| severity | rule | where | what |\n|---|---|---|---|\n"
@@ -68,7 +70,7 @@ def render_step_summary(diagnostics: Sequence[Diagnostic], headline: str) -> str
 
 
 def escape_markdown(text: str) -> str:
-    """Escape text so Markdown shows it literally, even inside a table."""
+    """Text that Markdown shows unchanged, including inside a table."""
     return _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text))
 
 

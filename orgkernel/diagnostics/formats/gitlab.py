@@ -15,7 +15,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def render_gitlab(diagnostics: Iterable[Diagnostic]) -> str:
-    """The report as a JSON list. File names must be relative to the repository."""
+    """A list of objects. File names must be relative to the repository."""
     report = [
         {
             "description": f"{diagnostic.name}: {sentence(diagnostic)}",

@@ -1,4 +1,4 @@
-"""Renders SARIF 2.1.0, the format that code scanning reads: one run, every rule, and one result per finding.
+"""Renders SARIF 2.1.0, the format that code scanning reads: one run with and one result for each finding, and the rules of these findings.
 
 The output depends neither on the machine nor on the time. File names are relative to the repository.
 """
@@ -40,16 +40,19 @@ class RulePage(Protocol):
 def render_sarif(
     diagnostics: Iterable[Diagnostic], pages: Sequence[RulePage], version: str, read_lines: ReadLines
 ) -> str:
-    """The log as JSON. `pages` contains all rules, in the order in which they are listed."""
-    index = {page.code: number for number, page in enumerate(pages)}
-    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_build_rule(page) for page in pages]}
+    """The log as JSON. It lists those of the `pages` whose code a finding has, in their order."""
+    findings = tuple(diagnostics)
+    codes = {diagnostic.code for diagnostic in findings}
+    fired = [page for page in pages if page.code in codes]
+    index = {page.code: number for number, page in enumerate(fired)}
+    driver = {"name": "orgkernel", "semanticVersion": version, "rules": [_build_rule(page) for page in fired]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
         "results": [
             _build_result(diagnostic, fingerprint, index, read_lines)
-            for diagnostic, fingerprint in fingerprint_findings(diagnostics)
+            for diagnostic, fingerprint in fingerprint_findings(findings)
         ],
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -76,7 +79,7 @@ def _build_result(
         result["ruleIndex"] = index[diagnostic.code]
     result |= {
         "level": _LEVELS[diagnostic.severity],
-        "message": {"text": _escape_links(sentence(diagnostic))},
+        "message": {"text": _break_links(sentence(diagnostic))},
         "locations": [{"physicalLocation": _build_location(diagnostic.place, read_lines)}],
         "partialFingerprints": {_FINGERPRINT: fingerprint},
     }
@@ -85,7 +88,7 @@ def _build_result(
             {
                 "id": number,
                 "physicalLocation": _build_location(each.place, read_lines),
-                "message": {"text": _escape_links(clean(each.text))},
+                "message": {"text": _break_links(clean(each.text))},
             }
             for number, each in enumerate(diagnostic.related, 1)
         ]
@@ -109,6 +112,6 @@ def _build_artifact(file: str) -> dict[str, str]:
     return {"uri": quote(file), "uriBaseId": _BASE}
 
 
-def _escape_links(text: str) -> str:
-    """Escape brackets, so viewers do not turn `[text](target)` from a document into a link."""
+def _break_links(text: str) -> str:
+    """Text in which viewers find no link: `[text](target)` in a document must not become one."""
     return text.replace("](", "] (")

@@ -191,6 +191,8 @@ class Case(Record):
 
     name: str
     org: OrgId
+    undeclared: bool = False
+    """Whether the case is about names that the organization does not declare. Otherwise, such a name is an error (ORG708)."""
     given: Given = Given.model_construct()
     dispatch: Annotated[tuple[DispatchCase, ...], Field(min_length=1)] = ()
     access: Annotated[tuple[AccessCase, ...], Field(min_length=1)] = ()

@@ -1,8 +1,8 @@
-"""Agent cards (A2A 1.0): what a role, or the organization, can be asked for, and where.
+"""Agent cards (A2A 1.0): what callers can ask a role or the organization for, and at which address.
 
-A card says what the documents declare. What A2A has no field for stands in `capabilities.extensions`: the chain of
-command, the rank and the PACE plan. A short card has neither extensions nor examples: it is for callers who may know that
-an agent is there and what for, and nothing else.
+A card contains what the documents declare. Facts without a field in A2A are in `capabilities.extensions`: the chain
+of command, the rank and the PACE plan. A short card has neither extensions nor examples: it is for callers that may
+know only that an agent exists and what it is for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from orgkernel.documents.records import RoleProfile
-from orgkernel.exchange.a2a.canonical import canonical_card, without_empty
+from orgkernel.exchange.a2a.canonical import encode_canonical_card, without_empty
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
@@ -31,23 +31,23 @@ _TIERS = ("primary", "alternate", "contingent", "emergency")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the agents of an organization answer. One address serves all roles: the tenant is the id of the role."""
+    """The address of the agents of an organization. One address serves all roles: the tenant is the id of the role."""
 
     url: str
     binding: Binding = "JSONRPC"
 
 
-def placeholder(org_id: str) -> Endpoint:
-    """The endpoint of an export that was told none: a name that never leads anywhere (RFC 2606).
+def build_placeholder(org_id: str) -> Endpoint:
+    """The endpoint of an export without `--url`: a name that never resolves (RFC 2606).
 
-    >>> placeholder("software_dev").url
+    >>> build_placeholder("software_dev").url
     'https://agents.invalid/software_dev'
     """
     return Endpoint(f"https://agents.invalid/{org_id}")
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is an absolute address of the web that can be published: without credentials, query or fragment.
+    """Whether a string is an absolute web address that can be published: without credentials, query or fragment.
 
     >>> is_address("https://agents.example/a2a"), is_address("https://me:pw@agents.example"), is_address("agents")
     (True, False, False)
@@ -64,9 +64,9 @@ def is_address(text: str) -> bool:
 
 
 def has_card(view: OrgView, role_id: str) -> bool:
-    """Whether a role has what a card requires: a description, and something that it can be asked for."""
+    """Whether a role has a card: a card requires a description and something that callers can ask the role for."""
     description = view.records.posts[role_id].profile.description
-    return bool(description) and next(_skills(view, role_id), None) is not None
+    return bool(description) and next(_build_skills(view, role_id), None) is not None
 
 
 def build_role_card(view: OrgView, role_id: str, endpoint: Endpoint, *, short: bool = False) -> Card | None:
@@ -74,22 +74,26 @@ def build_role_card(view: OrgView, role_id: str, endpoint: Endpoint, *, short: b
     if not has_card(view, role_id):
         return None
     profile = view.records.posts[role_id].profile
-    skills = list(_skills(view, role_id))
+    skills = list(_build_skills(view, role_id))
     if len(skills) == 1 and profile.examples:
         skills[0]["examples"] = list(dict.fromkeys((*skills[0].get("examples", ()), *profile.examples)))
-    extensions = [_command(view, role_id, profile), *_rank(view, profile), *_pace(profile)]
-    return _card(profile.name, profile.description, endpoint, role_id, skills, extensions, short)
+    extensions = [
+        _describe_command(view, role_id, profile),
+        *_describe_rank(view, profile),
+        *_describe_pace(profile),
+    ]
+    return _build_card(profile.name, profile.description, endpoint, role_id, skills, extensions, short)
 
 
 def build_organization_card(view: OrgView, endpoint: Endpoint, *, short: bool = False) -> Card | None:
-    """The card of the organization, which can do what its roles can. None if none of them has a card."""
+    """The card of the organization, which can do what its roles can. None if no role has a card."""
     organization = view.records.organization
     carded = [role_id for role_id in view.roles if has_card(view, role_id)]
     if not carded:
         return None
     skills: dict[str, Card] = {}
     for role_id in carded:
-        for skill in _skills(view, role_id):
+        for skill in _build_skills(view, role_id):
             skills.setdefault(skill["id"], skill)
     description = organization.description or organization.mission.objective or f"{organization.name}."
     chain = {
@@ -99,11 +103,11 @@ def build_organization_card(view: OrgView, endpoint: Endpoint, *, short: bool = 
             for role_id in view.roles
         ],
     }
-    extensions = [_extension(CHAIN_OF_COMMAND, "The roles, and whom each one reports to.", chain)]
-    return _card(organization.name, description, endpoint, "", list(skills.values()), extensions, short)
+    extensions = [_build_extension(CHAIN_OF_COMMAND, "The roles, and whom each one reports to.", chain)]
+    return _build_card(organization.name, description, endpoint, "", list(skills.values()), extensions, short)
 
 
-def _card(
+def _build_card(
     name: str,
     description: str,
     endpoint: Endpoint,
@@ -129,33 +133,36 @@ def _card(
         "defaultOutputModes": _MODES,
         "skills": skills,
     }
-    # A registry tells by the version whether it knows a card: the same content has the same one.
-    digest = hashlib.sha256(canonical_card(card)).hexdigest()
+    # A registry compares versions to detect new cards, so equal content has an equal version.
+    digest = hashlib.sha256(encode_canonical_card(card)).hexdigest()
     return {"name": name, "description": description, "version": f"1.0.0+{digest[:12]}", **card}
 
 
-def _skills(view: OrgView, role_id: str) -> Iterator[Card]:
-    """What a role can be asked for: the domains and intents it handles, the skills it has. The same id, the same thing."""
+def _build_skills(view: OrgView, role_id: str) -> Iterator[Card]:
+    """The skills of a card: the domains and intents that a role handles, and its skills.
+
+    Equal ids mean equal things.
+    """
     records = view.records
     for domain_id in dict.fromkeys(edge.target for edge in view.list_domains(role_id)):
         domain = records.domains.get(domain_id)
         description, examples = (
             ("", ()) if domain is None else (domain.record.description, domain.record.examples)
         )
-        yield _skill("domain", domain_id, "", description, examples)
+        yield _build_skill("domain", domain_id, "", description, examples)
     for intent in dict.fromkeys(end for end, _ in view.list_ends_from(EdgeKind.SERVES_INTENT, role_id)):
-        yield _skill("intent", intent, "", "")
+        yield _build_skill("intent", intent, "", "")
     for skill_id in dict.fromkeys(edge.target for edge in view.list_skills(role_id)):
         skill = records.skills.get(skill_id)
         name, description = ("", "") if skill is None else (skill.record.name, skill.record.description)
         category = None if skill is None else skill.record.category
-        yield _skill("skill", skill_id, name, description, tags=() if category is None else (category,))
+        yield _build_skill("skill", skill_id, name, description, tags=() if category is None else (category,))
     for name in dict.fromkeys(end for end, _ in view.list_ends_from(EdgeKind.KNOWS, role_id)):
         known = records.cognitive_skills.get(name)
-        yield _skill("instructions", name, "", "" if known is None else known.record.description)
+        yield _build_skill("instructions", name, "", "" if known is None else known.record.description)
 
 
-def _skill(
+def _build_skill(
     kind: str,
     name: str,
     title: str,
@@ -173,13 +180,13 @@ def _skill(
     return card | ({"examples": list(examples)} if examples else {})
 
 
-def _extension(uri: str, description: str, params: Card) -> Card:
-    """An extension that nobody has to understand, which is what a missing `required` says."""
+def _build_extension(uri: str, description: str, params: Card) -> Card:
+    """An extension that clients need not understand, which a missing `required` declares."""
     kept: Card = without_empty(params)
     return {"uri": uri, "description": description, "params": kept}
 
 
-def _command(view: OrgView, role_id: str, profile: RoleProfile) -> Card:
+def _describe_command(view: OrgView, role_id: str, profile: RoleProfile) -> Card:
     params = {
         "organization": view.org_id,
         "role": role_id,
@@ -192,19 +199,19 @@ def _command(view: OrgView, role_id: str, profile: RoleProfile) -> Card:
         "department": profile.department,
         "layer": profile.layer,
     }
-    return _extension(CHAIN_OF_COMMAND, "Whom the role reports to, and who reports to it.", params)
+    return _build_extension(CHAIN_OF_COMMAND, "Whom the role reports to, and who reports to it.", params)
 
 
-def _rank(view: OrgView, profile: RoleProfile) -> Iterator[Card]:
+def _describe_rank(view: OrgView, profile: RoleProfile) -> Iterator[Card]:
     ladder = [rank.id for rank in view.records.ranks]
     if ladder:
         params = {"entry_rank": profile.entry_rank or ladder[0], "ladder": ladder}
-        yield _extension(
+        yield _build_extension(
             RANK, "The rank at which an agent enters the role; the ladder, lowest first.", params
         )
 
 
-def _pace(profile: RoleProfile) -> Iterator[Card]:
+def _describe_pace(profile: RoleProfile) -> Iterator[Card]:
     plan = profile.pace_plan
     if plan is None:
         return
@@ -216,4 +223,4 @@ def _pace(profile: RoleProfile) -> Iterator[Card]:
                 key: getattr(tier, key) for key in ("description", "action", "trigger", "escalate_to")
             }
             tiers.append(without_empty({"tier": name, **tier_fields}))
-    yield _extension(PACE, "What the role does when its work fails, tier by tier.", {"tiers": tiers})
+    yield _build_extension(PACE, "What the role does when its work fails, tier by tier.", {"tiers": tiers})

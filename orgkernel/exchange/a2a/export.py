@@ -9,9 +9,9 @@ from typing import Any
 from orgkernel.exchange.a2a.cards import (
     Endpoint,
     build_organization_card,
+    build_placeholder,
     build_role_card,
     has_card,
-    placeholder,
 )
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
@@ -20,7 +20,7 @@ from orgkernel.graph.questions import OrgView
 
 CARD_FILE = "agent-card.json"
 MARK_FILE = "orgkernel-export.json"
-"""A card has no place for a mark, so this file says who made the cards beside it."""
+"""Names the organization that made the cards next to this file, because a card has no field for a mark."""
 TARGET = "a2a"
 COVERS = (
     "names and descriptions", "domains", "intents", "skills", "instructions that a role knows", "chain of command",
@@ -32,9 +32,9 @@ SAYS = frozenset(
         "capabilities.bst_domains", "capabilities.intents", "pace_plan", "department", "layer", "entry_rank",
     )
 )  # fmt: skip
-"""Fields of a profile that a card of the role says."""
+"""Fields of a profile that the card of a role contains."""
 _WHY = {
-    "examples": "A2A has examples of a skill; those of a role stand in its card if it has one skill only",
+    "examples": "A2A has examples for each skill; the examples of a role are in its card only if it has exactly one skill",
     "plans": "A2A has no plans",
     "what roles do not have": "A2A has no field for what an agent refuses",
 }
@@ -45,31 +45,34 @@ def export_a2a(
     endpoint: Endpoint | None = None,
     sign: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Export:
-    """The cards of an organization. `endpoint` is where its agents answer; `sign` adds a signature to a card."""
-    where = placeholder(view.org_id) if endpoint is None else endpoint
+    """Export the cards of an organization.
+
+    `endpoint` is the address of its agents; `sign` adds a signature to a card.
+    """
+    where = build_placeholder(view.org_id) if endpoint is None else endpoint
     built = {CARD_FILE: build_organization_card(view, where)}
     for role_id in view.roles:
-        built[role_file(role_id)] = build_role_card(view, role_id, where)
+        built[get_role_file(role_id)] = build_role_card(view, role_id, where)
     cards = {}
     for name, card in built.items():
         if card is not None:
             cards[name] = render_card(card if sign is None else sign(card))
     mark = {"$comment": mark_of(view.org_id, TARGET), "cards": list(cards)}
-    lost = tuple(_losses(view, endpoint is None, sign is None))
+    lost = tuple(_list_losses(view, endpoint is None, sign is None))
     return Export({MARK_FILE: render_card(mark), **cards}, COVERS, lost, unmarked=frozenset(cards))
 
 
-def role_file(role_id: str) -> str:
-    """The file of the card of a role."""
+def get_role_file(role_id: str) -> str:
+    """The path of the card of a role."""
     return f"roles/{role_id}/{CARD_FILE}"
 
 
 def render_card(card: dict[str, Any]) -> str:
-    """The text of a card."""
+    """Render a card as JSON."""
     return json.dumps(card, ensure_ascii=False, indent=2) + "\n"
 
 
-def _losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss]:
+def _list_losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss]:
     profiles = [(role_id, post.profile) for role_id, post in view.records.posts.items()]
     tools = view.records.tools
     without = [
@@ -86,13 +89,13 @@ def _losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss
             "a card requires one",
             sum(not profile.description for _, profile in profiles),
         ),
-        ("tools", "a card says what an agent can be asked for, and not by what means it does it", len(tools)),
+        ("tools", "a card lists what an agent can be asked for, not how the agent does it", len(tools)),
         (
             "access policies",
-            "who may do what is decided by orgkernel, not by a card",
+            "orgkernel decides who may do what, not a card",
             len(view.records.policies),
         ),
-        ("agents", "a card is about a role, whoever fills it", len(view.records.agents)),
+        ("agents", "a card describes a role, not the agents that fill it", len(view.records.agents)),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
     yield from find_role_losses(
@@ -101,8 +104,8 @@ def _losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss
     if is_nowhere:
         yield Loss(
             "addresses",
-            "no document says where the agents answer, so the cards name `agents.invalid`: name the address with `--url`",
+            "no document declares the address of the agents, so the cards use `agents.invalid`: pass the address with `--url`",
         )
     if is_unsigned:
         yield Loss("signatures", "the cards are not signed: sign them with `--sign-key`")
-    yield Loss("security schemes", "no document says how callers of the agents identify themselves")
+    yield Loss("security schemes", "no document declares how callers of the agents authenticate")

@@ -1,7 +1,7 @@
-"""The key of cards in a file, and the public keys before it, which verify for a while what they have signed.
+"""The card key in a file, and earlier public keys, which still verify old signatures for a while.
 
-`FILE` has the private key. `FILE.before.json` has the public keys of former ones, each with the time until which it is
-published.
+`FILE` contains the private key. `FILE.before.json` contains the former public keys, each with the time until which
+it is published.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.exchange.a2a.signing import CardSigner, new_key
+from orgkernel.exchange.a2a.signing import CardSigner, create_key
 from orgkernel.prepared_types import prepared
 from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import FileIdentity, NotRegular, find_identity, read_regular
@@ -35,7 +35,7 @@ class FormerKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CardKeys:
-    """The keys in a file. They are read again when the file or the one beside it changes."""
+    """The keys in a file. They are read again when the file or its list of former keys changes."""
 
     def __init__(self, path: str) -> None:
         """Raises `UsageError` for a file that cannot be used."""
@@ -44,33 +44,33 @@ class CardKeys:
         self._signer, self._former = self._read()
 
     def signer(self) -> CardSigner:
-        """What signs now."""
+        """The signer with the current key."""
         self._refresh()
         return self._signer
 
     def published(self, now: float) -> dict[str, Any]:
-        """The public keys that verify cards at a time, as a JWKS: first the one that signs, then the former ones."""
+        """The public keys that verify cards at a time, as a JWKS: first the current key, then the former ones."""
         self._refresh()
         former = [each.jwk for each in self._former if now < each.until]
         return {"keys": [self._signer.public_key, *former]}
 
     def _refresh(self) -> None:
         """Read the files again if they have changed. Files that cannot be used change nothing."""
-        if self._identities() != self._seen:
+        if self._read_identities() != self._seen:
             with contextlib.suppress(UsageError):
                 self._signer, self._former = self._read()
 
     def _read(self) -> tuple[CardSigner, tuple[FormerKey, ...]]:
-        self._seen = self._identities()
+        self._seen = self._read_identities()
         return CardSigner(_read_private(self.path)), _read_former(_beside(self.path))
 
-    def _identities(self) -> tuple[FileIdentity | None, ...]:
+    def _read_identities(self) -> tuple[FileIdentity | None, ...]:
         return find_identity(self.path), find_identity(_beside(self.path))
 
 
 def create_card_key(path: str) -> CardSigner:
     """Make a key in a file that must not exist. Raises `UsageError`."""
-    content = new_key()
+    content = create_key()
     try:
         write_new(path, content)
     except OSError as error:
@@ -82,13 +82,13 @@ def create_card_key(path: str) -> CardSigner:
 
 
 def rotate_card_key(path: str, now: float, until: float) -> CardSigner:
-    """Sign with a new key from now on. The public key before it is published until a time. Raises `UsageError`."""
+    """Replace the card key. The old public key is published until the given time. Raises `UsageError`."""
     signer = CardSigner(_read_private(path))
     former = [each for each in _read_former(_beside(path)) if now < each.until]
     kept = [FormerKey(signer.public_key, until), *former][:_MOST_BEFORE]
-    content = new_key()
+    content = create_key()
     try:
-        # First the list: a key that is published too early harms nobody, one that is not published verifies nothing.
+        # First the list: publishing a key too early is harmless, but an unpublished key cannot verify signatures.
         _replace(_beside(path), msgspec.json.encode(kept) + b"\n")
         _replace(path, content)
     except OSError as error:
@@ -99,7 +99,7 @@ def rotate_card_key(path: str, now: float, until: float) -> CardSigner:
 
 
 def render_keys(keys: dict[str, Any]) -> str:
-    """A JWKS as text."""
+    """Render a JWKS as JSON."""
     return json.dumps(keys, indent=2) + "\n"
 
 
@@ -116,7 +116,7 @@ def _replace(path: str, content: bytes) -> None:
 
 
 def _read_private(path: str) -> bytes:
-    """The content of a key that only its owner, and a group, can read. Raises `UsageError`."""
+    """The content of a key file that only its owner and a group can read. Raises `UsageError`."""
     content = _read(path)
     if hasattr(os, "getuid") and os.stat(path).st_mode & (stat.S_IROTH | stat.S_IWOTH | stat.S_IWGRP):
         raise UsageError(

@@ -1,7 +1,7 @@
 """Signatures of cards: ES256 (JWS) over the canonical card, and the public keys that verify them, as a JWKS.
 
-`cryptography` is an extra. The same card and the same key give the same signature (RFC 6979), so that a signed export
-changes only with its card.
+`cryptography` is an extra. The same card and the same key give the same signature (RFC 6979), so a signed export
+changes only when its card changes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from orgkernel.errors import UsageError
-from orgkernel.exchange.a2a.canonical import canonical_card
+from orgkernel.exchange.a2a.canonical import encode_canonical_card
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -30,25 +30,25 @@ class CardSigner:
     """A private key that signs cards."""
 
     def __init__(self, pem: bytes) -> None:
-        """Raises `UsageError` for what is no such key, and where `cryptography` is not installed."""
+        """Load a private key. Raises `UsageError` if it is not a P-256 key, or if `cryptography` is not installed."""
         self._key = _read_pem(pem)
-        self.public_key = _public_jwk(self._key)
+        self.public_key = _build_public_jwk(self._key)
         """The key that verifies its signatures, as a JWK."""
         header = {"alg": ALGORITHM, "kid": self.public_key["kid"], "typ": "JOSE"}
-        self._protected = _base64(json.dumps(header, separators=(",", ":")).encode())
+        self._protected = _encode_base64(json.dumps(header, separators=(",", ":")).encode())
 
     def sign(self, card: dict[str, Any]) -> dict[str, Any]:
         """The card with the signature of this key, and no other."""
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-        signed = f"{self._protected}.{_base64(canonical_card(card))}".encode()
+        signed = f"{self._protected}.{_encode_base64(encode_canonical_card(card))}".encode()
         pair = self._key.sign(signed, ec.ECDSA(hashes.SHA256(), deterministic_signing=_is_repeatable()))
         numbers = b"".join(number.to_bytes(_BYTES) for number in utils.decode_dss_signature(pair))
-        return {**card, "signatures": [{"protected": self._protected, "signature": _base64(numbers)}]}
+        return {**card, "signatures": [{"protected": self._protected, "signature": _encode_base64(numbers)}]}
 
 
-def new_key() -> bytes:
+def create_key() -> bytes:
     """A new private key, in PEM form. Raises `UsageError` where `cryptography` is not installed."""
     try:
         from cryptography.hazmat.primitives import serialization
@@ -86,18 +86,18 @@ def _read_pem(pem: bytes) -> EllipticCurvePrivateKey:
     return key
 
 
-def _public_jwk(key: EllipticCurvePrivateKey) -> dict[str, str]:
-    """The public key. Its id is its thumbprint (RFC 7638), so that nobody has to make up names for keys."""
+def _build_public_jwk(key: EllipticCurvePrivateKey) -> dict[str, str]:
+    """The public key as a JWK. Its id is its thumbprint (RFC 7638), so operators need not choose names for keys."""
     numbers = key.public_key().public_numbers()
     jwk = {
         "crv": "P-256",
         "kty": "EC",
-        "x": _base64(numbers.x.to_bytes(_BYTES)),
-        "y": _base64(numbers.y.to_bytes(_BYTES)),
+        "x": _encode_base64(numbers.x.to_bytes(_BYTES)),
+        "y": _encode_base64(numbers.y.to_bytes(_BYTES)),
     }
     thumbprint = hashlib.sha256(json.dumps(jwk, sort_keys=True, separators=(",", ":")).encode()).digest()
-    return {**jwk, "kid": _base64(thumbprint), "use": "sig", "alg": ALGORITHM}
+    return {**jwk, "kid": _encode_base64(thumbprint), "use": "sig", "alg": ALGORITHM}
 
 
-def _base64(content: bytes) -> str:
+def _encode_base64(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()

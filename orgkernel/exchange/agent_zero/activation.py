@@ -24,13 +24,13 @@ from orgkernel.exchange.agent_zero.host import (
     read_json,
 )
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
-from orgkernel.exchange.agent_zero.profiles import find_tool_ids, profile_files
+from orgkernel.exchange.agent_zero.profiles import build_profile_files, find_tool_ids
 from orgkernel.runtime.bundle import Bundle, read_bundle
 
 FOLDER = "usr/organizations"
 ACTIVE = f"{FOLDER}/active.json"
 SWITCHED_OFF = f"{ACTIVE}.off"
-"""What the host's panel makes of `active.json` when it switches off."""
+"""The new name of `active.json` when the host's panel switches the organization off."""
 JOURNAL = f"{FOLDER}/activation.json"
 BUNDLES = f"{FOLDER}/bundles/active"
 SCHEMA = "orgkernel:activation"
@@ -47,7 +47,7 @@ class ActivationReport:
     kept: tuple[str, ...] = ()
     """Foreign files and profiles in the way, and written files that were changed later. They are kept."""
     set_aside: str | None = None
-    """The new name of a foreign `active.json` that was moved aside."""
+    """The new name of a foreign `active.json` that was renamed to keep it."""
 
 
 def activate(
@@ -69,7 +69,7 @@ def _activate(
     owned = open_journal(tree)
     settings = read_settings(tree).changed(chosen)
     bundle = read_bundle(compiled)
-    texts, kept = _choose(tree, owned, _planned(tree, generation, compiled, bundle, settings, owned))
+    texts, kept = _choose(tree, owned, _plan_groups(tree, generation, compiled, bundle, settings, owned))
     set_aside = None if owned.is_free(ACTIVE) else _name_aside(tree)
     owned.announce(texts, {"org_id": bundle.org_id, "source": source, "kept": list(kept)})
     before = list(owned.journal.files)
@@ -91,7 +91,7 @@ def _activate(
 
 
 def deactivate(root: str) -> ActivationReport:
-    """Deactivate, and remove what activation wrote. A foreign `active.json` is moved aside, not removed."""
+    """Deactivate, and remove what activation wrote. A foreign `active.json` is renamed, not removed."""
     with open_host(root) as tree, tree.locked():
         return _deactivate(tree)
 
@@ -148,10 +148,10 @@ class _Group:
     brought: bool = False
     """Whether the host itself has something of that name."""
     always: bool = False
-    """Whether the name is unique to orgkernel, so that an existing file is replaced."""
+    """Whether the name is unique to orgkernel; then an existing file is replaced."""
 
 
-def _planned(
+def _plan_groups(
     tree: GuestTree,
     generation: Generation,
     compiled: Mapping[str, Any],
@@ -169,20 +169,20 @@ def _planned(
         flat = f"{FOLDER}/roles/{role.role_id}.json"
         if not owned.is_free(flat):
             kept_roles.append(role.role_id)
-        yield _Group(flat, {flat: _as_json(role.profile)})
+        yield _Group(flat, {flat: _encode_json(role.profile)})
         if settings.enforcement == "observe":
             continue
         folder = f"{generation.profiles}/{role.role_id}"
-        files = profile_files(generation, bundle, role, settings, tool_ids)
+        files = build_profile_files(generation, bundle, role, settings, tool_ids)
         if not files:
             continue
         # A profile of the same name would change one of the host's own.
         brought = folder != f"agents/{role.role_id}" and tree.exists(f"agents/{role.role_id}")
         yield _Group(folder, {f"{folder}/{name}": text.encode() for name, text in files.items()}, brought)
     chosen = settings.as_json() | {"bundle": bundle_name.removeprefix(f"{FOLDER}/")}
-    # A host compares role files with the bundle. Those of somebody else say nothing about this organization.
+    # A host compares role files with the bundle. Foreign role files do not describe this organization.
     given = chosen | ({"kept_roles": kept_roles} if kept_roles else {})
-    yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: given})}, always=True)
+    yield _Group(ACTIVE, {ACTIVE: _encode_json({**bundle.document, SETTINGS_KEY: given})}, always=True)
 
 
 def _choose(
@@ -200,7 +200,7 @@ def _choose(
 
 
 def _is_taken(tree: GuestTree, owned: OwnedFiles, group: _Group) -> bool:
-    """Whether a file of the group is foreign, its folder holds another file, or its folder is a link."""
+    """Whether a file of the group is foreign, its folder contains another file, or its folder is a link."""
     if group.name in group.contents:
         return not owned.is_free(group.name)
     if tree.exists(group.name) and not tree.is_folder(group.name):
@@ -209,12 +209,12 @@ def _is_taken(tree: GuestTree, owned: OwnedFiles, group: _Group) -> bool:
 
 
 def _name_aside(tree: GuestTree) -> str:
-    """A free name beside `active.json`."""
+    """A free name next to `active.json`."""
     number = 1
     while tree.exists(name := f"{ACTIVE}.kept{'' if number == 1 else number}"):
         number += 1
     return name
 
 
-def _as_json(value: Mapping[str, Any]) -> bytes:
+def _encode_json(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()

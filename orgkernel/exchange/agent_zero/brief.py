@@ -1,7 +1,8 @@
-"""The text that tells a role about itself: short, in the second person, only what changes how it works.
+"""The brief of a role: short, in the second person, limited to facts that change how the role works.
 
-The brief is in the prompt of every model call of the role, so it says nothing that the prompt shows anyway: tools, domains
-and plans are not listed. It never has more than `MOST_TOKENS` tokens. What does not fit is left out, the least important first.
+The brief is in the prompt of every model call of the role, so it leaves out facts that the prompt shows anyway:
+tools, domains and plans are not listed. It never has more than `MOST_TOKENS` tokens. What does not fit is left out,
+the least important first.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ def render_brief(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
     first = (
         f"You are the {_name(manifest.role_name)} ({_name(manifest.role_id)}) of {_name(manifest.org_name)}."
     )
-    last = f"Use only tools shown here. {_way_out(manifest, delegates_to)}"
+    last = f"Use only tools shown here. {_describe_way_out(manifest, delegates_to)}"
     left = MOST_TOKENS - estimate_tokens(f"{first}\n{last}")
-    delegation = _delegation(manifest, delegates_to, left)
+    delegation = _describe_delegation(manifest, delegates_to, left)
     left -= estimate_tokens(f"\n{delegation}")
     chosen = []
-    for sentence in _about(manifest):
+    for sentence in _list_sentences(manifest):
         cost = estimate_tokens(f"\n{sentence}")
         if cost <= left:
             chosen.append(sentence)
@@ -40,11 +41,11 @@ def render_brief(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has, and rather too many than too few: no tokenizer is needed to compile a bundle."""
-    return ceil(sum(map(_weight, _PIECE.findall(text))))
+    """Estimate the number of tokens of a string without a tokenizer. The estimate is rather too high than too low."""
+    return ceil(sum(map(_weigh, _PIECE.findall(text))))
 
 
-def _weight(piece: str) -> float:
+def _weigh(piece: str) -> float:
     if piece.isascii():
         return ceil(len(piece) / _LETTERS_OF_TOKEN) if piece.isalpha() else 1
     code = ord(piece)
@@ -53,23 +54,23 @@ def _weight(piece: str) -> float:
     return 1.2 if 0x3040 <= code < 0xD7B0 else 2
 
 
-def _about(manifest: RoleManifest) -> Iterator[str]:
-    """What else is worth saying, the most important first."""
-    yield from _sentences([manifest.description])
-    yield from _sentences(item.id for item in manifest.standing_orders)
-    for lack in _sentences(item.id for item in manifest.does_not_have):
+def _list_sentences(manifest: RoleManifest) -> Iterator[str]:
+    """Further sentences for the brief, the most important first."""
+    yield from _complete_sentences([manifest.description])
+    yield from _complete_sentences(item.id for item in manifest.standing_orders)
+    for lack in _complete_sentences(item.id for item in manifest.does_not_have):
         yield f"You do not have: {lack}"
 
 
-def _sentences(texts: Iterable[str]) -> Iterator[str]:
-    """Each text that is not empty, on one line with a final stop."""
+def _complete_sentences(texts: Iterable[str]) -> Iterator[str]:
+    """Each non-empty sentence, on one line with a final period."""
     for text in texts:
         line = " ".join(text.split())
         if line:
             yield line if line[-1] in ".!?" else f"{line}."
 
 
-def _delegation(manifest: RoleManifest, delegates_to: Sequence[str], left: int) -> str:
+def _describe_delegation(manifest: RoleManifest, delegates_to: Sequence[str], left: int) -> str:
     """The roles that it may hand work to, its subordinates first, as many as fit."""
     below = [member.id for member in manifest.subordinates]
     ranked = sorted(delegates_to, key=lambda role_id: role_id not in below)
@@ -83,16 +84,16 @@ def _delegation(manifest: RoleManifest, delegates_to: Sequence[str], left: int) 
     return ""
 
 
-def _way_out(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
-    """What the role should do with work that it cannot do."""
+def _describe_way_out(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
+    """The sentence that says what the role does with work it cannot do."""
     hand_on = "delegate it, or " if delegates_to else ""
     return (
         f"If you cannot do something, do not work around it: {hand_on}answer with `response`, and say "
-        f"what is missing and that {_superior(manifest)} should take over."
+        f"what is missing and that {_describe_superior(manifest)} should take over."
     )
 
 
-def _superior(manifest: RoleManifest) -> str:
+def _describe_superior(manifest: RoleManifest) -> str:
     """The superior's name in a sentence. A superior outside the organization has only an id."""
     above = manifest.chain_of_command[0] if manifest.chain_of_command else None
     return "the user" if above is None or above.id == USER else _name(above.name)

@@ -1,7 +1,7 @@
 """Compile an organization into the bundle that a host reads (`orgkernel.runtime.bundle`).
 
-Everything that a host would have to decide is decided here, from the organization's own manifests: who takes which
-domain, what the access decision allows each role when no circumstances are known, and whom it may hand work to. The law
+All decisions of the host are made here, from the organization's own manifests: who takes which domain, what the
+access decision allows each role when no circumstances are known, and whom it may hand work to. The law
 `bundle_equals_decisions` compares both. The result is deterministic: one snapshot always gives the same bytes.
 
 A tool without a name for Agent-Zero is called by its id there, like tools of MCP servers and a user's own tools.
@@ -26,7 +26,7 @@ from orgkernel.decisions.dispatch.role_texts import get_text_index
 from orgkernel.diagnostics.wording import listing
 from orgkernel.documents.records import RoleProfile
 from orgkernel.exchange.agent_zero.brief import render_brief
-from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
+from orgkernel.exchange.agent_zero.specification import JsonObject, build_organization_form, build_role_form
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.role import build_role_manifest
@@ -48,26 +48,27 @@ class HostNames:
 
     by_tool: Mapping[str, str]
     tools: Mapping[str, str]
-    """Each name in the host, and the tool that it stands for."""
+    """Tool ids, keyed by their names in the host."""
 
     def of(self, tool_id: str) -> str:
         """The host's name for a tool. A tool that no catalog declares is called by its id."""
-        return self.by_tool.get(tool_id) or host_part(tool_id)
+        return self.by_tool.get(tool_id) or get_tool_part(tool_id)
 
     def essential(self, view: OrgView, role_id: str, delegates_to: Sequence[str]) -> list[str]:
-        """Host names of the tools that are never taken from a role. A role that it may hand work to, it can call."""
+        """Host names of the tools that a role always has. A role can call the roles that it may hand work to."""
         names = [self.of(tool_id) for tool_id in view.list_essential_tools(role_id)]
         delegates = view.records.posts[role_id].profile.can_delegate or delegates_to
         return list(dict.fromkeys([*names, ANSWER, *([HAND_ON] if delegates else [])]))
 
 
 def name_tools(view: OrgView) -> HostNames:
-    """The names of all tools that the organization sees.
+    """Host names of all tools that the organization sees.
 
-    If several tools share a name, it means the first one that a role is equipped with, else the first declared.
+    If several tools share a name, the name means the first tool that a role is equipped with, else the first
+    declared one.
     """
     by_tool = {
-        tool_id: host_part(definition.record.names.get(RUNTIME) or tool_id)
+        tool_id: get_tool_part(definition.record.names.get(RUNTIME) or tool_id)
         for tool_id, definition in view.records.tools.items()
     }
     held = {tool_id for tool_id in by_tool if view.list_holders(tool_id)}
@@ -84,13 +85,13 @@ def name_tools(view: OrgView) -> HostNames:
     return HostNames(by_tool, in_order)
 
 
-def host_part(name: str) -> str:
+def get_tool_part(name: str) -> str:
     """The tool part of a name that may have a method, as in `scheduler:list_tasks`. Hooks see only the tool part."""
     return name.partition(":")[0]
 
 
 def render_bundle(bundle: Mapping[str, Any]) -> str:
-    """The text of a bundle's file."""
+    """Render a bundle as the content of its file."""
     return msgspec.json.format(json.dumps(bundle, ensure_ascii=False), indent=1) + "\n"
 
 
@@ -98,27 +99,27 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
     """The bundle of an organization without errors. `compiled_by` names this program and its version."""
     names = name_tools(view)
     manifests = {role_id: build_role_manifest(view, role_id) for role_id in view.roles}
-    roles = {role_id: _role(view, manifest, names) for role_id, manifest in manifests.items()}
+    roles = {role_id: _build_role(view, manifest, names) for role_id, manifest in manifests.items()}
     bundle = {
         "_schema": SCHEMA,
         "_version": VERSION,
         "digest": view.digest,
         "checksum": "",
         "compiled_by": compiled_by,
-        "organization": _organization(view),
-        "domains": {domain: _domain(view, domain) for domain in view.records.domains},
+        "organization": _build_organization(view),
+        "domains": {domain: _build_domain(view, domain) for domain in view.records.domains},
         "aliases": {word: alias.target for word, alias in view.records.aliases.items()},
-        "dispatch": _takers(view),
+        "dispatch": _map_domains_to_roles(view),
         "roles": roles,
-        "tools": _tools(view, names, roles),
+        "tools": _build_tools(view, names, roles),
         "signals": {},
-        "limits": _limits(view),
+        "limits": _build_limits(view),
         "text_index": encode_index(get_text_index(view)),
     }
     return bundle | {"checksum": compute_checksum_of(bundle)}
 
 
-def _takers(view: OrgView) -> dict[str, str | None]:
+def _map_domains_to_roles(view: OrgView) -> dict[str, str | None]:
     """Each domain and the role that takes it: declared domains, and domains that only aliases name."""
     aliases = view.records.aliases.values()
     domains = dict.fromkeys((*view.records.domains, *(alias.target for alias in aliases)))
@@ -126,9 +127,9 @@ def _takers(view: OrgView) -> dict[str, str | None]:
     return {domain: best[0].role_id if best else None for domain, best in takers.items()}
 
 
-def _organization(view: OrgView) -> JsonObject:
+def _build_organization(view: OrgView) -> JsonObject:
     organization = view.records.organization
-    document = organization_form(view)
+    document = build_organization_form(view)
     return {
         "org_id": view.org_id,
         "org_name": organization.name,
@@ -140,7 +141,7 @@ def _organization(view: OrgView) -> JsonObject:
     }
 
 
-def _limits(view: OrgView) -> JsonObject:
+def _build_limits(view: OrgView) -> JsonObject:
     limits = view.records.organization.limits
     return {
         "max_spawn_depth": limits.max_spawn_depth,
@@ -150,7 +151,7 @@ def _limits(view: OrgView) -> JsonObject:
     }
 
 
-def _domain(view: OrgView, domain: str) -> JsonObject:
+def _build_domain(view: OrgView, domain: str) -> JsonObject:
     record = view.records.domains[domain].record
     return {
         "aliases": [word for word, alias in view.records.aliases.items() if alias.target == domain],
@@ -161,7 +162,7 @@ def _domain(view: OrgView, domain: str) -> JsonObject:
     }
 
 
-def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObject:
+def _build_role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObject:
     role_id = manifest.role_id
     profile = view.records.posts[role_id].profile
     items = (*manifest.tools, *manifest.essential_tools)
@@ -170,7 +171,7 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
         row.resource.partition(":")[2] for row in rows if row.outcome == "allow" and "handoff" in row.actions
     ]
     essential = names.essential(view, role_id, delegates_to)
-    scoped = _scoped_actions(view, role_id) if profile.file_scope else {}
+    scoped = _list_scoped_actions(view, role_id) if profile.file_scope else {}
     usable = [
         names.of(item.id)
         for item in items
@@ -193,15 +194,15 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
         "tools": {item.id: _grant(item, scoped.get(item.id, [])) for item in items},
         "host_tools": host_tools,
         "essential": essential,
-        "pace": _pace(profile),
+        "pace": _build_pace(profile),
         "max_turns": profile.doctrine.max_turns_without_progress,
         "doctrine": {name: getattr(profile.doctrine, name) for name in profile.doctrine.__struct_fields__},
         "file_scope": list(profile.file_scope),
-        "profile": role_form(view, role_id),
+        "profile": build_role_form(view, role_id),
     }
 
 
-def _scoped_actions(view: OrgView, role_id: str) -> dict[str, list[str]]:
+def _list_scoped_actions(view: OrgView, role_id: str) -> dict[str, list[str]]:
     """Tools and their actions that a role may use on paths in its file scope."""
     actions_by_tool: dict[str, list[str]] = {}
     for row in what_can(view, f"role:{role_id}"):
@@ -224,7 +225,7 @@ def _grant(item: v1.ToolItem, scoped: list[str]) -> JsonObject:
     }
 
 
-def _pace(profile: RoleProfile) -> JsonObject:
+def _build_pace(profile: RoleProfile) -> JsonObject:
     plan = profile.pace_plan
     tiers = {name: getattr(plan, name, None) for name in TIERS}
     return {
@@ -241,7 +242,7 @@ def _pace(profile: RoleProfile) -> JsonObject:
     }
 
 
-def _tools(view: OrgView, names: HostNames, roles: Mapping[str, JsonObject]) -> JsonObject:
+def _build_tools(view: OrgView, names: HostNames, roles: Mapping[str, JsonObject]) -> JsonObject:
     essential = {name for role in roles.values() for name in role["essential"]}
     tools: JsonObject = {}
     for name, tool_id in names.tools.items():
@@ -270,12 +271,12 @@ def find_remarks(compiled: Mapping[str, Any], view: OrgView) -> tuple[str, ...]:
             tools_of.setdefault(_METHOD, {})[tool_id] = None
     for role in compiled["roles"].values():
         for tool_id, grant in role["tools"].items():
-            for text in _texts(grant):
+            for text in _list_texts(grant):
                 tools_of.setdefault(text, {})[tool_id] = None
     return tuple(f"{listing(tools)}: {text}" for text, tools in tools_of.items())
 
 
-def _texts(grant: Mapping[str, Any]) -> Iterator[str]:
+def _list_texts(grant: Mapping[str, Any]) -> Iterator[str]:
     if grant["ask"]:
         yield "it needs an approval, which a host cannot ask for, so the host refuses it"
     if grant["conditional"] and not grant["scoped"]:

@@ -1,8 +1,10 @@
-"""Files of a tree that others write to as well, perhaps with bad intent: no link is followed, only files are opened.
+"""File access in a folder that other programs can write to, perhaps with bad intent: links are not followed, and
+only regular files are opened.
 
-Whoever works in a host can put a link or a pipe anywhere in it, also while an operator installs or activates. So each
-step of a path is opened below the step before it, without following links; a path that has `..` or leaves the tree is
-refused; temporary names cannot be guessed; nothing but a regular file is read. The root itself is the operator's word.
+An agent in a host can put a link or a pipe anywhere in it, even while an operator installs or activates. So each
+step of a path is opened relative to the step before it, without following links; a path that has `..` or leaves the
+tree is refused; temporary names cannot be guessed; nothing but a regular file is read. The root itself is trusted,
+because the operator names it.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ class GuestTree:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the tree for one run; another one waits. Raises `UsageError` if it waits too long."""
+        """Lock the folder for one run; a second run waits. Raises `UsageError` if it waits too long."""
         ends = time.monotonic() + _WAIT
         while True:
             try:
@@ -94,7 +96,7 @@ class GuestTree:
 
     def read(self, path: str) -> bytes | None:
         """The content of a file; None if there is none, if it is not a regular file, or if it is larger than 64 MiB."""
-        with self._folder_of(path) as (folder, name):
+        with self._open_parent(path) as (folder, name):
             if folder is None:
                 return None
             try:
@@ -108,8 +110,8 @@ class GuestTree:
                 return file.read(LARGEST_FILE + 1)
 
     def state(self, path: str) -> os.stat_result | None:
-        """What a path itself is, of a link the link; None if there is nothing or it cannot be reached."""
-        with self._folder_of(path) as (folder, name):
+        """The status of a path itself, without following a link; None if it does not exist or cannot be reached."""
+        with self._open_parent(path) as (folder, name):
             if folder is None:
                 return None
             try:
@@ -118,7 +120,7 @@ class GuestTree:
                 return None
 
     def exists(self, path: str) -> bool:
-        """Whether anything has this name, or a link or a file stands where the path needs a folder."""
+        """Whether the path exists, or one of its parents is a link or a file."""
         if self.state(path) is not None:
             return True
         steps = path.split("/")
@@ -138,14 +140,14 @@ class GuestTree:
     def names(self, path: str) -> list[str]:
         """The sorted names in a folder; none if it is not one."""
         try:
-            with self._folder(path) as folder:
+            with self._open_folder(path) as folder:
                 return [] if folder is None else sorted(os.listdir(folder))
         except OSError:
             return []
 
     def walk(self, path: str, depth: int) -> Iterator[str]:
-        """Everything below a folder that is not a folder itself, to a depth. Links are not followed."""
-        with self._folder(path) as folder:
+        """All files and links below a folder, down to a depth. Links are not followed."""
+        with self._open_folder(path) as folder:
             if folder is None:
                 return
             for where, folders, files, descriptor in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
@@ -160,7 +162,7 @@ class GuestTree:
         """Whether files can be made in a folder, or in the nearest one there is if it has to be made."""
         while path and not self.exists(path):
             path = path.rpartition("/")[0]
-        with self._folder(path) as folder:
+        with self._open_folder(path) as folder:
             if folder is None:
                 return False
             return os.access(
@@ -172,7 +174,7 @@ class GuestTree:
 
         A link of the name is replaced, never followed.
         """
-        with self._folder_of(path, make=True) as (folder, name):
+        with self._open_parent(path, make=True) as (folder, name):
             assert folder is not None
             _sweep(folder, name)
             beside = f".{name}.{secrets.token_hex(8)}.new"
@@ -191,13 +193,13 @@ class GuestTree:
 
     def rename(self, path: str, name: str) -> None:
         """Give a file another name in its folder."""
-        with self._folder_of(path) as (folder, old):
+        with self._open_parent(path) as (folder, old):
             if folder is not None:
                 os.replace(old, name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def remove(self, path: str) -> None:
-        """Remove a file or a link, if there is one, and what a run that was killed left beside it."""
-        with self._folder_of(path) as (folder, name):
+        """Remove a file or a link if it exists, and temporary files of a killed run next to it."""
+        with self._open_parent(path) as (folder, name):
             if folder is not None:
                 _sweep(folder, name)
                 with contextlib.suppress(FileNotFoundError):
@@ -205,7 +207,7 @@ class GuestTree:
 
     def remove_folder(self, path: str) -> bool:
         """Remove a folder if it is empty. Whether it was removed."""
-        with self._folder_of(path) as (folder, name):
+        with self._open_parent(path) as (folder, name):
             try:
                 if folder is not None:
                     os.rmdir(name, dir_fd=folder)
@@ -226,14 +228,14 @@ class GuestTree:
             os.fchmod(new, stat.S_IMODE(state.st_mode) & 0o777)
 
     @contextlib.contextmanager
-    def _folder_of(self, path: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
+    def _open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
         """The descriptor of the folder that a path is in, and the name in it."""
         outer, _, name = path.rpartition("/")
-        with self._folder(outer, make=make, of=path) as folder:
+        with self._open_folder(outer, make=make, of=path) as folder:
             yield folder, name
 
     @contextlib.contextmanager
-    def _folder(self, path: str, *, make: bool = False, of: str = "") -> Iterator[int | None]:
+    def _open_folder(self, path: str, *, make: bool = False, of: str = "") -> Iterator[int | None]:
         """The descriptor of a folder; None if it is missing, or a link or a file is in its place."""
         if (of or path) and not self.is_below(of or path):
             raise OSError(errno.EINVAL, "the path leaves the folder", of or path)
@@ -267,7 +269,9 @@ class GuestTree:
             if not make:
                 return None
             where = os.path.join(self.root, path)
-            raise OSError(error.errno, "a link or a file is in the place of a folder", where) from None
+            raise OSError(
+                error.errno, "a link or a file has the name of a folder that is needed", where
+            ) from None
 
 
 def _sweep(folder: int, name: str) -> None:

@@ -23,9 +23,9 @@ class Generation:
     name: str
     words: str
     profiles: str
-    """Folder of agent profiles. Each profile has a folder of its own."""
+    """Folder of agent profiles. Each profile has its own folder."""
     role_prompt: str
-    """The prompt file of a profile that describes the role."""
+    """Prompt file of a profile that describes the role."""
 
 
 FIRST = Generation("G1", "up to 0.9.7", "agents", "agent.system.main.role.md")
@@ -34,7 +34,7 @@ THIRD = Generation("G3", "0.9.9, 1.0 and later", "usr/agents", "agent.system.mai
 
 
 def open_host(root: str) -> GuestTree:
-    """The folder of a host. Raises `UsageError` if it is not a folder or cannot be opened."""
+    """Open the folder of a host. Raises `UsageError` if it is not a folder or cannot be opened."""
     try:
         return GuestTree(root)
     except OSError as error:
@@ -66,7 +66,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ActivationSettings:
-    """The user's settings. The defaults are those of the host."""
+    """The user's settings. The defaults are the host's defaults."""
 
     enforcement: str = "enforce"
     on_error: str = "pass"

@@ -32,7 +32,7 @@ _DOCUMENT = re.compile(
 _KEPT_BY_HOST = tuple(
     f"{ORGANIZATIONS}/{name}" for name in ("status.json", "effect.json", ".effect.json.new")
 )
-"""What the extension itself writes while it runs, other than reports."""
+"""Files other than reports that the extension writes while it runs."""
 _SHIM = re.compile(r"(?:usr|python)/extensions/[a-z_]+/_[0-9]{2}_org_[a-z_]+\.py")
 
 SELECTOR = "_15_htn_plan_selector.py"
@@ -55,10 +55,10 @@ Say = Callable[[str], None]
 def install(root: str, extension: str, say: Say, *, dry_run: bool = False) -> None:
     """Install or upgrade from the folder `extension`; raises `UsageError`.
 
-    Files of others, and documents that users changed, are kept.
-    After an error in the middle, installing again finishes, and uninstalling removes everything that was written.
+    Foreign files and documents that users changed are kept. After an error in the middle, installing again
+    finishes, and uninstalling removes everything that was written.
     """
-    with _changing(root) as tree:
+    with _open_for_change(root) as tree:
         generation = find_generation(tree)
         owned = open_installed(tree)
         contents = _read_sources(generation, extension)
@@ -84,14 +84,14 @@ def install(root: str, extension: str, say: Say, *, dry_run: bool = False) -> No
 
 def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
     """Remove what was installed; raises `UsageError`. Documents that users changed are kept."""
-    with _changing(root) as tree:
+    with _open_for_change(root) as tree:
         find_generation(tree)
         owned = open_installed(tree)
         if not owned.journal.files:
             say(f"nothing is installed in {os.path.realpath(root)}")
             _unfilter_plans(tree, say, dry_run=dry_run)
             return
-        # First what the host calls, then what that imports.
+        # Files that the host calls are removed first, then the modules that they import.
         for path in sorted(owned.journal.files, key=lambda path: "/extensions/" not in path):
             _remove(tree, owned, path, say, dry_run=dry_run)
         _unfilter_plans(tree, say, dry_run=dry_run)
@@ -117,7 +117,7 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
                 "orgkernel host deactivate --agent-zero ROOT"
             )
         if tree.exists(f"{ORGANIZATIONS}/reports"):
-            say(f"note: {ORGANIZATIONS}/reports holds reports and is kept")
+            say(f"note: {ORGANIZATIONS}/reports contains reports and is kept")
 
 
 def _find_plugin_settings(tree: GuestTree) -> Iterator[str]:
@@ -139,8 +139,8 @@ def _find_toggles(tree: GuestTree) -> Iterator[str]:
 
 
 @contextmanager
-def _changing(root: str) -> Iterator[GuestTree]:
-    """The folder of a host, which nobody else installs into. Raises `UsageError` if a file cannot be written."""
+def _open_for_change(root: str) -> Iterator[GuestTree]:
+    """Open the folder of a host for one installer at a time. Raises `UsageError` if a file cannot be written."""
     try:
         with open_host(root) as tree, tree.locked():
             yield tree
@@ -189,8 +189,10 @@ def _read_sources(generation: Generation, extension: str) -> dict[str, bytes]:
         )
     if generation is THIRD:
         plugin = os.path.join(extension, "plugin")
-        planned += ((file, f"{PLUGIN}/{name}") for file, name in _files_below(plugin))
-    planned += ((file, f"{shims}/{name}") for file, name in _files_below(os.path.join(extension, "shims")))
+        planned += ((file, f"{PLUGIN}/{name}") for file, name in _list_files_below(plugin))
+    planned += (
+        (file, f"{shims}/{name}") for file, name in _list_files_below(os.path.join(extension, "shims"))
+    )
     contents = {}
     for file, target in planned:
         with open(file, "rb") as source:
@@ -198,8 +200,8 @@ def _read_sources(generation: Generation, extension: str) -> dict[str, bytes]:
     return contents
 
 
-def _files_below(folder: str) -> Iterator[tuple[str, str]]:
-    """The files below a folder of ours, and their paths in it."""
+def _list_files_below(folder: str) -> Iterator[tuple[str, str]]:
+    """The files below a folder of the extension, with their paths in it."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(set(folders) - {"__pycache__"})
         for name in sorted(names):
@@ -208,7 +210,7 @@ def _files_below(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _may_write(tree: GuestTree, owned: OwnedFiles, path: str, content: bytes, say: Say) -> bool:
-    """Whether a file may be written; raises `UsageError` where something of somebody else is in its place."""
+    """Whether a file can be written. Raises `UsageError` if a foreign file has its name."""
     current_content = tree.read(path)
     if not tree.exists(path) or current_content == content or owned.is_ours(path):
         return True
@@ -245,7 +247,7 @@ def _remove(tree: GuestTree, owned: OwnedFiles, path: str, say: Say, *, dry_run:
     """Remove an installed file, unless it is a document that was changed. Whether it is gone."""
     if not tree.exists(path):
         if not dry_run:
-            tree.remove(path)  # what a run that was killed left beside it
+            tree.remove(path)  # left by a killed run
         return True
     if _DOCUMENT.fullmatch(path) and not owned.is_ours(path):
         say(f"note: {path} was changed after installation and is kept")
@@ -258,7 +260,9 @@ def _remove(tree: GuestTree, owned: OwnedFiles, path: str, say: Say, *, dry_run:
 
 
 def _clear_compiled(tree: GuestTree, path: str) -> None:
-    """Remove what Python compiled from a file, or from all of a folder (`FOLDER/*.py`): it could run instead."""
+    """Remove the compiled Python files of a file, or of a folder (`FOLDER/*.py`), because Python could run them
+    instead.
+    """
     folder, _, name = path.rpartition("/")
     if not name.endswith(".py"):
         return
@@ -280,13 +284,13 @@ def _say_what_is_next(tree: GuestTree, say: Say) -> None:
     root = os.path.realpath(tree.root)
     folder = os.path.join(root, ORGANIZATIONS)
     say("Installed. No organization is active. To activate one, run")
-    say(f"    orgkernel host activate software_dev --agent-zero {_quoted(root)}")
+    say(f"    orgkernel host activate software_dev --agent-zero {_quote_path(root)}")
     say("or, if orgkernel is not installed on this machine,")
-    say(f"    cp {_quoted(f'{folder}/software_dev.json')} {_quoted(f'{folder}/active.json')}")
+    say(f"    cp {_quote_path(f'{folder}/software_dev.json')} {_quote_path(f'{folder}/active.json')}")
     say("Restart a running Agent-Zero to load new files.")
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     """A path to paste into a shell."""
     return shlex.quote(path) if "'" in path else f"'{path}'"
 
@@ -294,8 +298,8 @@ def _quoted(path: str) -> str:
 # -- the plan filter ---------------------------------------------------------------------------------------------------
 
 
-def _selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
-    """The plan selectors in a host, with their texts."""
+def _list_selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
+    """The plan selectors in a host, with their contents."""
     for path in tree.walk("", _SEARCHED_DEPTH):
         if path.endswith(f"/before_main_llm_call/{SELECTOR}") and (content := tree.read(path)) is not None:
             yield path, content.decode("utf-8", "surrogateescape")
@@ -303,7 +307,7 @@ def _selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
 
 def _filter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
     """Add a line after a selector reads its library: it keeps only the plans of the active role, or all without one."""
-    for path, text in _selectors(tree):
+    for path, text in _list_selectors(tree):
         if _ALLOWED in text:
             continue
         if len(_READS_LIBRARY.findall(text)) != 1:
@@ -318,7 +322,7 @@ def _filter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
 
 
 def _unfilter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
-    for path, text in _selectors(tree):
+    for path, text in _list_selectors(tree):
         if _MARK not in text:
             continue
         say(f"{'would ' * dry_run}remove the marked line from {path}")
@@ -344,11 +348,11 @@ Install or upgrade the organization layer of the Agent-Zero in the folder ROOT (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """What the script does with its arguments, of which the first is the folder `extension`; returns the exit code."""
+    """Run the installer with its arguments, of which the first is the folder `extension`. Returns the exit code."""
     extension, *given = arguments
-    options = {each for each in _options(given) if each in ("--dry-run", "--uninstall", "-h", "--help")}
+    options = {each for each in _list_options(given) if each in ("--dry-run", "--uninstall", "-h", "--help")}
     roots = [each for number, each in enumerate(given) if each[:1] != "-" or "--" in given[:number]]
-    unknown = [each for each in _options(given) if each not in options]
+    unknown = [each for each in _list_options(given) if each not in options]
     if options & {"-h", "--help"}:
         sys.stdout.write(_USAGE)
         return 0
@@ -356,7 +360,7 @@ def main(arguments: Sequence[str]) -> int:
         wrong = f"unknown option: {unknown[0]}" if unknown else "ROOT is missing"
         if len(roots) > 1 and not unknown:
             wrong = f"more than one ROOT given: {roots[0]} and {roots[1]}"
-        return _failed(wrong, "", 2, _USAGE)
+        return _report_failure(wrong, "", 2, _USAGE)
     dry_run = "--dry-run" in options
     try:
         if "--uninstall" in options:
@@ -364,7 +368,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             install(roots[0], extension, _print, dry_run=dry_run)
     except UsageError as error:
-        return _failed(error.message, error.help, 1)
+        return _report_failure(error.message, error.help, 1)
     return 0
 
 
@@ -372,7 +376,7 @@ def _print(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def _options(given: Iterable[str]) -> Iterator[str]:
+def _list_options(given: Iterable[str]) -> Iterator[str]:
     """The options before `--`."""
     for each in given:
         if each == "--":
@@ -381,6 +385,6 @@ def _options(given: Iterable[str]) -> Iterator[str]:
             yield each
 
 
-def _failed(message: str, help: str, code: int, usage: str = "") -> int:
+def _report_failure(message: str, help: str, code: int, usage: str = "") -> int:
     sys.stderr.write(f"{usage}error: {message}\n" + (f"help: {help}\n" if help else ""))
     return code

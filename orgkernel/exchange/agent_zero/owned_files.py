@@ -1,8 +1,8 @@
-"""Write files into a tree that other programs write to as well, and change only files that were written here.
+"""Write files into a folder that other programs also write to, and change only files that orgkernel wrote.
 
-A journal lists every written file with the digests of its written contents. A file is owned while its content has one of
-these digests; once somebody edits it, it is theirs and is kept. The journal is written before the first file and lists
-old and new contents until the last, so after a crash the next call knows every file that may be owned.
+A journal lists every written file with the digests of its written contents. A file is owned while its content has
+one of these digests. An edited file belongs to its editor and is kept. The journal is written before the first file
+and lists old and new contents until the last, so after a crash the next call knows every file that could be owned.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Journal:
 class OwnedFiles:
     """The files of one journal in one tree. The journal is on disk before the files that it announces.
 
-    Others can write the journal too. `may_own` says which paths can be owned at all; an entry of any other path is not
-    believed, and neither is one whose file has a content that was not written here.
+    Other programs can write the journal too. `may_own` decides which paths can be owned. Entries of other paths are
+    ignored, and so are entries of files whose content orgkernel did not write.
     """
 
     def __init__(
@@ -47,22 +47,22 @@ class OwnedFiles:
         self.journal = _read_journal(tree.read(journal_path), schema, may_own)
 
     def is_free(self, path: str) -> bool:
-        """Whether a file may be written: nothing has its name, or it is owned."""
+        """Whether a file can be written: it does not exist, or it is owned."""
         return not self._tree.exists(path) or self.is_ours(path)
 
     def is_ours(self, path: str, *, written_as: str | None = None) -> bool:
         """Whether the file still has a content that was written here, perhaps under another name."""
         digests = self.journal.files.get(written_as or path, ())
         content = self._tree.read(path) if digests else None
-        return content is not None and _digest(content) in digests
+        return content is not None and _compute_digest(content) in digests
 
     def announce(self, contents: Mapping[str, bytes], about: Mapping[str, Any]) -> None:
         """Record the files that will be written, in addition to those that were."""
         for path, content in contents.items():
-            written = [*self.journal.files.get(path, ()), _digest(content)]
+            written = [*self.journal.files.get(path, ()), _compute_digest(content)]
             self.journal.files[path] = list(dict.fromkeys(written))
         for path in (*contents, self._path):
-            for folder in _folders_of(path):
+            for folder in _list_folders(path):
                 if folder not in self.journal.folders and not self._tree.is_folder(folder):
                     self.journal.folders.append(folder)
         self.journal.about = dict(about)
@@ -82,15 +82,18 @@ class OwnedFiles:
             elif self._tree.exists(path):
                 changed.append(path)
             else:
-                self._tree.remove(path)  # what a run that was killed left beside it
+                self._tree.remove(path)  # left by a killed run
         return removed, changed
 
     def settle(self, contents: Mapping[str, bytes], kept: Iterable[str] = ()) -> None:
         """Finish: the journal now lists only these files and those `kept`. If there are none, it is removed."""
         still = {path: self.journal.files[path] for path in kept if path in self.journal.files}
-        self.journal.files = {**still, **{path: [_digest(content)] for path, content in contents.items()}}
+        self.journal.files = {
+            **still,
+            **{path: [_compute_digest(content)] for path, content in contents.items()},
+        }
         files = self.journal.files
-        self._drop_folders(keep={folder for path in (*files, self._path) for folder in _folders_of(path)})
+        self._drop_folders(keep={folder for path in (*files, self._path) for folder in _list_folders(path)})
         if files:
             self._save()
             return
@@ -115,7 +118,7 @@ class OwnedFiles:
 
 
 def _read_journal(content: bytes | None, schema: str, may_own: Callable[[str], bool]) -> Journal:
-    """Read the journal. One that cannot be read counts as missing, so no foreign file counts as owned."""
+    """Read the journal. An unreadable journal is treated as missing, so foreign files are never treated as owned."""
     try:
         data = json.loads(content or b"")
         if data["_schema"] != schema:
@@ -131,11 +134,11 @@ def _read_journal(content: bytes | None, schema: str, may_own: Callable[[str], b
     return Journal(safe, [each for each in folders if GuestTree.is_below(each)], about)
 
 
-def _folders_of(path: str) -> list[str]:
+def _list_folders(path: str) -> list[str]:
     """The folders that contain a file, outer ones first."""
     steps = path.split("/")[:-1]
     return ["/".join(steps[: number + 1]) for number in range(len(steps))]
 
 
-def _digest(content: bytes) -> str:
+def _compute_digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -55,13 +55,13 @@ class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
     slips: tuple[str, ...]
     """Invalid settings."""
     kept: tuple[str, ...]
-    """Foreign files and profiles in the place of activation's files."""
+    """Foreign files and profiles that have the names of activation's files."""
     loaded: str | None
     """Digest of the bundle that the host last reported as loaded."""
     last_error: str | None
     since: str | None
     effect: dict[str, Any] | None
-    """What the organization changed in all chats, as counts. None if nothing was counted."""
+    """The effect of the organization in all chats, as counts. None if nothing was counted."""
     effect_problem: str | None
 
 
@@ -84,7 +84,7 @@ def _read_status(tree: GuestTree) -> HostStatus:
     bundle, name, by_hand = (None, None, "") if document is None else _read_named_bundle(tree, document)
     missing = tuple(name for name in files if not tree.is_file(name))
     if document is not None and by_hand and not _has_roles(tree, document, bundle):
-        problem = f"{by_hand}, and roles/ has no file for a role of it; activate the organization again"
+        problem = f"{by_hand}, and roles/ lacks the file of one of its roles; activate the organization again"
     if by_hand:
         bundle = name = None
     on, why = _judge(version, missing, document, problem, by_hand, host_status)
@@ -101,10 +101,10 @@ def _read_status(tree: GuestTree) -> HostStatus:
         missing=missing, organization=document["org_id"] if document else None,
         **(settings.as_json() if settings else dict.fromkeys(ActivationSettings().as_json())),
         bundle=name, digest=bundle.digest if bundle else None,
-        source=_text(journal, "source"), behind=None,
+        source=_read_text(journal, "source"), behind=None,
         slips=ActivationSettings.slips(document.get(SETTINGS_KEY)) if document else (),
-        kept=tuple(map(str, journal.get("kept", ()))), loaded=_text(host_status, "loaded"),
-        last_error=_text(host_status, "last_error"), since=_text(host_status, "since"),
+        kept=tuple(map(str, journal.get("kept", ()))), loaded=_read_text(host_status, "loaded"),
+        last_error=_read_text(host_status, "last_error"), since=_read_text(host_status, "since"),
         effect=effect, effect_problem=effect_problem,
     )  # fmt: skip
 
@@ -124,7 +124,7 @@ def _judge(
     by_hand: str,
     host_status: dict[str, Any],
 ) -> tuple[bool, str]:
-    """On or off, and why."""
+    """Decide whether the organization layer is on or off, with the reason."""
     if version is None:
         active = " (an organization is active, but has no effect)" if document else ""
         return False, f"the extension is not installed{active}"
@@ -134,13 +134,13 @@ def _judge(
     if problem:
         still = (
             "; a running host keeps the loaded organization until it is restarted"
-            if _text(host_status, "loaded")
+            if _read_text(host_status, "loaded")
             else ""
         )
         return False, f"{problem}{still}"
     if document is None:
         return False, "no organization is active"
-    if _text(host_status, "last_error"):
+    if _read_text(host_status, "last_error"):
         return True, "an organization is active, and the host reported an error"
     if by_hand:
         return True, f"{by_hand}, so the host compiles active.json and roles/*.json itself"
@@ -198,7 +198,7 @@ def _read_installed(tree: GuestTree) -> tuple[str | None, tuple[str, ...]]:
     journal = open_installed(tree).journal
     if not journal.files:
         return None, ()
-    return _text(journal.about, "version") or "unknown", tuple(journal.files)
+    return _read_text(journal.about, "version") or "unknown", tuple(journal.files)
 
 
 def _read_effect(tree: GuestTree) -> tuple[dict[str, Any] | None, str | None]:
@@ -208,9 +208,9 @@ def _read_effect(tree: GuestTree) -> tuple[dict[str, Any] | None, str | None]:
     try:
         return read_effect(read_json(tree, HOST_EFFECT)).as_json(), None
     except ValueError as error:
-        return None, f"effect.json cannot be read: {error}; remove it to count anew"
+        return None, f"effect.json cannot be read: {error}; remove it to start counting again"
 
 
-def _text(data: dict[str, Any], key: str) -> str | None:
+def _read_text(data: dict[str, Any], key: str) -> str | None:
     value = data.get(key)
     return value if isinstance(value, str) else None

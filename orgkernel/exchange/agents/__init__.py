@@ -1,5 +1,5 @@
-"""Agents in the formats of others, made of the roles of an organization.
+"""Export the roles of an organization as agents in other formats.
 
-What a format cannot say never opens: a tool that a role may use only in part, only sometimes or only after approval is
-not given, unless the format can say just that.
+A limit that a format cannot express never grants more: a tool that a role may use only in part, only sometimes or
+only after approval is withheld, unless the format can express exactly that.
 """

@@ -1,6 +1,6 @@
 """Microsoft's agent framework: a declarative prompt agent for each role, whose tools are functions of the program.
 
-A text that begins with `=` is a PowerFx expression there. A space before it keeps it a text.
+A string that begins with `=` is a PowerFx expression there. A leading space keeps it a string.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents.losses import find_losses
-from orgkernel.exchange.agents.pages import At, Line, page, yaml_lines
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, roster_of
+from orgkernel.exchange.agents.pages import At, Line, page, render_yaml_lines
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, build_roster
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -21,10 +21,10 @@ PLACES = ("agents/*.yaml",)
 HOST = "agent_framework"
 
 
-def as_text(text: str) -> str:
-    """A text that is no expression there.
+def escape_text(text: str) -> str:
+    """Escape a string so it is not read as an expression.
 
-    >>> as_text("=1+1"), as_text("1+1")
+    >>> escape_text("=1+1"), escape_text("1+1")
     (' =1+1', '1+1')
     """
     return f" {text}" if text.startswith("=") else text
@@ -32,7 +32,7 @@ def as_text(text: str) -> str:
 
 def export_agent_framework(view: OrgView) -> Export:
     """An agent for each role. The same documents always give the same bytes."""
-    roster = roster_of(view)
+    roster = build_roster(view)
     mark = mark_of(view.org_id, TARGET)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
@@ -42,10 +42,10 @@ def export_agent_framework(view: OrgView) -> Export:
         calling += len(role.held("given")) - len(given)
         schemas += sum(each.tool.input_schema is not None for each in given)
         path = f"agents/{role.name}.yaml"
-        files[path], places[path] = page(_lines(mark, role, given))
+        files[path], places[path] = page(_render_lines(mark, role, given))
     withheld = (
-        ("tools that call agents", "not given: which agents work together is said in a workflow, not in an agent", calling),
-        ("input schemas", "the function that the program binds says what it takes", schemas),
+        ("tools that call agents", "not given: a workflow declares which agents work together, not an agent", calling),
+        ("input schemas", "the function that the program binds declares its arguments", schemas),
     )  # fmt: skip
     lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
     return Export(
@@ -56,23 +56,23 @@ def export_agent_framework(view: OrgView) -> Export:
     )
 
 
-def _lines(mark: str, role: ExportedRole, given: list[HeldTool]) -> Iterator[Line]:
+def _render_lines(mark: str, role: ExportedRole, given: list[HeldTool]) -> Iterator[Line]:
     yield f"# {mark}", role.place
     agent: dict[str, Any] = {
         "kind": "Prompt",
         "name": role.name,
-        "description": At(as_text(role.description), role.says["description"]),
+        "description": At(escape_text(role.description), role.says["description"]),
         "instructions": role.body,
     }
     model = role.profile.requirements.preferred_model
     if model:
-        agent["model"] = At({"id": as_text(model)}, role.says["model"])
+        agent["model"] = At({"id": escape_text(model)}, role.says["model"])
     if given:
-        agent["tools"] = [At(_tool(each), each.place) for each in given]
-    yield from yaml_lines(agent, role.place)
+        agent["tools"] = [At(_build_tool(each), each.place) for each in given]
+    yield from render_yaml_lines(agent, role.place)
 
 
-def _tool(held: HeldTool) -> Mapping[str, Any]:
-    definition = {"kind": "function", "name": as_text(held.name_in(HOST) or held.id)}
+def _build_tool(held: HeldTool) -> Mapping[str, Any]:
+    definition = {"kind": "function", "name": escape_text(held.name_in(HOST) or held.id)}
     description = held.tool.description or held.tool.name
-    return {**definition, "description": as_text(description)} if description else definition
+    return {**definition, "description": escape_text(description)} if description else definition

@@ -1,6 +1,6 @@
 """Open Agent Spec: the chain of command as nested `ManagerWorkers`, one file for each role at the top.
 
-Models are references, `llm` or `llm-MODEL`: who loads the file says what they stand for.
+Models are references, `llm` or `llm-MODEL`; the program that loads the file resolves them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents.losses import find_losses
-from orgkernel.exchange.agents.pages import At, Body, Line, page, yaml_lines
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, roster_of
+from orgkernel.exchange.agents.pages import At, Body, Line, page, render_yaml_lines
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -24,12 +24,12 @@ VERSION = "25.4.2"
 
 def export_agent_spec(view: OrgView) -> Export:
     """A file for each role at the top. The same documents always give the same bytes."""
-    roster = roster_of(view)
+    roster = build_roster(view)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     for root in roster.roots:
         path = f"{roster.names[root]}.agent-spec.yaml"
-        files[path], places[path] = page(_lines(view.org_id, roster, roster.roles[root]))
+        files[path], places[path] = page(_render_lines(view.org_id, roster, roster.roles[root]))
     kept = [role.held("given", "asked") for role in roster.roles.values()]
     alone = sum(
         each.delegates
@@ -44,10 +44,10 @@ def export_agent_spec(view: OrgView) -> Export:
         view.get_superior(role) is not None and each.superior is None for role, each in roster.roles.items()
     )
     withheld = (
-        ("delegation to nobody", "not given: the role has no subordinates", alone),
-        ("input schemas", "the tool that the program registers says what it takes", schemas),
+        ("delegation without subordinates", "not given: the role has no subordinates", alone),
+        ("input schemas", "the tool that the program registers declares its arguments", schemas),
     )
-    instead = {"chain of command": (circling, "a circle has no top")}
+    instead = {"chain of command": (circling, "a cycle has no top")}
     lost = find_losses(
         view,
         says=("requirements.preferred_model",),
@@ -63,18 +63,18 @@ def export_agent_spec(view: OrgView) -> Export:
     return Export(files, covers, tuple(lost), places)
 
 
-def _lines(org_id: str, roster: Roster, root: ExportedRole) -> Iterator[Line]:
+def _render_lines(org_id: str, roster: Roster, root: ExportedRole) -> Iterator[Line]:
     yield f"# {mark_of(org_id, TARGET)}", root.place
     tools: dict[str, At] = {}
-    top = _component(roster, root, tools)
+    top = _build_component(roster, root, tools)
     whole = {**top, "$referenced_components": tools, "agentspec_version": VERSION}
     if not tools:
         del whole["$referenced_components"]
-    yield from yaml_lines(whole, root.place)
+    yield from render_yaml_lines(whole, root.place)
 
 
-def _component(roster: Roster, role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
-    agent = _agent(role, tools)
+def _build_component(roster: Roster, role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
+    agent = _build_agent(role, tools)
     if not role.subordinates:
         return agent
     return {
@@ -83,13 +83,13 @@ def _component(roster: Roster, role: ExportedRole, tools: dict[str, At]) -> dict
         "name": f"{role.name}-group",
         "group_manager": At(agent, role.place),
         "workers": [
-            At(_component(roster, roster.roles[each], tools), roster.roles[each].place)
+            At(_build_component(roster, roster.roles[each], tools), roster.roles[each].place)
             for each in role.subordinates
         ],
     }
 
 
-def _agent(role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
+def _build_agent(role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
     model = role.profile.requirements.preferred_model
     return {
         "component_type": "Agent",
@@ -108,7 +108,7 @@ def _agent(role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
 
 
 def _without_placeholders(text: str) -> str:
-    """A text without placeholders.
+    """Escape a string so it contains no placeholders.
 
     >>> _without_placeholders("{{{x}}")
     '{ { {x}}'
@@ -119,7 +119,7 @@ def _without_placeholders(text: str) -> str:
 
 
 def _refer(held: HeldTool, tools: dict[str, At]) -> str:
-    """The id of a tool in the file. One that needs approval is another than one that does not."""
+    """The id of a tool in the file. A tool that needs approval has another id than the same tool without approval."""
     is_asked = held.given == "asked"
     name = f"tool:{held.id}:ask" if is_asked else f"tool:{held.id}"
     tools[name] = At(

@@ -1,7 +1,7 @@
-"""Policies about files that the permission rules of Claude Code can say: `Read(**/.env)` and `Edit(/docs/**)`.
+"""Policies about files that permission rules of Claude Code can express: `Read(**/.env)` and `Edit(/docs/**)`.
 
-A rule is written only for a policy about everybody, always, and about tools that such a rule covers. What reads the rule
-again understands at least the same files and tools.
+A rule is written only for a policy that applies to every subject at all times, and to tools that such a rule
+covers. The reader of the rules matches at least the same files and tools.
 """
 
 from __future__ import annotations
@@ -16,22 +16,26 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.formats.claude_code.parts import EDITING, parse_tool_part
 
 
-def rules_about_files(
+def list_file_rules(
     view: OrgView, named: Mapping[str, str | None]
 ) -> Iterator[tuple[str, str, tuple[str, ...], Place]]:
-    """The policies that can be said so: id, effect, rules and place. `named` is what the host calls each tool.
+    """The policies that rules can express: id, effect, rules and place.
 
-    Where an organization states its root, nobody can tell here whether it is the project of the host.
+    `named` maps tools to their names in the host.
+
+    If an organization declares its root, it is unknown here whether that root is the host's project.
     """
     if view.records.organization.workspace_root is not None:
         return
     for policy in view.records.policies.values():
-        rules = _rules_of(view, policy, named)
+        rules = _build_rules(view, policy, named)
         if rules:
             yield policy.id, policy.record.effect, rules, policy.place("permissions", "paths", key=True)
 
 
-def _rules_of(view: OrgView, policy: Definition[Policy], named: Mapping[str, str | None]) -> tuple[str, ...]:
+def _build_rules(
+    view: OrgView, policy: Definition[Policy], named: Mapping[str, str | None]
+) -> tuple[str, ...]:
     record = policy.record
     if not record.enabled or record.fallback or record.match != Match() or record.denied_tools:
         return ()

@@ -1,6 +1,7 @@
 """Custom agents of VS Code and GitHub Copilot: a file `*.agent.md` for each role.
 
-The list of agents that an agent may call is read there and not enforced, so no agent gets the tool that calls agents.
+These hosts read the list of agents that an agent may call but do not enforce it, so no agent gets the tool that
+calls agents.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, Tool, ToolLevel
 from orgkernel.exchange.agents import claude_code
 from orgkernel.exchange.agents.losses import find_losses
-from orgkernel.exchange.agents.pages import markdown_lines, page
-from orgkernel.exchange.agents.roster import HeldTool, front_of, has_all, roster_of
+from orgkernel.exchange.agents.pages import page, render_markdown_lines
+from orgkernel.exchange.agents.roster import HeldTool, build_front_matter, build_roster, has_all
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -26,18 +27,20 @@ FOLDER = ".github/agents"
 PLACES = (f"{FOLDER}/*.agent.md",)
 HOST = "copilot"
 LONGEST_TEXT = 30_000
-# Tools there that are one tool here. `edit`, `search` and `web` hold more than one.
+# Copilot tools that equal one declared tool. `edit`, `search` and `web` contain several.
 _SAME = {"Bash": "execute", "TodoWrite": "todo"}
-# What a set, and whatever is in it, opens at most: one of ours that requires less does not give it.
+# Maximum level of a tool set and its tools. A declared tool with a lower level does not grant them.
 _OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": "write", "browser": "write"}
 
 
-def host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
-    """The tool of Copilot, as it is read again: as it is declared, else of an MCP server or one that is the same."""
+def find_host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
+    """The name of a tool in Copilot that can be read back: the declared one, else of an MCP server or an equivalent
+    tool.
+    """
     if HOST in names:
         tool = convert_tool_id(names[HOST])
         return tool if is_plain(tool) else None
-    there = claude_code.host_name(tool_id, names)
+    there = claude_code.find_host_name(tool_id, names)
     if there is not None:
         return there if there.startswith(MCP) else _SAME.get(there)
     return tool_id if tool_id.partition(".")[0] in SETS else None
@@ -45,23 +48,23 @@ def host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
 
 def export_copilot(view: OrgView) -> Export:
     """An agent for each role. The same documents always give the same bytes."""
-    roster = roster_of(view)
+    roster = build_roster(view)
     mark = mark_of(view.org_id, TARGET)
-    sharing = _sharing(view.records.tools)
+    sharing = _group_tools_by_host_name(view.records.tools)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     unknown = shared = calling = weaker = long = 0
     for role in roster.roles.values():
         given: dict[str, Place] = {}
         for held in role.held("given"):
-            tool = host_tool(held.id, held.tool.names)
+            tool = find_host_tool(held.id, held.tool.names)
             if held.delegates or (tool is not None and tool.partition(".")[0] == STARTER):
                 calling += 1
             elif tool is None:
                 unknown += 1
-            elif not _opens_no_more(tool, held):
+            elif not _is_not_wider(tool, held):
                 weaker += 1
-            elif not has_all(view, role, _held_by(tool, sharing), "given"):
+            elif not has_all(view, role, _list_held_tools(tool, sharing), "given"):
                 shared += 1
             else:
                 given.setdefault(get_tool_name(tool), held.place)
@@ -69,13 +72,15 @@ def export_copilot(view: OrgView) -> Export:
             long += 1
             continue
         path = f"{FOLDER}/{role.name}.agent.md"
-        files[path], places[path] = page(markdown_lines(mark, front_of(role, given), role.body, role.place))
+        files[path], places[path] = page(
+            render_markdown_lines(mark, build_front_matter(role, given), role.body, role.place)
+        )
     withheld = (
         ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
-        ("tools that open more there", "not given: the tool of that name runs what ours does not", weaker),
+        ("tools that allow more there", "not given: the tool of that name can run more than the declared one", weaker),
         ("tools that share a name there", "not given: the role may not use all of them", shared),
         ("tools that call agents", "not given: the host does not enforce which agents may be called", calling),
-        ("roles with long texts", f"not exported: a text has at most {LONGEST_TEXT:,} characters", long),
+        ("roles with long texts", f"not exported: a text is limited to {LONGEST_TEXT:,} characters", long),
     )  # fmt: skip
     lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
     return Export(
@@ -86,22 +91,22 @@ def export_copilot(view: OrgView) -> Export:
     )
 
 
-def _opens_no_more(tool: str, held: HeldTool) -> bool:
+def _is_not_wider(tool: str, held: HeldTool) -> bool:
     return LEVELS.index(_OPENS.get(tool.partition(".")[0], "none")) <= LEVELS.index(held.level)
 
 
-def _sharing(tools: Mapping[str, Definition[Tool]]) -> Mapping[str, tuple[str, ...]]:
-    """The tools of ours by the tool of Copilot that they are."""
+def _group_tools_by_host_name(tools: Mapping[str, Definition[Tool]]) -> Mapping[str, tuple[str, ...]]:
+    """Declared tools, keyed by their name in Copilot."""
     ids_by_tool: dict[str, list[str]] = {}
     for tool_id, declared in tools.items():
-        tool = host_tool(tool_id, declared.record.names)
+        tool = find_host_tool(tool_id, declared.record.names)
         if tool is not None:
             ids_by_tool.setdefault(tool, []).append(tool_id)
     return {tool: tuple(each) for tool, each in ids_by_tool.items()}
 
 
-def _held_by(tool: str, sharing: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """The tools of ours that one gives: for a set or a server, every tool in it too."""
+def _list_held_tools(tool: str, sharing: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """The declared tools that a Copilot tool grants; for a set or a server, every tool in it."""
     yield from sharing[tool]
     for other, tools in sharing.items():
         if holds(tool, other):

@@ -1,7 +1,7 @@
 """CrewAI: `crew.jsonc` with one file for each role below `agents`.
 
-One role at the top becomes the manager of a hierarchical crew, which the others answer to; more than one make a
-sequential crew. Nobody else may delegate: CrewAI knows no delegation to some agents only.
+One role at the top becomes the manager of a hierarchical crew, to which the others report; several top roles make a
+sequential crew. No other agent may delegate, because CrewAI cannot limit delegation to some agents.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents.losses import find_losses
-from orgkernel.exchange.agents.pages import At, Body, Line, json_lines, page
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, roster_of
+from orgkernel.exchange.agents.pages import At, Body, Line, page, render_json_lines
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -25,19 +25,19 @@ _OWN_TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _VARIABLE = re.compile(r"\{(?=[A-Za-z_])")
 
 
-def as_text(text: str) -> str:
-    """A text without variables, which CrewAI fills in.
+def escape_text(text: str) -> str:
+    """Escape a string so CrewAI finds no variables in it.
 
-    >>> as_text("{topic} and { x }")
+    >>> escape_text("{topic} and { x }")
     '{ topic} and { x }'
     """
     return _VARIABLE.sub("{ ", text)
 
 
-def host_name(held: HeldTool) -> str | None:
-    """What CrewAI calls a tool: as it is declared, else a tool of the project, `tools/ID.py`.
+def find_host_name(held: HeldTool) -> str | None:
+    """The name of a tool in CrewAI: the declared one, else a tool of the project, `tools/ID.py`.
 
-    A bare word could be a class of its library that does something else.
+    A bare word could name a class of CrewAI's library that does something else.
     """
     name = held.name_in(HOST)
     if name is not None:
@@ -47,18 +47,18 @@ def host_name(held: HeldTool) -> str | None:
 
 def export_crewai(view: OrgView) -> Export:
     """The crew and its agents. The same documents always give the same bytes."""
-    roster = roster_of(view)
+    roster = build_roster(view)
     mark = mark_of(view.org_id, TARGET)
     manager = roster.roots[0] if len(roster.roots) == 1 and len(roster.roles) > 1 else None
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     if roster.roles:
-        files["crew.jsonc"], places["crew.jsonc"] = page(_crew(view, roster, manager, mark))
+        files["crew.jsonc"], places["crew.jsonc"] = page(_render_crew(view, roster, manager, mark))
     of_manager = unnamed = calling = schemas = 0
     for role in roster.roles.values():
         given: dict[str, Place] = {}
         for held in role.held("given"):
-            name = host_name(held)
+            name = find_host_name(held)
             if held.delegates:
                 calling += role.id != manager
             elif role.id == manager:
@@ -69,7 +69,7 @@ def export_crewai(view: OrgView) -> Export:
                 given.setdefault(name, held.place)
                 schemas += held.tool.input_schema is not None
         path = f"agents/{role.name}.jsonc"
-        files[path], places[path] = page(_agent(role, given, mark))
+        files[path], places[path] = page(_render_agent(role, given, mark))
     below = sum(
         view.get_superior(role) is not None and (manager is None or each.superior != manager)
         for role, each in roster.roles.items()
@@ -77,10 +77,10 @@ def export_crewai(view: OrgView) -> Export:
     withheld = (
         ("tools of the manager", "not given: the manager of a hierarchical crew has no tools", of_manager),
         ("tools that cannot be modules", f"not given: write the name under `names: {{{HOST}: …}}` of the tool", unnamed),
-        ("tools that call agents", "not given: delegation to some agents only cannot be said", calling),
-        ("input schemas", "the tool of the project says what it takes", schemas),
+        ("tools that call agents", "not given: the format cannot limit delegation to some agents", calling),
+        ("input schemas", "the tool of the project declares its arguments", schemas),
     )  # fmt: skip
-    instead = {"chain of command": (below, f"one manager is above all; {'the text of the agent says the rest' if manager else 'this crew has none'}")}  # fmt: skip
+    instead = {"chain of command": (below, f"all agents have one manager; {'the text of each agent describes the rest' if manager else 'this crew has none'}")}  # fmt: skip
     lost = find_losses(
         view,
         says=("requirements.preferred_model",),
@@ -95,17 +95,19 @@ def export_crewai(view: OrgView) -> Export:
     )
 
 
-def _crew(view: OrgView, roster: Roster, manager: str | None, mark: str) -> Iterator[Line]:
+def _render_crew(view: OrgView, roster: Roster, manager: str | None, mark: str) -> Iterator[Line]:
     organization, document = view.records.organization, view.records.document
     mission = organization.mission
     criteria = mission.success_criteria
-    expected = criteria if isinstance(criteria, str) else _listed(criteria)
+    expected = criteria if isinstance(criteria, str) else _render_list(criteria)
     description = mission.objective or organization.description or f"The work of {organization.name}."
-    constraints = f"\n{_listed(mission.constraints)}" if mission.constraints else ""
+    constraints = f"\n{_render_list(mission.constraints)}" if mission.constraints else ""
     task: dict[str, Any] = {
         "name": "mission",
-        "description": At(as_text(description + constraints), document.place("mission", key=True)),
-        "expected_output": At(as_text(expected or "The task is done."), document.place("mission", key=True)),
+        "description": At(escape_text(description + constraints), document.place("mission", key=True)),
+        "expected_output": At(
+            escape_text(expected or "The task is done."), document.place("mission", key=True)
+        ),
     }
     if manager is None:
         task["agent"] = roster.names[roster.roots[0] if roster.roots else next(iter(roster.roles))]
@@ -121,22 +123,22 @@ def _crew(view: OrgView, roster: Roster, manager: str | None, mark: str) -> Iter
         crew["manager_agent"] = At(roster.names[manager], roster.roles[manager].place)
     here = document.place("org_id")
     yield f"// {mark}", here
-    yield from json_lines(crew, here)
+    yield from render_json_lines(crew, here)
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _render_list(texts: Iterable[str]) -> str:
     return "\n".join(f"- {each}" for each in texts)
 
 
-def _agent(role: ExportedRole, given: dict[str, Place], mark: str) -> Iterator[Line]:
+def _render_agent(role: ExportedRole, given: dict[str, Place], mark: str) -> Iterator[Line]:
     agent: dict[str, Any] = {
-        "role": as_text(role.title),
-        "goal": At(as_text(role.description), role.says["description"]),
-        "backstory": Body(tuple((as_text(line), at) for line, at in role.body.lines)),
+        "role": escape_text(role.title),
+        "goal": At(escape_text(role.description), role.says["description"]),
+        "backstory": Body(tuple((escape_text(line), at) for line, at in role.body.lines)),
         "allow_delegation": False,
         "tools": [At(name, place) for name, place in given.items()],
     }
     if role.profile.requirements.preferred_model:
         agent["llm"] = At(role.profile.requirements.preferred_model, role.says["model"])
     yield f"// {mark}", role.place
-    yield from json_lines(agent, role.place)
+    yield from render_json_lines(agent, role.place)

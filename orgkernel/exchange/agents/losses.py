@@ -1,4 +1,4 @@
-"""What the formats of agents do not say of an organization, counted."""
+"""Count the facts of an organization that agent formats do not express."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from orgkernel.documents.records import Limits, Mission
 from orgkernel.documents.role_fields import Lost
-from orgkernel.exchange.agents.roster import Extent, Roster, reports_outside, roster_of
+from orgkernel.exchange.agents.roster import Extent, Roster, build_roster, count_reports_outside
 from orgkernel.exchange.exported import STORED_STATE, Loss
 from orgkernel.exchange.role_losses import FactCount, find_role_losses
 from orgkernel.graph.questions import OrgView
@@ -18,11 +18,11 @@ _OF_ORGANIZATION: tuple[tuple[str, str, FactCount], ...] = (
     ("communication channels", _NO_PLACE, lambda view: len(view.records.organization.communication_channels)),
     ("limits", _NO_PLACE, lambda view: int(view.records.organization.limits != Limits())),
     ("separations of duties", _NO_PLACE, lambda view: len(view.records.organization.separations)),
-    ("policies", "what they take away is withheld; what they give to people is not exported", lambda view: sum(each.record.enabled for each in view.records.policies.values())),
+    ("policies", "tools that they deny are withheld; what they allow to people is not exported", lambda view: sum(each.record.enabled for each in view.records.policies.values())),
     ("people", _NO_PLACE, lambda view: len(view.records.people)),
     ("system origins", _NO_PLACE, lambda view: len(view.records.system_origins)),
     ("webhooks", _NO_PLACE, lambda view: len(view.records.webhooks)),
-    ("agents of the roster", "roles are exported, not who fills them", lambda view: len(view.records.agents)),
+    ("agents of the roster", "roles are exported, not the agents that fill them", lambda view: len(view.records.agents)),
     ("bills", _NO_PLACE, lambda view: len(view.records.bills)),
 )  # fmt: skip
 
@@ -45,13 +45,13 @@ def find_losses(
     asks: bool = False,
     roles: bool = True,
 ) -> Iterator[Loss]:
-    """What is lost, first of tools, then of roles, then of the organization, then always.
+    """List the losses: of tools, of roles, of the organization, then those of every export.
 
-    `says` are the fields of roles that the format says, `organization_facts` the facts about the organization; `instead` are the count and
-    the reason where it says a fact in part. `withheld` are losses of the format's own; `asks` says that it can ask for
-    approval, `roles` that it knows roles at all.
+    `says` are the fields of roles that the format expresses, `organization_facts` the facts about the organization;
+    `instead` has the count and the reason of facts that it expresses in part. `withheld` are losses specific to the
+    format. `asks` is true if the format can ask for approval, `roles` if it has roles.
     """
-    roster = roster or roster_of(view)
+    roster = roster or build_roster(view)
     for kind, (what, why) in _WITHHELD.items() if roles else ():
         count = sum(len(role.held(kind)) for role in roster.roles.values())
         if count and not (asks and kind == "asked"):
@@ -63,7 +63,7 @@ def find_losses(
         )
     if roles:
         yield from find_role_losses(view, says=says, instead=instead)
-        outside = reports_outside(view)
+        outside = count_reports_outside(view)
         if outside:
             yield Loss("superiors outside", _NO_PLACE, outside)
         if view.records.cognitive_skills:
@@ -76,4 +76,4 @@ def find_losses(
         if count:
             yield Loss(name, why, count)
     yield STORED_STATE
-    yield Loss("what decided", "a host refuses without a reason, a line of YAML or a way out")
+    yield Loss("what decided", "a host refuses without a reason, a line of YAML or a remedy")

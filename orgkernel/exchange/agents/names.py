@@ -12,26 +12,26 @@ _ESCAPE = re.compile(r"x[0-9a-f]{2}\Z")
 _RUN = re.compile(r"[a-z0-9]+|.", re.DOTALL)
 
 
-def names_of(ids: Iterable[str]) -> Mapping[str, str]:
+def map_names(ids: Iterable[str]) -> Mapping[str, str]:
     """The name of each id: in lower case, with hyphens for underscores; every other character, or all that are in doubt, as `xHEX`.
 
     No two ids have one name, whatever other ids there are, and whatever their order.
 
-    >>> dict(names_of(["code_reviewer", "Test-runner", "QA", "a_b", "a-b", "x2d"]))
+    >>> dict(map_names(["code_reviewer", "Test-runner", "QA", "a_b", "a-b", "x2d"]))
     {'code_reviewer': 'code-reviewer', 'Test-runner': 'test-runner', 'QA': 'qa', 'a_b': 'a-x5f-b', 'a-b': 'a-b', 'x2d': 'x78-2d'}
     """
     plain = {each: each.replace("_", "-").lower() for each in ids}
     shared = Counter(plain.values())
     return {
-        each: name if _is_plain(name) and (each == name or shared[name] == 1) else escaped(each)
+        each: name if _is_plain(name) and (each == name or shared[name] == 1) else escape_name(each)
         for each, name in plain.items()
     }
 
 
-def escaped(each: str) -> str:
+def escape_name(each: str) -> str:
     """An id as a name from which it can be read again.
 
-    >>> escaped("a_b")
+    >>> escape_name("a_b")
     'a-x5f-b'
     """
     words: list[str] = []

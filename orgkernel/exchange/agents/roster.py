@@ -1,4 +1,6 @@
-"""The roles of an organization as any format of agents needs them: names, texts, and what each may use as a whole."""
+"""The roles of an organization as all agent formats need them: names, strings and the tools that each may use
+fully.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.work.capability.orders import compose_orders
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, USER, EssentialFor, RoleProfile, Tool, ToolLevel
-from orgkernel.exchange.agents.names import LONGEST, names_of
-from orgkernel.exchange.agents.pages import At, Body, Line, text_lines
+from orgkernel.exchange.agents.names import LONGEST, map_names
+from orgkernel.exchange.agents.pages import At, Body, Line, render_text_lines
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 
@@ -41,13 +43,13 @@ class HeldTool:
         return max(self.tool.required_levels.values(), key=LEVELS.index)
 
     def name_in(self, *hosts: str) -> str | None:
-        """Its name in a host; of several words for one host, the first that it has."""
+        """Its name in a host. If several words mean the same host, the first declared one applies."""
         return next((self.tool.names[host] for host in hosts if host in self.tool.names), None)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedRole:
-    """A role with what a file about it says."""
+    """A role with everything that its exported file contains."""
 
     id: str
     name: str
@@ -57,7 +59,7 @@ class ExportedRole:
     profile: RoleProfile
     place: Place
     says: Mapping[str, Place]
-    """Where its fields are written: `description`, `model`, `turns`, `superior`."""
+    """Places of its fields `description`, `model`, `turns` and `superior`."""
     superior: str | None
     """Inside of the organization."""
     subordinates: tuple[str, ...]
@@ -65,7 +67,7 @@ class ExportedRole:
     body: Body
 
     def held(self, *given: Extent) -> tuple[HeldTool, ...]:
-        """Its tools that are given so."""
+        """Its tools with the given extents."""
         return tuple(each for each in self.tools if each.given in given)
 
 
@@ -74,7 +76,7 @@ class Roster:
     """All roles of an organization."""
 
     roles: Mapping[str, ExportedRole]
-    """By id, in the order of the hierarchy."""
+    """Roles keyed by id, in the order of the hierarchy."""
     names: Mapping[str, str]
     unnamed: tuple[str, ...] = field(default=())
     """Roles whose names would be too long; they are not exported."""
@@ -85,7 +87,7 @@ class Roster:
         return tuple(role for role, each in self.roles.items() if each.superior is None)
 
 
-def front_of(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
+def build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
     """The front matter of an agent: its name, its description, the names of the tools that it is given, and its model."""
     front: dict[str, object] = {
         "name": role.name,
@@ -99,9 +101,9 @@ def front_of(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object
 
 
 @PerView
-def roster_of(view: OrgView) -> Roster:
+def build_roster(view: OrgView) -> Roster:
     """The roles of an organization."""
-    names = names_of(view.roles)
+    names = map_names(view.roles)
     kept = {role: name for role, name in names.items() if len(name) <= LONGEST}
     circling = view.circling
     superiors = {
@@ -112,11 +114,13 @@ def roster_of(view: OrgView) -> Roster:
     below: dict[str, list[str]] = {}
     for role, superior in superiors.items():
         below.setdefault(superior or "", []).append(role)
-    roles = {role: _role(view, role, kept, superiors.get(role), tuple(below.get(role, ()))) for role in kept}
+    roles = {
+        role: _build_role(view, role, kept, superiors.get(role), tuple(below.get(role, ()))) for role in kept
+    }
     return Roster(roles, kept, tuple(role for role in names if role not in kept))
 
 
-def _role(
+def _build_role(
     view: OrgView, role_id: str, names: Mapping[str, str], superior: str | None, below: tuple[str, ...]
 ) -> ExportedRole:
     post = view.records.posts[role_id]
@@ -129,30 +133,30 @@ def _role(
         "superior": edge.place if edge is not None else post.place(),
     }
     description = profile.description.strip() or f"{profile.name} of {view.records.organization.name}."
-    tools = tuple(_tools(view, role_id))
-    body = Body(tuple(_body(view, role_id, names, superior, below)))
+    tools = tuple(_list_tools(view, role_id))
+    body = Body(tuple(_render_body(view, role_id, names, superior, below)))
     return ExportedRole(
         role_id, names[role_id], profile.name, description, profile, post.place("role_id"), says,
         superior, below, tools, body,
     )  # fmt: skip
 
 
-def _tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
-    """The tools of a role, each with how much of it the decision gives, whatever the circumstances may be."""
+def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
+    """The tools of a role, each with how much of it the decision allows under all circumstances."""
     places = {edge.target: edge.place for edge in reversed(view.list_tools(role_id))}
     essential = (each for each in view.list_essential_tools(role_id) if each not in places)
     always = {each: view.records.tools[each].place("essential", key=True) for each in essential}
-    rows = _rows_of(view, role_id)
+    rows = _collect_rows(view, role_id)
     ordered = dict.fromkeys((*(edge.target for edge in view.list_tools(role_id)), *always))
     for tool_id in ordered:
         declared = view.records.tools.get(tool_id)
         if declared is not None:
-            given = _how_much(set(declared.record.required_levels), rows.get(tool_id, ()))
+            given = _find_extent(set(declared.record.required_levels), rows.get(tool_id, ()))
             yield HeldTool(tool_id, declared.record, given, places.get(tool_id) or always[tool_id])
 
 
-def _rows_of(view: OrgView, role_id: str, without: frozenset[str] = frozenset()) -> _Rows:
-    """What the decision says of each tool: the outcome, the actions, and whether it depends on anything."""
+def _collect_rows(view: OrgView, role_id: str, without: frozenset[str] = frozenset()) -> _Rows:
+    """The decision about each tool: the outcome, the actions, and whether it depends on circumstances."""
     rows: _Rows = {}
     for row in what_can(view, f"role:{role_id}", without=without):
         rows.setdefault(row.resource.partition(":")[2], []).append(
@@ -162,21 +166,21 @@ def _rows_of(view: OrgView, role_id: str, without: frozenset[str] = frozenset())
 
 
 def without_policies(view: OrgView, roster: Roster, policies: frozenset[str]) -> Roster:
-    """The roster as it is for a format that holds some policies itself."""
+    """The roster for a format that enforces some policies itself."""
     if not policies:
         return roster
     roles = {}
     for role_id, role in roster.roles.items():
-        rows = _rows_of(view, role_id, policies)
+        rows = _collect_rows(view, role_id, policies)
         tools = (
-            replace(each, given=_how_much(set(each.tool.required_levels), rows.get(each.id, ())))
+            replace(each, given=_find_extent(set(each.tool.required_levels), rows.get(each.id, ())))
             for each in role.tools
         )
         roles[role_id] = replace(role, tools=tuple(tools))
     return replace(roster, roles=roles)
 
 
-def _how_much(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], bool]]) -> Extent:
+def _find_extent(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], bool]]) -> Extent:
     allowed: set[str] = set()
     ask_actions: set[str] = set()
     depends = False
@@ -194,20 +198,20 @@ def _how_much(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], bool
     return "in part" if allowed or ask_actions else "refused"
 
 
-def _body(
+def _render_body(
     view: OrgView, role_id: str, names: Mapping[str, str], superior: str | None, below: tuple[str, ...]
 ) -> Iterator[Line]:
-    """What an agent in this role reads: who it is, its orders, whom it answers to, what it does not have."""
+    """The body of an agent's file: its identity, orders, superior, subordinates and the tools it does not have."""
     post = view.records.posts[role_id]
     profile = post.profile
     here = post.place("role_id")
-    named = " ".join(line for line, _ in text_lines(profile.name, None))
-    of = " ".join(line for line, _ in text_lines(view.records.organization.name, None))
+    named = " ".join(line for line, _ in render_text_lines(profile.name, None))
+    of = " ".join(line for line, _ in render_text_lines(view.records.organization.name, None))
     yield f"You are {named} in {of}.", here
     for part in compose_orders(view, role_id).sections:
         place = Place(part.file, part.line, 1)
         yield "", place
-        yield from text_lines(part.text.strip("\n"), place, follows=part.source != "profile")
+        yield from render_text_lines(part.text.strip("\n"), place, follows=part.source != "profile")
     yield "", here
     yield "## Chain of command", here
     yield "", here
@@ -233,7 +237,7 @@ def _body(
                 if tier_plan.escalate_to
                 else ""
             )
-            yield from _item(
+            yield from _render_item(
                 f"{tier.title()}{when}: {tier_plan.action or tier_plan.description}{goes}", where
             )
     if profile.does_not_have:
@@ -241,18 +245,19 @@ def _body(
         yield "## What you do not have", here
         yield "", here
         for text, where in zip(profile.does_not_have, post.locate_items("does_not_have"), strict=True):
-            yield from _item(text, where)
+            yield from _render_item(text, where)
 
 
-def _item(text: str, place: Place) -> Iterator[Line]:
-    for number, (line, at) in enumerate(text_lines(text.strip(), place)):
+def _render_item(text: str, place: Place) -> Iterator[Line]:
+    for number, (line, at) in enumerate(render_text_lines(text.strip(), place)):
         yield f"{'  ' if number else '- '}{line}".rstrip(), at
 
 
 def has_all(view: OrgView, role: ExportedRole, tools: Iterable[str], *given: Extent) -> bool:
-    """Whether a host may give a role everything that is these tools here.
+    """Whether a host may give a role a tool that means all of these declared tools.
 
-    Of the ones that the role lists, all are given; against the others stands nothing but that it does not list them.
+    The role must be allowed all tools that it lists, and nothing else may speak against the others than that the
+    role does not list them.
     """
     held = {each.id: each.given for each in role.tools}
     return all(
@@ -265,6 +270,6 @@ def _is_only_not_listed(view: OrgView, role_id: str, tool_id: str) -> bool:
     return decision.codes == ("NOT_BOUND_TO_ROLE",)
 
 
-def reports_outside(view: OrgView) -> int:
-    """How many roles report to somebody outside who is not the user."""
+def count_reports_outside(view: OrgView) -> int:
+    """Count the roles that report to an outside superior other than the user."""
     return sum(superior in view.external and superior != USER for superior in view.superiors.values())

@@ -1,6 +1,7 @@
-"""Agent Skills: a folder with a `SKILL.md` for each cognitive skill that somebody has, and each plan and procedure in use.
+"""Agent Skills: a folder with a `SKILL.md` for each cognitive skill that a role has, and each plan and procedure in
+use.
 
-Whoever reads the folder has all of them, and what a skill may use is not approved in advance.
+Every agent that reads the folder has all of them, and no tool of a skill is approved in advance.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Plan, PlanStep, Procedure
 from orgkernel.exchange.agents.losses import find_losses
-from orgkernel.exchange.agents.names import LONGEST, names_of
-from orgkernel.exchange.agents.pages import At, Body, Line, markdown_lines, page, text_lines
+from orgkernel.exchange.agents.names import LONGEST, map_names
+from orgkernel.exchange.agents.pages import At, Body, Line, page, render_markdown_lines, render_text_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -31,29 +32,29 @@ def export_skills(view: OrgView) -> Export:
     taken: set[str] = set()
     refused = 0
     for name, front, body, place in (
-        *_cognitive(view),
-        *_sequences(view, "plan", EdgeKind.FOLLOWS, view.records.plans),
-        *_sequences(view, "procedure", EdgeKind.PERFORMS, view.records.procedures),
+        *_list_cognitive_skills(view),
+        *_list_sequences(view, "plan", EdgeKind.FOLLOWS, view.records.plans),
+        *_list_sequences(view, "procedure", EdgeKind.PERFORMS, view.records.procedures),
     ):
         if name in taken or len(name) > LONGEST or _is_too_long(front):
             refused += 1
             continue
         taken.add(name)
         path = f"skills/{name}/SKILL.md"
-        files[path], places[path] = page(markdown_lines(mark, {"name": name, **front}, body, place))
+        files[path], places[path] = page(render_markdown_lines(mark, {"name": name, **front}, body, place))
     known = view.records.cognitive_skills
     kept = [known[each].record for each in known if view.list_sources_to(EdgeKind.KNOWS, each)]
     some = sum(len(view.list_sources_to(EdgeKind.KNOWS, each)) not in (0, len(view.roles)) for each in known)
     withheld = (
-        ("roles", "a skill says nothing of who has it; export them with `--to claude-code` or another format", len(view.roles)),
-        ("who has a skill", "whoever reads the folder has all skills", some),
-        ("skills that nobody has", "not exported: there everybody would have them", len(known) - len(kept)),
+        ("roles", "a skill does not declare who has it; export them with `--to claude-code` or another format", len(view.roles)),
+        ("who has a skill", "every agent that reads the folder has all skills", some),
+        ("skills that no role has", "not exported: every agent would have them there", len(known) - len(kept)),
         ("tools that a skill approves", "left out: the host would not ask for them anymore", sum(bool(each.allowed_tools) for each in kept)),
         ("skills that cannot be written", "not exported: a name or description that is too long, or a name that is taken", refused),
     )  # fmt: skip
     lost = (
         *(Loss(what, why, count) for what, why, count in withheld if count),
-        # What is said of roles goes with them, and they are counted as a whole.
+        # Facts about roles are lost with the roles, which are counted as a whole.
         *find_losses(view, roles=False),
         Loss("files beside skills", "only the text of a skill is read; copy its other files"),
     )
@@ -71,7 +72,7 @@ def _is_too_long(front: Mapping[str, object]) -> bool:
 _Skill = tuple[str, dict[str, object], Body, Place]
 
 
-def _cognitive(view: OrgView) -> Iterator[_Skill]:
+def _list_cognitive_skills(view: OrgView) -> Iterator[_Skill]:
     for name, declared in view.records.cognitive_skills.items():
         if not view.list_sources_to(EdgeKind.KNOWS, name):
             continue
@@ -83,32 +84,34 @@ def _cognitive(view: OrgView) -> Iterator[_Skill]:
             front["compatibility"] = At(skill.compatibility, declared.place("compatibility"))
         if skill.metadata:
             front["metadata"] = At(skill.metadata, declared.place("metadata"))
-        body = Body(tuple(text_lines(skill.body.strip("\n"), declared.place("body"), follows=True)))
+        body = Body(tuple(render_text_lines(skill.body.strip("\n"), declared.place("body"), follows=True)))
         yield name, front, body, declared.place("name")
 
 
-def _sequences(
+def _list_sequences(
     view: OrgView,
     kind: str,
     edges: EdgeKind,
     declared: Mapping[str, Definition[Plan]] | Mapping[str, Definition[Procedure]],
 ) -> Iterator[_Skill]:
-    """The plans or procedures that somebody follows."""
+    """The plans or procedures that a role follows."""
     used = [each for each in view.list_targets_of_kind(edges) if each in declared]
-    names = names_of(used)
+    names = map_names(used)
     for each in sorted(used):
         place = declared[each].place()
-        yield (f"{kind}-{names[each]}", *_front(each, declared[each].record, kind, place), place)
+        yield (f"{kind}-{names[each]}", *_build_front_matter(each, declared[each].record, kind, place), place)
 
 
-def _front(each: str, record: Plan | Procedure, kind: str, place: Place) -> tuple[dict[str, object], Body]:
+def _build_front_matter(
+    each: str, record: Plan | Procedure, kind: str, place: Place
+) -> tuple[dict[str, object], Body]:
     description = record.description or record.name or f"The {kind} {each}."
     front: dict[str, object] = {"description": description, "metadata": {kind: each}}
-    return front, Body(tuple(_steps(record, place, description)))
+    return front, Body(tuple(_render_steps(record, place, description)))
 
 
-def _steps(record: Plan | Procedure, place: Place, description: str) -> Iterator[Line]:
-    yield from text_lines(description, place)
+def _render_steps(record: Plan | Procedure, place: Place, description: str) -> Iterator[Line]:
+    yield from render_text_lines(description, place)
     yield "", place
     for number, step in enumerate(record.steps, 1):
         if isinstance(step, str):
@@ -117,5 +120,5 @@ def _steps(record: Plan | Procedure, place: Place, description: str) -> Iterator
             text = step.step
         else:
             text = step.name or step.id
-        for at, (line, where) in enumerate(text_lines(text.strip(), place)):
+        for at, (line, where) in enumerate(render_text_lines(text.strip(), place)):
             yield (f"   {line}" if at else f"{number}. {line}"), where

@@ -1,4 +1,6 @@
-"""Export an organization to Cedar: `schema.cedarschema`, `policies.cedar` and `entities.json`, and what they leave out."""
+"""Export an organization to Cedar: `schema.cedarschema`, `policies.cedar` and `entities.json`, with a list of what
+they leave out.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from collections.abc import Iterator
 
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.engine_losses import (
+    ALERTS,
+    BEGINNINGS,
+    GRANTING,
+    LOCKS,
+    PARTS,
+    SCOPES,
+    list_engine_losses,
+)
 from orgkernel.exchange.exported import STORED_STATE, Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -153,8 +163,8 @@ _WHY = {
 
 
 def find_losses(records: OrgRecords) -> Iterator[Loss]:
-    """What this organization declares that is lost or expressed differently, then what is always lost."""
-    yield from losses_of(records, _WHY)
+    """List the facts that are lost or expressed differently, then those that every export loses."""
+    yield from list_engine_losses(records, _WHY)
     yield from _ALWAYS
 
 
@@ -162,7 +172,7 @@ SCHEMA_FILE, POLICIES_FILE, ENTITIES_FILE = "schema.cedarschema", "policies.ceda
 
 
 def export_cedar(view: OrgView) -> Export:
-    """What an organization declares about access. The same documents always give the same bytes."""
+    """Export the access rules of an organization. The same documents always produce the same bytes."""
     entities = ",\n".join(
         json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in build_entities(view)
     )

@@ -1,8 +1,8 @@
 """An organization's access as Cedar policies.
 
-First come the layers that every organization has; the entities hold what it declares for them. Then come its access
-policies: when each applies, and what it allows, caps, denies and requires approval for. The `@id` of a policy is the
-code of the same reason in orgkernel's decision.
+First come the layers that every organization has; the entities contain the facts for them. Then come its access
+policies: when each applies, and what it allows, limits, denies and requires approval for. The `@id` of a policy is
+the code of the same reason in orgkernel's decision.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orgkernel.documents.records import DATA_TIERS, STAR, Condition, Policy, Principal
-from orgkernel.exchange.cedar.words import NAMESPACE, beginning, text, uid
+from orgkernel.exchange.cedar.words import NAMESPACE, render_prefix, render_text, render_uid
 from orgkernel.graph.records import Definition
 
 ALWAYS, NEVER = "true", "false"
 _TOLD = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
-# The condition for a `*` of each kind. A role stands for any agent that fills it.
+# The condition for a `*` of each kind. A role means any agent that fills it.
 _ANY = {
     "system": f"principal is {NAMESPACE}::System",
     "webhook": f"principal is {NAMESPACE}::Webhook",
     "agent": f"(principal is {NAMESPACE}::Role || principal is {NAMESPACE}::Agent)",
-    "role": f"principal in {uid('Group', 'crew')}",
+    "role": f"principal in {render_uid('Group', 'crew')}",
 }
 
 
-def all_of(parts: Iterable[str]) -> str:
-    """All parts hold. True without parts."""
+def join_all(parts: Iterable[str]) -> str:
+    """Join conditions with "and". True if there are none."""
     return " && ".join(part for part in parts if part != ALWAYS) or ALWAYS
 
 
-def any_of(parts: Iterable[str]) -> str:
-    """Any part holds. False without parts."""
+def join_any(parts: Iterable[str]) -> str:
+    """Join conditions with "or". False if there are none."""
     alternatives = tuple(dict.fromkeys(parts))
     if ALWAYS in alternatives:
         return ALWAYS
@@ -40,19 +40,19 @@ def any_of(parts: Iterable[str]) -> str:
 
 
 def render_match(policy: Policy) -> str:
-    """The principal and the circumstances of a policy."""
+    """The conditions on the principal and the circumstances of a policy."""
     principal = policy.match.principal
-    who = () if principal is None else _principal(principal)
+    who = () if principal is None else _list_principal_conditions(principal)
     conditions = policy.match.conditions
-    when = any_of(all_of(_condition(each)) for each in conditions) if conditions else ALWAYS
-    return all_of((*who, when, *_status(policy)))
+    when = join_any(join_all(_list_conditions(each)) for each in conditions) if conditions else ALWAYS
+    return join_all((*who, when, *_list_status_conditions(policy)))
 
 
-def _status(policy: Policy) -> Iterator[str]:
+def _list_status_conditions(policy: Policy) -> Iterator[str]:
     """The alerts and the watches that a policy matches."""
     for name, values in (("alert", policy.match.alert), ("watch", policy.match.watch)):
         if values:
-            yield any_of(f"context has {name} && context.{name} == {text(each)}" for each in values)
+            yield join_any(f"context has {name} && context.{name} == {render_text(each)}" for each in values)
 
 
 def render_fallback(policy: Policy, others: Iterable[Policy], *, giving: bool) -> str:
@@ -62,7 +62,7 @@ def render_fallback(policy: Policy, others: Iterable[Policy], *, giving: bool) -
     """
     if not policy.fallback:
         return ALWAYS
-    matching = any_of(
+    matching = join_any(
         render_match(other)
         for other in others
         if not other.fallback and other.effect in (("allow", "deny", "ask") if giving else ("allow",))
@@ -70,42 +70,42 @@ def render_fallback(policy: Policy, others: Iterable[Policy], *, giving: bool) -
     return ALWAYS if matching == NEVER else f"!({matching})"
 
 
-def _principal(principal: Principal) -> Iterator[str]:
+def _list_principal_conditions(principal: Principal) -> Iterator[str]:
     if principal.is_user is not None:
-        yield _unless(principal.is_user, f"principal in {uid('Group', 'owner')}")
+        yield _render_unless(principal.is_user, f"principal in {render_uid('Group', 'owner')}")
     if principal.relationship is not None:
-        yield f"principal in {uid('Relationship', principal.relationship)}"
-    yield from (f"principal in {uid('Tag', tag)}" for tag in principal.tags)
+        yield f"principal in {render_uid('Relationship', principal.relationship)}"
+    yield from (f"principal in {render_uid('Tag', tag)}" for tag in principal.tags)
     if principal.person_id is not None:
-        yield f"principal == {uid('Person', principal.person_id)}"
+        yield f"principal == {render_uid('Person', principal.person_id)}"
     if principal.unknown is not None:
-        yield _unless(principal.unknown, f"principal in {uid('Group', 'unknown')}")
+        yield _render_unless(principal.unknown, f"principal in {render_uid('Group', 'unknown')}")
     for kind, equals in (("System", "=="), ("Webhook", "=="), ("Agent", "=="), ("Role", "in")):
         named = getattr(principal, kind.lower())
         if named == STAR:
             yield _ANY[kind.lower()]
         elif named is not None:
-            yield f"principal {equals} {uid(kind, named)}"
+            yield f"principal {equals} {render_uid(kind, named)}"
 
 
-def _unless(wanted: bool, condition: str) -> str:
+def _render_unless(wanted: bool, condition: str) -> str:
     return condition if wanted else f"!({condition})"
 
 
-def _condition(condition: Condition) -> Iterator[str]:
+def _list_conditions(condition: Condition) -> Iterator[str]:
     for name in _TOLD:
         value = getattr(condition, name)
         if value is not None:
-            yield f"context has {name} && context.{name} == {text(value)}"
+            yield f"context has {name} && context.{name} == {render_text(value)}"
     if condition.time == "weekends":
         yield "context has weekend && context.weekend"
     elif condition.time is not None:
-        start, end = map(_minutes, condition.time.split("-"))
+        start, end = map(_count_minutes, condition.time.split("-"))
         both = "&&" if start < end else "||"
         yield f"context has minute && (context.minute >= {start} {both} context.minute < {end})"
 
 
-def _minutes(words: str) -> int:
+def _count_minutes(words: str) -> int:
     hours, minutes = words.split(":")
     return int(hours) * 60 + int(minutes)
 
@@ -172,7 +172,7 @@ _TOOL, _CREDENTIAL, _DATA = (
     f"resource is {NAMESPACE}::{kind}" for kind in ("ToolAction", "Credential", "Data")
 )
 # A policy about everything would make Cedar allow undeclared resources.
-_OUTSIDE = f"principal in {uid('Group', 'outside')} && resource has holders"
+_OUTSIDE = f"principal in {render_uid('Group', 'outside')} && resource has holders"
 _APPROVED = "context has approved && context.approved"
 
 
@@ -181,20 +181,22 @@ def render_statements(definitions: Iterable[Definition[Policy]]) -> Iterator[str
     enabled = [each for each in definitions if each.record.enabled]
     records = [each.record for each in enabled]
     for each in sorted(enabled, key=lambda each: each.id):
-        yield from _statement(each.id, each.record, records)
+        yield from _render_statement(each.id, each.record, records)
 
 
-def _statement(name: str, policy: Policy, others: Iterable[Policy]) -> Iterator[str]:
-    match = all_of((render_match(policy), render_fallback(policy, others, giving=False)))
-    covered = any_of(_covered(policy))
-    denied = _denied(policy)
+def _render_statement(name: str, policy: Policy, others: Iterable[Policy]) -> Iterator[str]:
+    match = join_all((render_match(policy), render_fallback(policy, others, giving=False)))
+    covered = join_any(_list_covered(policy))
+    denied = _render_denied(policy)
     if policy.effect == "allow":
-        gives = all_of((_OUTSIDE, render_match(policy), render_fallback(policy, others, giving=True)))
+        gives = join_all((_OUTSIDE, render_match(policy), render_fallback(policy, others, giving=True)))
         yield from _render("POLICY_ALLOW", name, "permit", gives, covered)
         if policy.is_ceiling:
-            yield from _render("POLICY_CEILING", name, "forbid", match, any_of(_left_out(policy)), ESSENTIAL)
+            yield from _render(
+                "POLICY_CEILING", name, "forbid", match, join_any(_list_left_out(policy)), ESSENTIAL
+            )
     elif policy.effect == "deny":
-        denied = any_of(_said(covered, denied))
+        denied = join_any(_list_statements(covered, denied))
     elif policy.effect == "ask":
         yield from _render("ASK_APPROVAL", name, "forbid", match, covered, _APPROVED)
     yield from _render("POLICY_DENY", name, "forbid", match, denied)
@@ -205,70 +207,70 @@ def _render(
 ) -> Iterator[str]:
     if covered == NEVER:
         return
-    when = "" if (body := all_of((match, covered))) == ALWAYS else f"\nwhen {{ {body} }}"
+    when = "" if (body := join_all((match, covered))) == ALWAYS else f"\nwhen {{ {body} }}"
     but = "" if unless is None else f"\nunless {{ {unless} }}"
-    yield f"@id({text(f'{code}:{name}')})\n{effect} (principal, action, resource){when}{but};\n"
+    yield f"@id({render_text(f'{code}:{name}')})\n{effect} (principal, action, resource){when}{but};\n"
 
 
-def _said(*parts: str) -> tuple[str, ...]:
+def _list_statements(*parts: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part != NEVER)
 
 
-def _covered(policy: Policy) -> Iterator[str]:
+def _list_covered(policy: Policy) -> Iterator[str]:
     """The resources that its effect applies to, kind by kind. A deny or ask policy that names nothing means everything."""
     permissions = policy.permissions
     if policy.is_everything:
         yield ALWAYS
     if policy.named_tools is not None:
-        names = _names("resource.tool.id", policy.named_tools)
-        spared = _names("resource.tool.id", policy.spared_tools)
-        yield from _of_kind(_TOOL, names) if spared == NEVER else _not_of_kind(_TOOL, spared)
+        names = _render_names("resource.tool.id", policy.named_tools)
+        spared = _render_names("resource.tool.id", policy.spared_tools)
+        yield from _match_kind(_TOOL, names) if spared == NEVER else _match_other_kinds(_TOOL, spared)
     if permissions.credentials is not None:
-        yield from _of_kind(_CREDENTIAL, _names("resource.id", permissions.credentials))
+        yield from _match_kind(_CREDENTIAL, _render_names("resource.id", permissions.credentials))
     if permissions.data is not None:
-        yield f"({_DATA} && {_tiers(policy)})"
+        yield f"({_DATA} && {_render_tiers(policy)})"
 
 
-def _left_out(policy: Policy) -> Iterator[str]:
+def _list_left_out(policy: Policy) -> Iterator[str]:
     """The resources that a ceiling removes: everything that it does not name in the kinds that it covers."""
     permissions = policy.permissions
     if policy.named_tools is not None:
-        yield from _not_of_kind(_TOOL, _names("resource.tool.id", policy.named_tools))
+        yield from _match_other_kinds(_TOOL, _render_names("resource.tool.id", policy.named_tools))
     if permissions.credentials is not None:
-        yield from _not_of_kind(_CREDENTIAL, _names("resource.id", permissions.credentials))
+        yield from _match_other_kinds(_CREDENTIAL, _render_names("resource.id", permissions.credentials))
     if permissions.data is not None:
-        yield f"({_DATA} && !({_tiers(policy)}))"
+        yield f"({_DATA} && !({_render_tiers(policy)}))"
 
 
-def _tiers(policy: Policy) -> str:
+def _render_tiers(policy: Policy) -> str:
     """An allow covers its tier and the lower ones. A deny or ask covers its tier and the higher ones."""
     assert policy.permissions.data is not None
     tier = DATA_TIERS.index(policy.permissions.data)
     return f"resource.level <= {tier}" if policy.effect == "allow" else f"resource.tier >= {tier}"
 
 
-def _denied(policy: Policy) -> str:
+def _render_denied(policy: Policy) -> str:
     """The tools that it denies whatever its effect."""
-    return any_of(_of_kind(_TOOL, _names("resource.tool.id", policy.denied_tools)))
+    return join_any(_match_kind(_TOOL, _render_names("resource.tool.id", policy.denied_tools)))
 
 
-def _names(attribute: str, words: Iterable[str]) -> str:
+def _render_names(attribute: str, words: Iterable[str]) -> str:
     """Whether an id matches one of the words: a name, a prefix with a star, or a star alone."""
-    return any_of(
+    return join_any(
         ALWAYS
         if word == STAR
-        else f"{attribute} like {beginning(word[:-1])}"
+        else f"{attribute} like {render_prefix(word[:-1])}"
         if word.endswith(STAR)
-        else f"{attribute} == {text(word)}"
+        else f"{attribute} == {render_text(word)}"
         for word in words
     )
 
 
-def _of_kind(kind: str, names: str) -> Iterator[str]:
+def _match_kind(kind: str, names: str) -> Iterator[str]:
     if names != NEVER:
         yield kind if names == ALWAYS else f"({kind} && {names})"
 
 
-def _not_of_kind(kind: str, names: str) -> Iterator[str]:
+def _match_other_kinds(kind: str, names: str) -> Iterator[str]:
     if names != ALWAYS:
         yield kind if names == NEVER else f"({kind} && !({names}))"

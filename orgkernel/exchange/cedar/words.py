@@ -1,4 +1,4 @@
-"""Write names and texts in Cedar's syntax."""
+"""Write names and strings in Cedar's syntax."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 NAMESPACE = "OrgKernel"
 
 
-def text(value: str) -> str:
+def render_text(value: str) -> str:
     r"""A string literal. Cedar uses Rust's escapes.
 
-    >>> print(text('say "a\\b"'), text("tab\t"))
+    >>> print(render_text('say "a\\b"'), render_text("tab\t"))
     "say \"a\\b\"" "tab\u{9}"
     """
     escaped = "".join(
@@ -20,38 +20,38 @@ def text(value: str) -> str:
     return f'"{escaped}"'
 
 
-def beginning(value: str) -> str:
+def render_prefix(value: str) -> str:
     r"""A `like` pattern for a prefix. A star in the prefix itself is escaped.
 
-    >>> print(beginning("mail_"))
+    >>> print(render_prefix("mail_"))
     "mail_*"
     """
-    return text(value)[:-1].replace("*", "\\*") + '*"'
+    return render_text(value)[:-1].replace("*", "\\*") + '*"'
 
 
-def uid(kind: str, name: str) -> str:
+def render_uid(kind: str, name: str) -> str:
     """An entity in a policy.
 
-    >>> print(uid("Role", "co"))
+    >>> print(render_uid("Role", "co"))
     OrgKernel::Role::"co"
     """
-    return f"{NAMESPACE}::{kind}::{text(name)}"
+    return f"{NAMESPACE}::{kind}::{render_text(name)}"
 
 
-def reference(kind: str, name: str) -> dict[str, str]:
+def build_reference(kind: str, name: str) -> dict[str, str]:
     """An entity in JSON."""
     return {"type": f"{NAMESPACE}::{kind}", "id": name}
 
 
 def attribute(kind: str, name: str) -> dict[str, Any]:
-    """An entity as the value of an attribute in JSON."""
-    return {"__entity": reference(kind, name)}
+    """An entity as the value of a JSON attribute."""
+    return {"__entity": build_reference(kind, name)}
 
 
-def holders(resource: str, level: str = "") -> str:
+def build_holders_id(resource: str, level: str = "") -> str:
     """The id of the group of roles that have a resource, at least at a level.
 
-    >>> holders("tool:deploy", "read"), holders("credential:registry")
+    >>> build_holders_id("tool:deploy", "read"), build_holders_id("credential:registry")
     ('tool:deploy/read', 'credential:registry')
     """
     return f"{resource}/{level}" if level else resource

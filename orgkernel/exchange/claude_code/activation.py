@@ -1,8 +1,8 @@
-"""Switch an organization on and off in a project of Claude Code.
+"""Activate and deactivate an organization in a Claude Code project.
 
-All answers of an activation are beside one another, each under its digest. `active.json` names them and is replaced in
-one step, and the settings come last. So the hook finds a whole activation at every moment, and calling again finishes
-what was interrupted.
+The answers of all activations are in one folder, each named by its digest. `active.json` names them and is replaced
+in one step, and the settings come last. So the hook finds a complete activation at every moment, and a second call
+finishes an interrupted one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OURS: Final = re.compile(r"(?:active|documents|[0-9a-f]{12})\.json(?:\.[0-9]+\.
 
 @dataclass(frozen=True, slots=True)
 class HookStatus:
-    """What is active in a project."""
+    """The activation of a project."""
 
     on: bool
     why: str
@@ -64,31 +64,31 @@ def activate(
     """
     check_settings(project)
     settings = choose_settings(project, compiled, chosen)
-    folder = _folder_in(project)
-    made = _made(project)
+    folder = _get_folder(project)
+    made = _is_folder_made(project)
     os.makedirs(folder, exist_ok=True)
-    files = {**compiled.files, DOCUMENTS: _as_json(documents)}
+    files = {**compiled.files, DOCUMENTS: _encode_json(documents)}
     for name, content in files.items():
         path = os.path.join(folder, name)
         if not _has_content(path, content):
             replace_file(path, content)
     data = {**compiled.data, "settings": settings, "made": made}
-    replace_file(os.path.join(folder, ACTIVE), _as_json(data))
+    replace_file(os.path.join(folder, ACTIVE), _encode_json(data))
     written = install_claude_hook(project, role_hook(settings["on_error"]))
-    for name in _ours_in(folder):
+    for name in _list_own_files(folder):
         if name != ACTIVE and name not in files:
             os.unlink(os.path.join(folder, name))
     return (*(os.path.join(folder, name) for name in sorted((*files, ACTIVE))), written)
 
 
 def deactivate(project: str) -> tuple[str, ...]:
-    """Take out what an activation entered and wrote. Reports stay. The paths that were changed or removed."""
-    folder, changed = _folder_in(project), []
-    made = _made(project)
+    """Remove what an activation entered and wrote, except reports. Returns the changed and removed paths."""
+    folder, changed = _get_folder(project), []
+    made = _is_folder_made(project)
     settings = uninstall_claude_hook(project, role_hook("pass").script)
     if settings is not None:
         changed.append(settings)
-    for name in _ours_in(folder):
+    for name in _list_own_files(folder):
         os.unlink(os.path.join(folder, name))
         changed.append(os.path.join(folder, name))
     with suppress(OSError):
@@ -99,24 +99,26 @@ def deactivate(project: str) -> tuple[str, ...]:
 
 
 def choose_settings(project: str, compiled: CompiledHook, chosen: Mapping[str, str | None]) -> dict[str, str]:
-    """The settings: those that are chosen, else those of the last activation, else the defaults."""
-    known = {**_settings_before(project)}
+    """The settings: the given ones, else those of the last activation, else the defaults."""
+    known = {**_read_former_settings(project)}
     settings = {
         name: chosen.get(name) or (known[name] if known.get(name) in values else values[0])
         for name, values in CHOICES.items()
     }
     roles = compiled.data["roles"]
-    main = chosen.get("main_role") or known.get("main_role") or _commander(compiled.data)
+    main = chosen.get("main_role") or known.get("main_role") or _find_commander(compiled.data)
     if main is None or (main != FREE and main not in roles):
-        unknown = f"{quote(main)} is no role of" if main else "nothing says which role the main thread has in"
+        unknown = (
+            f"{quote(main)} is not a role of" if main else "no setting names the role of the main thread in"
+        )
         raise UsageError(
             f"{unknown} {quote(compiled.data['org_id'])}",
-            f"pass `--main-role` with one of {listing(roles)}, or `{FREE}`: then only the rules of Claude Code hold there",
+            f"pass `--main-role` with one of {listing(roles)}, or `{FREE}`: then only the rules of Claude Code apply there",
         )
     return {**settings, "main_role": main}
 
 
-def _commander(data: Mapping[str, Any]) -> str | None:
+def _find_commander(data: Mapping[str, Any]) -> str | None:
     """The only role that no other role commands."""
     top = [role for role, superior in data["superiors"].items() if superior not in data["roles"]]
     return top[0] if len(top) == 1 else None
@@ -124,7 +126,7 @@ def _commander(data: Mapping[str, Any]) -> str | None:
 
 def read_hook_status(project: str) -> HookStatus:
     """Whether an organization is active in a project. Raises `UsageError` if its settings cannot be read."""
-    entered = is_installed(project, role_hook(_settings_before(project).get("on_error", "pass")))
+    entered = is_installed(project, role_hook(_read_former_settings(project).get("on_error", "pass")))
     hook = {None: "not installed", True: "installed", False: "installed by another version; activate again"}[
         entered
     ]
@@ -146,7 +148,7 @@ def read_hook_status(project: str) -> HookStatus:
     )
 
 
-def _settings_before(project: str) -> Mapping[str, str]:
+def _read_former_settings(project: str) -> Mapping[str, str]:
     try:
         settings = read_active(project).data.get("settings")
     except HookFault:
@@ -154,15 +156,15 @@ def _settings_before(project: str) -> Mapping[str, str]:
     return settings if isinstance(settings, dict) else {}
 
 
-def _made(project: str) -> bool:
+def _is_folder_made(project: str) -> bool:
     """Whether the folder above ours was made for it."""
     try:
         return read_active(project).data.get("made") is True
     except HookFault:
-        return not os.path.lexists(os.path.dirname(_folder_in(project)))
+        return not os.path.lexists(os.path.dirname(_get_folder(project)))
 
 
-def _folder_in(project: str) -> str:
+def _get_folder(project: str) -> str:
     folder = os.path.join(os.path.abspath(project), *FOLDER.split("/"))
     for each in (os.path.dirname(folder), folder):
         if os.path.islink(each) or (os.path.lexists(each) and not os.path.isdir(each)):
@@ -171,17 +173,17 @@ def _folder_in(project: str) -> str:
 
 
 def _switch(project: str) -> str:
-    return os.path.join(_folder_in(project), ACTIVE)
+    return os.path.join(_get_folder(project), ACTIVE)
 
 
-def _ours_in(folder: str) -> list[str]:
+def _list_own_files(folder: str) -> list[str]:
     try:
         return sorted(each for each in os.listdir(folder) if _OURS.fullmatch(each))
     except FileNotFoundError:
         return []
 
 
-def reports_in(project: str) -> str | None:
+def find_reports_folder(project: str) -> str | None:
     """The folder of reports, if there are any."""
     folder = os.path.join(os.path.abspath(project), *REPORTS.split("/"))
     return folder if os.path.isdir(folder) else None
@@ -195,5 +197,5 @@ def _has_content(path: str, content: bytes) -> bool:
         return False
 
 
-def _as_json(value: Mapping[str, Any]) -> bytes:
+def _encode_json(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n").encode()

@@ -1,4 +1,4 @@
-"""The rows that the hook of Claude Code looks up, and which of several opens least."""
+"""The rows that the hook of Claude Code looks up, and the choice of the strictest of several rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _WORST: Final = ("deny", "ask", "allow")
 CLEAR: Final = {"clear": "0orgkernel0clear0path/x", "elsewhere": "/0orgkernel0clear0path/x"}
 """Paths that no glob names, below the root and elsewhere."""
 _BY_CALL: Final = ("arguments", "globs", "beginnings", "parts", "own", *CLEAR)
-"""What a row says about what a call states."""
+"""The parts of a row that depend on the parts that a call states."""
 
 
-def _by_paths(row: CompiledRow) -> dict[str, Any]:
-    """What a row answers for each path, without the texts."""
+def _index_by_path(row: CompiledRow) -> dict[str, Any]:
+    """The answers of a row, keyed by path, without their messages."""
     parts = {glob: each["outcome"] for glob, each in row.get("parts", {}).items()}
     ends = {name: row[name]["outcome"] for name in CLEAR if name in row}
     same = {name: row.get(name) for name in ("globs", "beginnings", "own")}
@@ -24,20 +24,20 @@ def _by_paths(row: CompiledRow) -> dict[str, Any]:
 
 
 def _without_paths(row: CompiledRow) -> CompiledRow:
-    """A row that says of every path what it says without one."""
+    """A row that gives for every path the answer of calls without a path."""
     if "parts" in row:
         row = {name: each for name, each in row.items() if name not in _BY_CALL}
     return {**row, "after": _without_paths(row["after"])} if "after" in row else row
 
 
-def strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
-    """The row that opens least: also for paths, and when a grant ends."""
+def choose_strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
+    """Choose the strictest row, with its paths and the end of its grant."""
     rows = tuple(rows)
     limiting = [each for each in rows if each != {"outcome": "allow"}]
     if any("parts" in each for each in rows) and any(
-        _by_paths(each) != _by_paths(limiting[0]) for each in limiting
+        _index_by_path(each) != _index_by_path(limiting[0]) for each in limiting
     ):
-        # Which of them opens least depends on the path: what holds without one holds for all.
+        # The strictest row depends on the path, so the answers without a path apply to all paths.
         rows = tuple(map(_without_paths, rows))
     return min(
         rows,

@@ -1,11 +1,11 @@
 """Compile an organization into the answers that the hook of Claude Code looks up.
 
-For every role and every tool of the host there is the answer of the access decision, and the same text as everywhere:
-why, with file and line, the smallest change, and who can do it or may grant it. A path and a command are known only at the
-call: an answer that depends on a scope has one part for paths in it, and one for others. What depends on circumstances that the
-hook does not know is never allowed: a person is asked where it could be.
+For every role and every host tool, a row has the answer of the access decision and the usual explanation: the
+reason with file and line, the smallest change, and who can do it or grant it. Paths and commands are known only at
+the call, so an answer that depends on a scope has one part for paths in it and one for others. An answer that
+depends on circumstances unknown to the hook is never "allow": the hook asks a person if the call could be allowed.
 
-Stored grants count until they end. The documents alone say what holds after that.
+Stored grants apply until they end. After that, only the documents apply.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from orgkernel.decisions.evidence.state_view import Grant, StateView
 from orgkernel.decisions.handoff.decide import decide_handoff_permission
 from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.diagnostics.wording import listing, printable
-from orgkernel.exchange.claude_code.compiled_rows import CLEAR, CompiledRow, strictest
+from orgkernel.exchange.claude_code.compiled_rows import CLEAR, CompiledRow, choose_strictest
 from orgkernel.exchange.claude_code.host_names import (
-    action_of,
-    agents_by_name,
-    command_arguments,
-    path_arguments,
-    tools_by_name,
+    find_action,
+    group_tools_by_host_name,
+    list_command_arguments,
+    list_path_arguments,
+    map_agent_names,
 )
 from orgkernel.exchange.claude_code.own_rules import own_parts
 from orgkernel.graph.schema import EdgeKind
@@ -43,37 +43,42 @@ from orgkernel.project.hooks.claude_hook.deciding import HANDOFF_TOOLS, PLACEHOL
 from orgkernel.runtime.paths import is_inside, may_touch
 
 ExplanationText = Callable[[str, AccessExplanation], str]
-"""The text of an explanation, by the question."""
+"""Explanations, keyed by question."""
 _PLAIN_COMMAND: Final = "0orgkernel0plain0command"
-"""A command that begins as none that anybody names."""
+"""A command that does not begin like any command that a policy names."""
 _MANY: Final = 40
-"""Roles from which on a refusal to start an agent is not told for every pair."""
+"""From this number of roles, refusals to start an agent are not explained for every pair."""
 _LONG: Final = 2_000
-"""Questions from which on a refusal is told without the changes that would allow it: looking for them takes long."""
+"""From this number of questions, refusals do not list remedies, because searching for remedies is slow."""
 
 
 class CompiledHook(NamedTuple):
-    """What an activation writes, and what it tells."""
+    """The result of compiling: the files to write, and the messages to print."""
 
     data: Mapping[str, Any]
-    """What the switch says besides the settings."""
+    """Further content of `active.json`, besides the settings."""
     files: Mapping[str, bytes]
     """The answers of each role, by the name of their file."""
     remarks: tuple[str, ...]
-    """What the hook cannot know, in sentences."""
+    """Sentences about facts that the hook cannot know."""
 
 
 def compile_hook(
     desk: OrganizationAccess, tell: ExplanationText, compiled_by: str, project: str | None = None
 ) -> CompiledHook:
-    """The answers for an organization without errors. In its `project`, the host knows the rules of its own settings too."""
+    """Compile the answers for an organization without errors.
+
+    In its `project`, Claude Code also applies the rules of its own settings.
+    """
     view = desk.view
-    names = {name: tools for name, tools in tools_by_name(view).items() if name not in HANDOFF_TOOLS}
+    names = {
+        name: tools for name, tools in group_tools_by_host_name(view).items() if name not in HANDOFF_TOOLS
+    }
     compiler = _Compiler(desk, tell, own_parts(view, project), is_long=len(names) * len(view.roles) > _LONG)
     files: dict[str, bytes] = {}
     roles: dict[str, str] = {}
     handoffs = {role: dict(compiler.compile_handoffs(role)) for role in view.roles}
-    above = _above(handoffs) if view.records.organization.limits.delegation == "strict" else {}
+    above = _map_senders(handoffs) if view.records.organization.limits.delegation == "strict" else {}
     for role in view.roles:
         answers = {
             "role": role,
@@ -82,7 +87,7 @@ def compile_hook(
             },
             "handoffs": handoffs[role],
         }
-        content = _as_json(answers).encode()
+        content = _encode_json(answers).encode()
         roles[role] = f"{hashlib.sha256(content).hexdigest()[:SHOWN_OF_DIGEST]}.json"
         files[roles[role]] = content
     organization = view.records.organization
@@ -93,7 +98,7 @@ def compile_hook(
         "org_name": printable(organization.name or view.org_id),
         "digest": view.digest,
         "compiled_by": compiled_by,
-        "agents": agents_by_name(view.roles),
+        "agents": map_agent_names(view.roles),
         "roles": roles,
         "names": {role: view.records.posts[role].profile.name for role in view.roles},
         "superiors": {role: view.superiors.get(role) for role in view.roles},
@@ -108,19 +113,19 @@ def compile_hook(
 
 
 class _Compiler:
-    """Asks what is compiled, and remembers what the hook cannot know."""
+    """Asks every question that is compiled, and collects remarks about facts that the hook cannot know."""
 
     def __init__(
         self, desk: OrganizationAccess, tell: ExplanationText, own: Set[str], *, is_long: bool
     ) -> None:
         self.view, self._tell, self._is_long = desk.view, tell, is_long
         self._own = own
-        # Reports, locks and agents change while the hook looks up what was compiled before.
+        # Reports, locks and agents are left out, because they change while the hook uses the compiled answers.
         state = desk.state
         self._state = StateView(
             version=state.version,
-            # What is good for one session, one input or a few uses cannot be told apart from a table, and the documents
-            # may be edited while the table stays: what is good for one version of them would go on opening.
+            # A table cannot represent grants for one session, one input or a number of uses. A grant for one version of
+            # the documents is left out too: the table stays while documents are edited, so it would keep allowing.
             grants={
                 subject: tuple(each for each in grants if each.uses_left is None and not _is_bound(each))
                 for subject, grants in state.grants.items()
@@ -139,41 +144,46 @@ class _Compiler:
         }
 
     def row(self, role: str, name: str, tools: Sequence[str], above: Sequence[str]) -> CompiledRow:
-        """The answer for a tool of the host: the strictest of the tools that it stands for.
+        """The answer for a tool of the host: the strictest answer of the declared tools behind it.
 
-        `above` are roles that may have handed work to this one, where an agent has no more than those above it.
+        `above` are the roles that could have handed work to this one, in organizations where an agent may do no more
+        than its senders.
         """
-        row = strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
+        row = choose_strictest(self._compile_tool(role, name, tool_id, "", above) for tool_id in tools)
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
             return row
-        # The tools of a server are actions of one tool of ours.
-        actions = {action: self._tool(role, name, tools[0], action, above) for action in tool.actions}
+        # The tools of a server are actions of one declared tool.
+        actions = {action: self._compile_tool(role, name, tools[0], action, above) for action in tool.actions}
         return {**row, "actions": actions}
 
-    def _tool(self, role: str, name: str, tool_id: str, action: str, above: Sequence[str]) -> CompiledRow:
+    def _compile_tool(
+        self, role: str, name: str, tool_id: str, action: str, above: Sequence[str]
+    ) -> CompiledRow:
         self._name = f"{name}__{action}" if action else name
         tool = self.view.records.tools[tool_id].record
         request = AccessRequest(
-            f"role:{role}", action or action_of(name, tool), f"tool:{tool_id}", self._context
+            f"role:{role}", action or find_action(name, tool), f"tool:{tool_id}", self._context
         )
         chains = [(), *((f"role:{each}",) for each in above)]
-        return strictest(
-            self._answer(msgspec.structs.replace(request, via=via), path_arguments(name, tool), self._state)
+        return choose_strictest(
+            self._answer(
+                msgspec.structs.replace(request, via=via), list_path_arguments(name, tool), self._state
+            )
             for via in chains
         )
 
     def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> CompiledRow:
         """An answer, and where it rests on a grant that ends, until when."""
         explanation = self._explain(request, state)
-        row = self._by_conditions(request, arguments, state, explanation)
+        row = self._compile_conditions(request, arguments, state, explanation)
         lasting = [each for each in map(self._grants.get, explanation.decision.grants) if each is not None]
         ends = [each.expires_at for each in lasting if each.expires_at is not None]
         if not ends or state is self._without_grants:
             return row
         return {**row, "until": min(ends), "after": self._answer(request, arguments, self._without_grants)}
 
-    def _by_conditions(
+    def _compile_conditions(
         self,
         request: AccessRequest,
         arguments: tuple[str, ...],
@@ -187,60 +197,65 @@ class _Compiler:
             each for row in rows for each in row.conditions if not (ends and each.startswith("until:"))
         }
         if not conditions:
-            return self._plain(request, explanation)
+            return self._compile_plain(request, explanation)
         role = request.subject.partition(":")[2]
         globs = self.view.records.posts[role].profile.file_scope
         if {row.code for row in rows} == {WRITE_OUT_OF_FILE_SCOPE.name} and conditions == {
             f"path:{glob}" for glob in globs
         }:
-            return self._by_scope(request, arguments, state, explanation, globs)
-        row = self._plain(request, explanation)
+            return self._compile_scope(request, arguments, state, explanation, globs)
+        row = self._compile_plain(request, explanation)
         if row["outcome"] == "allow":
             what = listing(sorted(conditions))
-            row = {"outcome": "ask", "text": f"{self._asked(request, 'ask')}\n  because it depends on {what}"}
+            row = {
+                "outcome": "ask",
+                "text": f"{self._describe_question(request, 'ask')}\n  because it depends on {what}",
+            }
         if arguments and all(each.startswith("path:") for each in conditions):
-            return {**row, **self._by_parts(request, arguments, state, sorted(conditions))}
+            return {**row, **self._compile_parts(request, arguments, state, sorted(conditions))}
         if all(each.startswith("command:") for each in conditions) and self._can_state(request):
-            return {**row, **self._by_beginnings(request, state, sorted(conditions))}
+            return {**row, **self._compile_beginnings(request, state, sorted(conditions))}
         for each in conditions:
             self._unknown.setdefault(each, {})[request.resource.partition(":")[2]] = None
         return row
 
-    def _by_parts(
+    def _compile_parts(
         self, request: AccessRequest, arguments: tuple[str, ...], state: StateView, conditions: Sequence[str]
     ) -> CompiledRow:
         """The answers for paths that are in one glob alone, and for those that touch none."""
         globs = [each.removeprefix("path:") for each in conditions]
         parts: dict[str, CompiledRow] = {}
         for glob in globs:
-            path = _example_of(glob)
+            path = _build_example_path(glob)
             others = (each for each in globs if each != glob)
             if is_inside(path, glob, self._root) and not any(
                 may_touch(path, each, self._root) for each in others
             ):
-                parts[glob] = _about_any(self._at_path(request, path, state), path, globs)
+                parts[glob] = _generalize_row(self._compile_path(request, path, state), path, globs)
         clear = {
-            name: _about_any(self._at_path(request, path, state), path, globs)
+            name: _generalize_row(self._compile_path(request, path, state), path, globs)
             for name, path in CLEAR.items()
-            if not any(may_touch(path, glob, self._root) for glob in self._comparable(globs, path))
+            if not any(may_touch(path, glob, self._root) for glob in self._list_comparable_globs(globs, path))
         }
-        row = {"arguments": list(arguments), **self._written_root(), "globs": globs, "parts": parts, **clear}
+        row = {"arguments": list(arguments), **self._render_root(), "globs": globs, "parts": parts, **clear}
         if self._own >= set(globs):
             row["own"] = True
             if row.get("elsewhere", {}).get("outcome") == "deny":
-                del row["elsewhere"]  # that a path there cannot be compared is no more than not to know
+                del row[
+                    "elsewhere"
+                ]  # such a path cannot be compared, and the host applies the same rules itself
         return row
 
     def _can_state(self, request: AccessRequest) -> bool:
-        """Whether an input with nothing but a command can be asked about."""
+        """Whether a question can be asked for an input that contains only a command."""
         return self.view.records.tools[request.resource.partition(":")[2]].record.input_schema is None
 
-    def _by_beginnings(
+    def _compile_beginnings(
         self, request: AccessRequest, state: StateView, conditions: Sequence[str]
     ) -> CompiledRow:
-        """The answers for commands that may begin in one way, and for those that begin in none.
+        """The answers for commands with each known beginning, and for all other commands.
 
-        For one that may begin in several ways the strictest counts: what policies about parts take adds up.
+        If several beginnings match, the strictest answer applies, because restrictions of parts add up.
         """
         tool = self.view.records.tools[request.resource.partition(":")[2]].record
         argument = tool.command_arguments[0]
@@ -249,10 +264,10 @@ class _Compiler:
         def answer(command: str) -> CompiledRow:
             stated = msgspec.structs.replace(request.context, input={argument: command})
             command_request = msgspec.structs.replace(request, context=stated)
-            return self._plain(command_request, self._explain(command_request, state))
+            return self._compile_plain(command_request, self._explain(command_request, state))
 
         return {
-            "arguments": list(command_arguments(self._name, tool)),
+            "arguments": list(list_command_arguments(self._name, tool)),
             "beginnings": beginnings,
             "parts": {
                 each: answer(each) | ({"own": True} if each in self._own else {}) for each in beginnings
@@ -260,16 +275,17 @@ class _Compiler:
             "clear": answer(_PLAIN_COMMAND),
         }
 
-    def _comparable(self, globs: Iterable[str], path: str) -> Iterable[str]:
-        """The globs that say what another path would be answered that is as far away as this one.
+    def _list_comparable_globs(self, globs: Iterable[str], path: str) -> Iterable[str]:
+        """The globs that a path can be compared with.
 
-        Without a root, a path elsewhere cannot be compared with those that are relative: that is in the answer for it.
+        Without a root, an absolute path cannot be compared with relative globs; the answer for it takes that into
+        account.
         """
         if self._root is None and path.startswith("/"):
             return (each for each in globs if each.startswith("/"))
         return globs
 
-    def _by_scope(
+    def _compile_scope(
         self,
         request: AccessRequest,
         arguments: tuple[str, ...],
@@ -278,51 +294,51 @@ class _Compiler:
         globs: Sequence[str],
     ) -> CompiledRow:
         root = self._root
-        row = self._plain(request, explanation)
-        outside = self._at_path(request, PLACEHOLDER, state)
-        examples = (_example_of(glob) for glob in globs)
+        row = self._compile_plain(request, explanation)
+        outside = self._compile_path(request, PLACEHOLDER, state)
+        examples = (_build_example_path(glob) for glob in globs)
         inside = next((each for each in examples if any(is_inside(each, glob, root) for glob in globs)), None)
         if inside is None or not arguments:
             return row
         return {
             **row,
             "arguments": list(arguments),
-            **self._written_root(),
+            **self._render_root(),
             "globs": list(globs),
-            "inside": self._at_path(request, inside, state),
+            "inside": self._compile_path(request, inside, state),
             "outside": row if outside["outcome"] == "allow" else outside,
         }
 
-    def _written_root(self) -> CompiledRow:
-        """Where relative paths start, if that is not the project."""
+    def _render_root(self) -> CompiledRow:
+        """The root of relative paths, if it is not the project."""
         return {"root": self._root} if self._root is not None and self._root.startswith("/") else {}
 
-    def _at_path(self, request: AccessRequest, path: str, state: StateView) -> CompiledRow:
+    def _compile_path(self, request: AccessRequest, path: str, state: StateView) -> CompiledRow:
         at = msgspec.structs.replace(request, resource=f"{request.resource}:{path}")
-        return self._plain(at, self._explain(at, state))
+        return self._compile_plain(at, self._explain(at, state))
 
     def _explain(self, request: AccessRequest, state: StateView) -> AccessExplanation:
         return explain_access(self.view, request, state, remedies=not self._is_long)
 
-    def _plain(self, request: AccessRequest, explanation: AccessExplanation) -> CompiledRow:
+    def _compile_plain(self, request: AccessRequest, explanation: AccessExplanation) -> CompiledRow:
         outcome = explanation.decision.outcome
         if outcome == "allow":
             return {"outcome": "allow"}
-        text = self._tell(self._asked(request), explanation).rstrip("\n")
-        grantors = self._grantors(request.resource.split(":")[1])
+        text = self._tell(self._describe_question(request), explanation).rstrip("\n")
+        grantors = self._list_grantors(request.resource.split(":")[1])
         who = f"\n  who can grant: {grantors}" if request.resource.startswith("tool:") else ""
         return {"outcome": "ask" if outcome == "conditional" else outcome, "text": text + who}
 
-    def _asked(self, request: AccessRequest, outcome: str = "") -> str:
+    def _describe_question(self, request: AccessRequest, outcome: str = "") -> str:
         text = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
         return f"{outcome}: {text}" if outcome else text
 
-    def _grantors(self, tool_id: str) -> str:
+    def _list_grantors(self, tool_id: str) -> str:
         roles = [f"role:{each}" for each in self.view.list_sources_to(EdgeKind.MAY_GRANT, tool_id)]
         return ", ".join([*roles, "an operator"])
 
     def compile_handoffs(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
-        """Whom a role may start. In a large organization it is not told of each other role why not."""
+        """The roles that a role may start. In a large organization, refusals are not explained for each role."""
         roles: Iterable[str] = self.view.roles
         if len(self.view.roles) > _MANY:
             rows = what_can(self.view, f"role:{role}", state=self._state, kinds=("role",))
@@ -344,7 +360,7 @@ class _Compiler:
             yield other, {"outcome": "deny" if permission.outcome == "deny" else "ask", "text": text}
 
     def remarks(self) -> Iterator[str]:
-        """What the hook cannot know."""
+        """Sentences about facts that the hook cannot know."""
         tools_of: dict[str, dict[str, None]] = {}
         for condition, tools in self._unknown.items():
             tools_of.setdefault(condition, {}).update(tools)
@@ -352,14 +368,14 @@ class _Compiler:
             yield f"{listing(tools)}: it depends on {printable(condition)}, which the hook does not know, so a person is asked or it is refused"
 
 
-def _about_any(row: CompiledRow, path: str, globs: Iterable[str]) -> CompiledRow:
-    """A row for all paths like one: its text names the path of the call."""
+def _generalize_row(row: CompiledRow, path: str, globs: Iterable[str]) -> CompiledRow:
+    """A row for all paths like one: its message names the path of the call instead."""
     if "text" not in row or path in globs:
         return row
     return {**row, "text": row["text"].replace(path, PLACEHOLDER)}
 
 
-def _above(handoffs: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:
+def _map_senders(handoffs: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:
     """The roles from which each role can be reached by hand-offs that are allowed, or that a person may allow."""
     direct = {
         role: [other for other, rows in handoffs.items() if other != role and rows[role]["outcome"] != "deny"]
@@ -383,7 +399,7 @@ def _is_bound(grant: Grant) -> bool:
     return any(each is not None for each in bonds)
 
 
-def _example_of(glob: str) -> str:
+def _build_example_path(glob: str) -> str:
     """A path in a glob."""
     names = [
         "orgkernel" if each == "**" else each.replace("*", "orgkernel").replace("?", "x")
@@ -392,5 +408,5 @@ def _example_of(glob: str) -> str:
     return "/".join(names)
 
 
-def _as_json(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), sort_keys=True)

@@ -1,4 +1,4 @@
-"""What Claude Code calls the tools and the roles of an organization."""
+"""Names of the tools and roles of an organization in Claude Code."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from orgkernel.documents.records import Tool
-from orgkernel.exchange.agents.names import names_of
+from orgkernel.exchange.agents.names import map_names
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP, build_server_tool_id, name_of
 from orgkernel.project.hooks.claude_hook.deciding import COMMAND_ARGUMENTS, PATH_ARGUMENTS
 
 HOST: Final = "claude_code"
 USE: Final = "use"
-# What a tool of the host does, where the tool of ours that has its name does several things.
+# The action of a host tool whose declared tool has several actions.
 _ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Bash": ("terminal", "run", "execute"),
     "Edit": ("patch", "edit"),
@@ -25,8 +25,8 @@ _ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def host_name(tool_id: str, tool: Tool) -> str | None:
-    """What Claude Code calls a tool: as it is declared, else its id. None if it is a tool of other hosts only."""
+def find_host_name(tool_id: str, tool: Tool) -> str | None:
+    """The name of a tool in Claude Code: the declared one, else its id. None if it belongs to other hosts only."""
     if HOST in tool.names:
         return tool.names[HOST]
     if tool.names:
@@ -36,47 +36,47 @@ def host_name(tool_id: str, tool: Tool) -> str | None:
     return tool_id
 
 
-def tools_by_name(view: OrgView) -> dict[str, tuple[str, ...]]:
-    """The tools of ours that a tool of the host stands for: those that some role holds, if one does."""
+def group_tools_by_host_name(view: OrgView) -> dict[str, tuple[str, ...]]:
+    """The declared tools behind each host tool: the ones that some role has, if any does."""
     ids_by_name: dict[str, list[str]] = {}
     for tool_id, declared in view.records.tools.items():
-        name = host_name(tool_id, declared.record)
+        name = find_host_name(tool_id, declared.record)
         if name is not None:
             ids_by_name.setdefault(name, []).append(tool_id)
-    return {name: _held(view, tools) for name, tools in ids_by_name.items()}
+    return {name: _list_held(view, tools) for name, tools in ids_by_name.items()}
 
 
-def _held(view: OrgView, tools: Sequence[str]) -> tuple[str, ...]:
+def _list_held(view: OrgView, tools: Sequence[str]) -> tuple[str, ...]:
     return tuple(each for each in tools if view.list_holders(each)) or tuple(tools)
 
 
-def action_of(name: str, tool: Tool) -> str:
-    """The action that a call of a tool of the host is. Where nothing says it, all of them together."""
+def find_action(name: str, tool: Tool) -> str:
+    """The action of a call of a host tool. If nothing declares it, all actions together."""
     declared = tool.required_levels
     known = next((each for each in _ACTIONS.get(name, ()) if each in declared), USE)
     return next(iter(declared)) if known not in declared and len(declared) == 1 else known
 
 
-def path_arguments(name: str, tool: Tool) -> tuple[str, ...]:
-    """The arguments of a call that hold paths."""
+def list_path_arguments(name: str, tool: Tool) -> tuple[str, ...]:
+    """The arguments of a call that contain paths."""
     return PATH_ARGUMENTS.get(name) or tuple(tool.path_arguments or ())
 
 
-def command_arguments(name: str, tool: Tool) -> tuple[str, ...]:
-    """The arguments of a call that hold shell commands: those of `Bash` for `Bash(git log:*)` too."""
+def list_command_arguments(name: str, tool: Tool) -> tuple[str, ...]:
+    """The arguments of a call that contain shell commands; `Bash(git log:*)` has those of `Bash`."""
     return COMMAND_ARGUMENTS.get(name.partition("(")[0]) or tool.command_arguments
 
 
-def agents_by_name(roles: Iterable[str]) -> dict[str, str]:
+def map_agent_names(roles: Iterable[str]) -> dict[str, str]:
     """The role of each name that an agent may have: the id, the name that it was made of, and the one it is exported under.
 
     A name that could mean two roles means none, unless it is the id of one.
 
-    >>> agents_by_name(["code_reviewer"]), sorted(agents_by_name(["a-b", "a_b"]))
+    >>> map_agent_names(["code_reviewer"]), sorted(map_agent_names(["a-b", "a_b"]))
     ({'code-reviewer': 'code_reviewer', 'code_reviewer': 'code_reviewer'}, ['a-b', 'a-x5f-b', 'a_b'])
     """
     roles = tuple(roles)
-    exported = names_of(roles)
+    exported = map_names(roles)
     made = {role: {name_of(role), exported[role]} - {role} for role in roles}
     counts = Counter(name for names in made.values() for name in names)
     roles_by_name = {name: role for role in roles for name in sorted(made[role]) if counts[name] == 1}

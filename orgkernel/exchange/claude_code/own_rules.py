@@ -1,4 +1,4 @@
-"""Rules that Claude Code has in its own settings, and applies besides the hook."""
+"""Rules in Claude Code's own settings, which apply in addition to the hook."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgkernel.project.hooks.claude_hook.deciding import SETTINGS
 
 
 def own_parts(view: OrgView, project: str | None) -> frozenset[str]:
-    """The paths and commands that only the settings of a project name: the host applies these rules itself as well."""
+    """The paths and commands that only a project's settings name. The host applies these rules itself as well."""
     if project is None:
         return frozenset()
     settings = {os.path.realpath(os.path.join(project, name)) for name in SETTINGS}

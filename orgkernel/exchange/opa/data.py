@@ -1,4 +1,4 @@
-"""The data of an organization for OPA: who asks, what there is, and when each policy says what about it.
+"""The data of an organization for OPA: subjects, resources, and the conditions and effects of policies.
 
 Names with a star are resolved here: a policy lists what it covers, and Rego only looks names up.
 """
@@ -17,7 +17,7 @@ from orgkernel.graph.questions import OrgView
 OpaValue = dict[str, Any]
 CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 _SUBJECTS = {"Role": "role", "Agent": "agent", "Person": "person", "System": "system", "Webhook": "webhook"}
-# The groups of a `*` of each kind. A role stands for any agent that fills it.
+# The groups of a `*` of each kind. A role means any agent that fills it.
 _ANY = {
     "system": ["any:system"],
     "webhook": ["any:webhook"],
@@ -27,9 +27,9 @@ _ANY = {
 
 
 def build_data(view: OrgView) -> OpaValue:
-    """The whole data. The same documents give the same data."""
-    entities = [(_key(each["uid"]), each) for each in build_entities(view)]
-    parents = {key: [_key(parent) for parent in each["parents"]] for key, each in entities}
+    """Build the data. The same documents always produce the same data."""
+    entities = [(_build_key(each["uid"]), each) for each in build_entities(view)]
+    parents = {key: [_build_key(parent) for parent in each["parents"]] for key, each in entities}
     tools: OpaValue = {}
     subjects: OpaValue = {}
     credentials: OpaValue = {}
@@ -38,24 +38,24 @@ def build_data(view: OrgView) -> OpaValue:
         kind, _, name = key.partition(":")
         attrs = entity["attrs"]
         if kind in _SUBJECTS:
-            subjects[f"{_SUBJECTS[kind]}:{name}"] = _subject(_SUBJECTS[kind], key, attrs, parents)
+            subjects[f"{_SUBJECTS[kind]}:{name}"] = _build_subject(_SUBJECTS[kind], key, attrs, parents)
         elif kind == "Tool":
-            tools[name] = _tool(attrs)
+            tools[name] = _build_tool(attrs)
         elif kind == "ToolAction":
             tool, _, action = name.rpartition("/")
-            tools[tool]["actions"][action] = _action(attrs)
+            tools[tool]["actions"][action] = _build_action(attrs)
         elif kind == "Credential":
-            credentials[name] = {"holders": _key(attrs["holders"]["__entity"])}
+            credentials[name] = {"holders": _build_key(attrs["holders"]["__entity"])}
         elif kind == "Data":
             data[name] = {
-                "holders": _key(attrs["holders"]["__entity"]),
+                "holders": _build_key(attrs["holders"]["__entity"]),
                 "tier": attrs["tier"],
                 "level": attrs["level"],
             }
     policies = {
-        each.id: _policy(each.record, list(tools), list(credentials), data)
+        each.id: _build_policy(each.record, list(tools), list(credentials), data)
         for each in sorted(view.records.policies.values(), key=lambda each: each.id)
-        if (each.record.enabled and each.record.effect != "annotate") or _denies(each.record)
+        if (each.record.enabled and each.record.effect != "annotate") or _does_deny(each.record)
     }
     return {
         "id": view.org_id,
@@ -67,19 +67,19 @@ def build_data(view: OrgView) -> OpaValue:
     }
 
 
-def _denies(policy: Policy) -> bool:
+def _does_deny(policy: Policy) -> bool:
     return policy.enabled and bool(policy.denied_tools)
 
 
-def _key(reference: Mapping[str, str]) -> str:
+def _build_key(reference: Mapping[str, str]) -> str:
     return f"{reference['type'].removeprefix(f'{NAMESPACE}::')}:{reference['id']}"
 
 
-def _flags(names: Iterable[str]) -> dict[str, bool]:
+def _build_flags(names: Iterable[str]) -> dict[str, bool]:
     return dict.fromkeys(names, True)
 
 
-def _subject(kind: str, key: str, attrs: OpaValue, parents: Mapping[str, list[str]]) -> OpaValue:
+def _build_subject(kind: str, key: str, attrs: OpaValue, parents: Mapping[str, list[str]]) -> OpaValue:
     """A subject with everything that it belongs to, itself and its kind included."""
     groups: dict[str, None] = {}
     pending = [key]
@@ -88,110 +88,114 @@ def _subject(kind: str, key: str, attrs: OpaValue, parents: Mapping[str, list[st
         if group not in groups:
             groups[group] = None
             pending += parents.get(group, ())
-    subject: OpaValue = {"groups": _flags((*sorted(groups), f"any:{kind}")), "crew": "names" in attrs}
+    subject: OpaValue = {"groups": _build_flags((*sorted(groups), f"any:{kind}")), "crew": "names" in attrs}
     if "names" in attrs:
         subject |= {
-            "names": _flags(attrs["names"]),
+            "names": _build_flags(attrs["names"]),
             "worker": attrs["worker"],
-            "scoped": _flags(attrs.get("scoped", ())),
+            "scoped": _build_flags(attrs.get("scoped", ())),
         }
         subject |= {"rank": attrs["rank"]} if "rank" in attrs else {}
     return subject
 
 
-def _tool(attrs: OpaValue) -> OpaValue:
+def _build_tool(attrs: OpaValue) -> OpaValue:
     tool: OpaValue = {
         "enabled": attrs["enabled"],
         "delegating": attrs["delegating"],
-        "essential_for": [_key(each["__entity"]) for each in attrs["essential_for"]],
+        "essential_for": [_build_key(each["__entity"]) for each in attrs["essential_for"]],
         "qualifications": attrs.get("qualifications", []),
         "actions": {},
     }
     if "departments" in attrs:
-        tool["departments"] = [_key(each["__entity"]) for each in attrs["departments"]]
+        tool["departments"] = [_build_key(each["__entity"]) for each in attrs["departments"]]
     if "restricted_to" in attrs:
         tool["restricted_to"] = attrs["restricted_to"]
     return tool
 
 
-def _action(attrs: OpaValue) -> OpaValue:
+def _build_action(attrs: OpaValue) -> OpaValue:
     action = {
-        "holders": _key(attrs["holders"]["__entity"]),
+        "holders": _build_key(attrs["holders"]["__entity"]),
         "needs_lock": attrs["needs_lock"],
         "word": attrs["word"],
     }
-    return action | ({"ranks": _flags(attrs["ranks"])} if "ranks" in attrs else {})
+    return action | ({"ranks": _build_flags(attrs["ranks"])} if "ranks" in attrs else {})
 
 
-def _policy(policy: Policy, tools: list[str], credentials: list[str], data: OpaValue) -> OpaValue:
-    covers = _covered(policy, tools, credentials, data)
-    denies = {"tool": _matching(tools, policy.denied_tools)}
+def _build_policy(policy: Policy, tools: list[str], credentials: list[str], data: OpaValue) -> OpaValue:
+    covers = _list_covered(policy, tools, credentials, data)
+    denies = {"tool": _list_matching(tools, policy.denied_tools)}
     if policy.effect == "deny":
         denies = {kind: {**covers[kind], **denies.get(kind, {})} for kind in covers}
     return {
         "effect": policy.effect,
         "fallback": policy.fallback,
-        "principal": [] if policy.match.principal is None else list(_clauses(policy.match.principal)),
-        "when": list(_alternatives(policy)),
+        "principal": [] if policy.match.principal is None else list(_build_clauses(policy.match.principal)),
+        "when": list(_build_alternatives(policy)),
         "covers": covers,
         "denies": denies,
-        "leaves_out": _left_out(policy, covers, tools, credentials, data) if policy.is_ceiling else {},
+        "leaves_out": _list_left_out(policy, covers, tools, credentials, data) if policy.is_ceiling else {},
     }
 
 
-def _covered(
+def _list_covered(
     policy: Policy, tools: list[str], credentials: list[str], data: OpaValue
 ) -> dict[str, dict[str, bool]]:
     if policy.is_everything:
-        return {"tool": _flags(tools), "credential": _flags(credentials), "data": _flags(data)}
-    spared = _matching(tools, policy.spared_tools)
-    named = _matching(tools, policy.named_tools or ())
+        return {
+            "tool": _build_flags(tools),
+            "credential": _build_flags(credentials),
+            "data": _build_flags(data),
+        }
+    spared = _list_matching(tools, policy.spared_tools)
+    named = _list_matching(tools, policy.named_tools or ())
     return {
-        "tool": _flags(tool for tool in tools if tool not in spared) if policy.spared_tools else named,
-        "credential": _matching(credentials, policy.permissions.credentials or ()),
-        "data": _tiers(policy, data),
+        "tool": _build_flags(tool for tool in tools if tool not in spared) if policy.spared_tools else named,
+        "credential": _list_matching(credentials, policy.permissions.credentials or ()),
+        "data": _build_tiers(policy, data),
     }
 
 
-def _left_out(
+def _list_left_out(
     policy: Policy,
     covers: Mapping[str, Mapping[str, bool]],
     tools: list[str],
     credentials: list[str],
     data: OpaValue,
 ) -> OpaValue:
-    """What a ceiling takes away: everything it does not name, of the kinds that it speaks of."""
+    """The resources that a ceiling removes: all that it does not name, of the kinds that it covers."""
     spoken = {
         "tool": (policy.named_tools, tools),
         "credential": (policy.permissions.credentials, credentials),
         "data": (policy.permissions.data, data),
     }
     return {
-        kind: _flags(name for name in names if name not in covers[kind])
+        kind: _build_flags(name for name in names if name not in covers[kind])
         for kind, (statement, names) in spoken.items()
         if statement is not None
     }
 
 
-def _tiers(policy: Policy, data: OpaValue) -> dict[str, bool]:
+def _build_tiers(policy: Policy, data: OpaValue) -> dict[str, bool]:
     """An allow covers its tier and the lower ones. A deny or ask covers its tier and the higher ones."""
     if policy.permissions.data is None:
         return {}
     tier = DATA_TIERS.index(policy.permissions.data)
     if policy.effect == "allow":
-        return _flags(name for name, each in data.items() if each["level"] <= tier)
-    return _flags(name for name, each in data.items() if each["tier"] >= tier)
+        return _build_flags(name for name, each in data.items() if each["level"] <= tier)
+    return _build_flags(name for name, each in data.items() if each["tier"] >= tier)
 
 
-def _matching(names: Iterable[str], words: Iterable[str]) -> dict[str, bool]:
+def _list_matching(names: Iterable[str], words: Iterable[str]) -> dict[str, bool]:
     """The names that one of the words means: a name, the beginning of names and a star, or a star alone."""
     exact = set(words)
     beginnings = tuple(word[:-1] for word in exact if word.endswith(STAR))
-    return _flags(name for name in names if name in exact or name.startswith(beginnings))
+    return _build_flags(name for name in names if name in exact or name.startswith(beginnings))
 
 
-def _clauses(principal: Principal) -> Iterator[OpaValue]:
-    """What the subject must belong to, or must not (`unless`)."""
+def _build_clauses(principal: Principal) -> Iterator[OpaValue]:
+    """The groups that the subject must belong to, or must not (`unless`)."""
     if principal.is_user is not None:
         yield {"groups": ["Group:owner"], "unless": not principal.is_user}
     if principal.relationship is not None:
@@ -209,8 +213,8 @@ def _clauses(principal: Principal) -> Iterator[OpaValue]:
             yield {"groups": groups, "unless": False}
 
 
-def _alternatives(policy: Policy) -> Iterator[OpaValue]:
-    """The circumstances, of which one set must hold. None means always."""
+def _build_alternatives(policy: Policy) -> Iterator[OpaValue]:
+    """The sets of circumstances of which one must match. None means always."""
     match = policy.match
     if not (match.conditions or match.alert or match.watch):
         return
@@ -224,10 +228,10 @@ def _alternatives(policy: Policy) -> Iterator[OpaValue]:
         if condition.time == "weekends":
             alternative["weekend"] = True
         elif condition.time is not None:
-            alternative["from"], alternative["to"] = map(_minutes, condition.time.split("-"))
+            alternative["from"], alternative["to"] = map(_count_minutes, condition.time.split("-"))
         yield alternative
 
 
-def _minutes(words: str) -> int:
+def _count_minutes(words: str) -> int:
     hours, minutes = words.split(":")
     return int(hours) * 60 + int(minutes)

@@ -1,11 +1,19 @@
-"""Export an organization to OPA: `data.json` and `policy.rego`, and what they leave out."""
+"""Export an organization to OPA: `data.json` and `policy.rego`, with a list of what they leave out."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.engine_losses import (
+    ALERTS,
+    BEGINNINGS,
+    GRANTING,
+    LOCKS,
+    PARTS,
+    SCOPES,
+    list_engine_losses,
+)
 from orgkernel.exchange.exported import STORED_STATE, Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
@@ -14,7 +22,7 @@ from orgkernel.graph.questions import OrgView
 TARGET = "opa"
 POLICY_FILE, DATA_FILE = "policy.rego", "data.json"
 POLICY = Path(__file__).with_name("policy.rego")
-"""The layers of access as rules over the data of an organization. It is the same for every organization."""
+"""The access layers as rules over the data of an organization, the same for every organization."""
 COVERS = (
     "disabled tools", "departments", "restricted_to", "role bindings with levels", "essential tools", "rank matrix",
     "qualifications", "policies that allow", "policies that deny", "ceilings of policies", "policies that ask",
@@ -45,12 +53,12 @@ _WHY = {
 
 
 def export_opa(view: OrgView) -> Export:
-    """What an organization declares about access. The same documents always give the same bytes."""
+    """Export the access rules of an organization. The same documents always produce the same bytes."""
     mark = mark_of(view.org_id, TARGET)
     data = json.dumps({"$comment": mark, "organization": build_data(view)}, ensure_ascii=False, indent=1)
     policy = POLICY.read_text(encoding="utf-8")
     return Export(
         {POLICY_FILE: f"# {mark}\n{policy}", DATA_FILE: f"{data}\n"},
         COVERS,
-        (*losses_of(view.records, _WHY), *_ALWAYS),
+        (*list_engine_losses(view.records, _WHY), *_ALWAYS),
     )

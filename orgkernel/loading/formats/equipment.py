@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.sources import SourceDocument
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
+_TOOL = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
 
 
 def is_plain(word: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,9 +9,10 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.documents.records import Suppression
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 SUPPRESSIONS = "orgkernel-suppressions"
-_CODE = re.compile(r"ORG[0-9]{3}\Z")
+_CODE = lazy_pattern(r"ORG[0-9]{3}\Z")
 
 
 def read_suppressions(

@@ -1,8 +1,8 @@
-"""A call that needs an approval: ask for it, and let the person on the other side answer where there is one.
+"""Request an approval for a call, and let the person at the host answer it if there is one.
 
-A request is for this call alone: its action, the digest of its arguments and the documents as they are, once. Who answers
-a form is who sits at the host. Only a process that was started with `--approver` takes that for an approval; everybody
-else approves with a credential of their own, and the form only waits for it.
+A request is for this call alone: its action, the digest of its arguments and the documents as they are, once. Who
+answers a form is who sits at the host. Only a process that was started with `--approver` takes that for an approval;
+all other approvers use their own credential, and the form only waits for it.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.explaining import write_question
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.words import plain, write_error
+from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.operations.asking import file_request_for_call
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.runtime.utc import as_utc
 
 FormAnswer = Literal["accept", "decline", "cancel"]
 FormAsker = Callable[[str, str], Awaitable[FormAnswer | None]]
-"""Asks whoever sits at the host: a message, and the id of the request. None where the host has no forms."""
+"""Asks the person at the host: a message, and the id of the request. None if the host has no forms."""
 
 
 class ApprovalResult(NamedTuple):
-    """What became of asking."""
+    """The result of requesting an approval."""
 
     is_given: bool
     """Whether to decide again."""
     text: str
-    """What to do, for whoever called."""
+    """Instructions for the caller."""
 
 
 async def ask_approval(
@@ -68,8 +68,8 @@ async def ask_approval(
 
 
 def _build_form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest) -> str:
-    """What the form says."""
-    text = f"{plain(write_question(request))} needs an approval (request {made.request_id}, for this call only, once)."
+    """Build the message of the form."""
+    text = f"{clean_sentence(write_question(request))} needs an approval (request {made.request_id}, for this call only, once)."
     if caller.approver:
         return f"{text} Accept to approve it as {caller.approver}, or decline to deny it."
     return f"{text} Approve it with: orgkernel request approve {made.request_id}. Then accept to go on."

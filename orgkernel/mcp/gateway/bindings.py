@@ -1,8 +1,8 @@
-"""Which declared tool and which of its actions a tool of a server is.
+"""Map tools of servers to declared tools and their actions.
 
-A declared tool belongs to a server by its type `mcp_server` and its `provider`. From the most to the least exact: the tool
-that is named so for MCP (`names.mcp`), the tool `mcp__SERVER__NAME`, an action NAME of a tool, the tool with the id NAME,
-and the tool `mcp__SERVER`, which is every tool of the server.
+A declared tool belongs to a server by its type `mcp_server` and its `provider`. From the most to the least exact:
+the tool with this name for MCP (`names.mcp`), the tool `mcp__SERVER__NAME`, an action NAME of a tool, the tool with
+the id NAME, and the tool `mcp__SERVER`, which is every tool of the server.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _LONGEST = 100
 
 
 class ToolBinding(msgspec.Struct, frozen=True):
-    """The declared tool that a tool of a server is."""
+    """The declared tool behind a tool of a server."""
 
     tool_id: str
     actions: tuple[str, ...]
-    """The action that a call is; of a tool whose argument says it, all that it may be."""
+    """The action of a call; if an argument names the action, all actions that it can name."""
     argument: str = ""
     """The argument whose value is the action."""
 
     def get_action_in(self, arguments: Mapping[str, Any]) -> str:
-        """The action of a call. Of a value that is no action, what can be shown of it, which is denied as unknown."""
+        """The action of a call. An unknown value is returned in a printable form, which is denied as unknown."""
         if not self.argument:
             return self.actions[0]
         value = arguments.get(self.argument)
@@ -44,7 +44,7 @@ class ToolBinding(msgspec.Struct, frozen=True):
 
 
 def shorten_text(text: str) -> str:
-    """What refusals and the audit have of a text of others."""
+    """A foreign string, shortened for refusals and the audit."""
     shown = _cleaned(text) if len(text) <= _LONGEST else clean(text)
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 
@@ -54,7 +54,7 @@ _cleaned = lru_cache(maxsize=4_096)(clean)
 
 
 @per_view_and_key(1_000)
-def tools_of(view: OrgView, server: str) -> dict[str, Tool]:
+def map_server_tools(view: OrgView, server: str) -> dict[str, Tool]:
     """The declared tools that a server provides."""
     return {
         tool_id: definition.record
@@ -63,7 +63,7 @@ def tools_of(view: OrgView, server: str) -> dict[str, Tool]:
     }
 
 
-def servers_in(view: OrgView) -> tuple[str, ...]:
+def list_servers(view: OrgView) -> tuple[str, ...]:
     """The servers that declared tools name as their provider."""
     providers = {
         each.record.provider
@@ -75,15 +75,15 @@ def servers_in(view: OrgView) -> tuple[str, ...]:
 
 @per_view_and_key(10_000)
 def find_bindings(view: OrgView, called: tuple[str, str]) -> tuple[ToolBinding, ...]:
-    """The declared tools that a tool of a server is, by the names of both."""
+    """Map the tools of a server to the declared tools behind them, by name."""
     server, name = called
-    return bind(tools_of(view, server), server, name)
+    return bind(map_server_tools(view, server), server, name)
 
 
 def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[ToolBinding, ...]:
-    """The declared tools of a server that one of its tools is, by the most exact way in which any is.
+    """The declared tools behind a tool of a server, by the most exact match.
 
-    None if it is not declared. If there are several, the declarations contradict each other.
+    Empty if it is not declared. If there are several, the declarations contradict each other.
     """
     whole = build_server_tool_id(server)
     exact = {tool_id: tool for tool_id, tool in tools.items() if tool.names.get(_RUNTIME) == name}
@@ -111,7 +111,7 @@ def _bind_whole_tool(tool_id: str, tool: Tool, name: str) -> ToolBinding:
         return ToolBinding(tool_id, actions, tool.action_argument)
     if name in actions:
         return ToolBinding(tool_id, (name,))
-    # Several actions, and nothing says which one a call is: it needs the one that requires the most.
+    # If nothing tells which of several actions a call is, it needs the action with the highest requirement.
     return ToolBinding(tool_id, (_get_highest_action(tool),))
 
 

@@ -1,4 +1,4 @@
-"""Who calls through the gateway: an asker whose calls are decided, written down and made."""
+"""The caller through the gateway: an asker whose calls are decided, recorded and made."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _BY_FORM = "answered in a form of the host"
 
 
 class GatewayCaller(Asker):
-    """The subject of a connection or of a key. No argument of a call can say another one."""
+    """The subject of a connection or of a key. No argument of a call can name another one."""
 
     actor_name: str = ""
     """The credential in the audit. Empty for a process that was started for one subject."""
     approver: str = ""
-    """The person who answers forms on the side of this caller. Empty if nobody is known to."""
+    """The person who answers forms for this caller. Empty if unknown."""
 
     @abstractmethod
     async def tools(self) -> UpstreamTools:
-        """What decides about calls and makes them. Raises `StoreError`."""
+        """The object that decides about calls and makes them. Raises `StoreError`."""
 
     async def approve(self, request_id: str) -> None:
         """Approve a request in the name of the approver, with its rights. Raises `OrgkernelError`."""
@@ -46,7 +46,7 @@ class GatewayCaller(Asker):
         raise NotImplementedError
 
     async def view(self) -> OrgView:
-        """The organization as it is now."""
+        """The current version of the organization."""
         return await self.ask(lambda kernel: kernel.organization(self.org_id).snapshot.index)
 
 
@@ -63,7 +63,7 @@ class LocalCaller(LocalAsker, GatewayCaller):
         approver: str = "",
         unrecorded: Callable[[str], None] | None = None,
     ) -> None:
-        """`unrecorded` is told of a call whose end could not be written down."""
+        """`unrecorded` is called for a call whose outcome could not be recorded."""
         super().__init__(kernel, org_id, subject, location, base)
         self.approver = approver
         opened = self.open_store()
@@ -72,16 +72,18 @@ class LocalCaller(LocalAsker, GatewayCaller):
     async def approve(self, request_id: str) -> None:
         """Approve it once."""
         await self.operate(
-            lambda context: permissions.approve(self._answering(context), request_id, "once", _BY_FORM)
+            lambda context: permissions.approve(self._answer_forms(context), request_id, "once", _BY_FORM)
         )
 
     async def deny(self, request_id: str) -> None:
         """Deny it."""
-        await self.operate(lambda context: permissions.deny(self._answering(context), request_id, _BY_FORM))
+        await self.operate(
+            lambda context: permissions.deny(self._answer_forms(context), request_id, _BY_FORM)
+        )
 
-    def _answering(self, context: Context) -> Context:
+    def _answer_forms(self, context: Context) -> Context:
         return msgspec.structs.replace(context, actor=build_actor(self.approver))
 
     async def tools(self) -> UpstreamTools:
-        """What makes calls."""
+        """The object that decides about calls and makes them."""
         return self._tools

@@ -1,4 +1,4 @@
-"""One call through the gateway: find what it is, decide, call, and say how it went."""
+"""One call through the gateway: find the tool, decide, call, and report the outcome."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from orgkernel.mcp.gateway.bindings import ToolBinding, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import CallTarget, McpGateway
 from orgkernel.mcp.gateway.listing import does_ask_first, find_usable
-from orgkernel.mcp.gateway.refusals import build_error_result, build_no_result, refusal
-from orgkernel.mcp.words import plain, write_error
+from orgkernel.mcp.gateway.refusals import build_error_result, build_no_result, build_refusal
+from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.toolbox.upstream_tools import OnProgress, UpstreamCall, UpstreamError, build_call_request
 
 
@@ -31,7 +31,10 @@ async def call_tool(
     form_asker: FormAsker,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """The result of a call, in the words of MCP; a refusal is one too. Raises `UnknownTool`, and what `form_asker` raises."""
+    """The result of a call in MCP's form; a refusal is also a result.
+
+    Raises `UnknownTool`, and the errors of `form_asker`.
+    """
     try:
         view = await caller.view()
         target = await gateway.find(view, exposed)
@@ -41,7 +44,7 @@ async def call_tool(
             return build_error_result(_describe_several(target))
         return await _decide_and_call(caller, target, arguments, form_asker, on_progress)
     except UpstreamError as error:
-        return build_error_result(f"unavailable: {plain(clean(error.error))} [TOOL_UNAVAILABLE]")
+        return build_error_result(f"unavailable: {clean_sentence(clean(error.error))} [TOOL_UNAVAILABLE]")
     except OrgkernelError as error:
         return build_error_result(write_error(error))
 
@@ -54,7 +57,7 @@ async def _decide_and_call(
     on_progress: OnProgress | None,
 ) -> dict[str, Any]:
     server, name = target.server, target.name
-    # A tool that nobody declared is decided about too, so that the answer and the audit say so.
+    # An undeclared tool is also decided about, so that the answer and the audit record it.
     binding = (
         target.bindings[0] if target.bindings else ToolBinding(build_tool_id(server.name, name), ("use",))
     )
@@ -62,7 +65,7 @@ async def _decide_and_call(
         tool_input = encode_input(arguments)
     except ValueError as error:
         return build_error_result(
-            f"failed: the arguments are not valid JSON: {plain(clean(str(error)))} [INPUT_INVALID]"
+            f"failed: the arguments are not valid JSON: {clean_sentence(clean(str(error)))} [INPUT_INVALID]"
         )
     action = binding.get_action_in(arguments)
     request = build_call_request(caller.base, binding.tool_id, action, tool_input)
@@ -78,23 +81,23 @@ async def _decide_and_call(
         approval = await ask_approval(caller, request, form_asker)
         waiting = approval.text
         if approval.is_given:
-            server.refresh()  # it may have taken somebody an hour
+            server.refresh()  # answering the form could have taken an hour
             step, result = await tools.call(caller.org_id, call)
     if result is not None:
         return dict(result)
     if step.outcome in ("denied", "ask"):
-        return await refusal(caller, request, step, waiting)
+        return await build_refusal(caller, request, step, waiting)
     return build_no_result(step, server.name, name)
 
 
 def _describe_several(target: CallTarget) -> str:
     ids = ", ".join(quote(each.tool_id) for each in target.bindings)
     tool = f"{quote(target.name)} of server {quote(target.server.name)}"
-    return f"deny: {tool} is declared several times ({ids}), so nobody can say what it requires\nwhat to do: keep one declaration"
+    return f"deny: {tool} is declared several times ({ids}), so it is not clear what it requires\nwhat to do: keep one declaration"
 
 
 async def _describe_unknown_tool(gateway: McpGateway, caller: GatewayCaller, exposed: str) -> str:
-    """Why there is no such tool. Only tools that the caller sees are named."""
+    """The message for an unknown tool. It names only tools that the caller sees."""
     usable = await find_usable(caller)
     seen = [
         each.exposed
@@ -102,4 +105,4 @@ async def _describe_unknown_tool(gateway: McpGateway, caller: GatewayCaller, exp
         if does_ask_first(usable, each) is not None
     ]
     hint = did_you_mean(exposed, seen)
-    return plain(f"there is no tool {quote(exposed)}{f'; {hint}' if hint else ''}")
+    return clean_sentence(f"there is no tool {quote(exposed)}{f'; {hint}' if hint else ''}")

@@ -27,26 +27,26 @@ _NEW_FILES = ("policies.yaml", "asking.yaml")
 
 
 class Drafted(NamedTuple):
-    """What came of the proposals."""
+    """The draft of the proposals."""
 
     diff: str
     proposals: tuple[UseProposal, ...]
-    """All of them; those that are not in the diff say why."""
+    """All proposals; those that are not in the diff have the reason."""
     findings: tuple[str, ...]
-    """What `orgkernel check` would find besides: no errors."""
+    """Further findings of `orgkernel check` after the diff. They are never errors."""
     folder: str
-    """The folder to apply the diff in, as seen from that of the caller."""
+    """The folder to apply the diff in, relative to the caller's folder."""
 
 
 class _Texts:
-    """The texts of files as they would be."""
+    """The contents of files after edits."""
 
     def __init__(self) -> None:
         self.old: dict[str, SourceText] = {}
         self.new: dict[str, SourceText] = {}
 
     def read(self, document: SourceDocument) -> SourceText:
-        """The text of a document as it would be by now. Raises `CannotEdit`."""
+        """The current content of a document with its edits. Raises `CannotEdit`."""
         path = document.path
         if path not in self.new:
             source = read_text(path, document.name)
@@ -91,25 +91,25 @@ class _Drafting:
         self._kernel = kernel
         self._view = view
         self.refused: dict[int, str] = {}
-        """Number of a proposal to why it is not in the diff."""
+        """Reasons why proposals are not in the diff, keyed by number."""
         self._edits: dict[tuple[str, ...], SourceText] = {}
         self._before = Counter(map(fingerprint_finding, kernel.state.latest.diagnostics))
 
     def fitting(self, proposals: Sequence[UseProposal], wanted: list[int]) -> list[int]:
-        """The proposals that cause no error together.
+        """The proposals that together cause no error.
 
-        Those of a role that an error is about are left out, and tried again one for each role at a time.
+        Proposals for a role with an error are left out, and then tried again, one for each role at a time.
         """
         kept, late = wanted, list[int]()
-        while errors := self._errors(proposals, kept):
+        while errors := self._list_errors(proposals, kept):
             blamed = self._blame(proposals, kept, errors)
             if not blamed:
-                return self._halved(proposals, [], wanted)
+                return self._search_halves(proposals, [], wanted)
             kept, late = [each for each in kept if each not in blamed], sorted([*late, *blamed])
         while late:
             turn = [*{proposals[each].role: each for each in reversed(late)}.values()]
             late = [each for each in late if each not in turn]
-            while errors := self._errors(proposals, [*kept, *turn]):
+            while errors := self._list_errors(proposals, [*kept, *turn]):
                 blamed = self._blame(proposals, turn, errors) or dict.fromkeys(turn, errors[0])
                 self.refused.update(
                     {each: _describe_error(diagnostic) for each, diagnostic in blamed.items()}
@@ -118,25 +118,27 @@ class _Drafting:
             kept = sorted([*kept, *turn])
         return kept
 
-    def _halved(self, proposals: Sequence[UseProposal], kept: list[int], more: list[int]) -> list[int]:
-        """The same where an error is about nothing that was edited: all of them, or else those of each half."""
-        errors = self._errors(proposals, [*kept, *more])
+    def _search_halves(self, proposals: Sequence[UseProposal], kept: list[int], more: list[int]) -> list[int]:
+        """The same for errors that concern no edited role: all proposals, or else the valid ones of each half."""
+        errors = self._list_errors(proposals, [*kept, *more])
         if not errors:
             return [*kept, *more]
         if len(more) == 1:
             self.refused[more[0]] = _describe_error(errors[0])
             return kept
         middle = len(more) // 2
-        return self._halved(proposals, self._halved(proposals, kept, more[:middle]), more[middle:])
+        return self._search_halves(
+            proposals, self._search_halves(proposals, kept, more[:middle]), more[middle:]
+        )
 
-    def _errors(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> list[Diagnostic]:
+    def _list_errors(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> list[Diagnostic]:
         changed = self.edited(proposals, numbers).changed()
         return [each for each in self.find_new_findings(changed) if each.severity is Severity.ERROR]
 
     def _blame(
         self, proposals: Sequence[UseProposal], numbers: Sequence[int], errors: Sequence[Diagnostic]
     ) -> dict[int, Diagnostic]:
-        """The proposals for roles that errors are about, or in whose files they are."""
+        """The proposals for roles that errors name, or in whose files the errors are."""
         about = {each.subject: each for each in reversed(errors)}
         inside = {each.place.file: each for each in reversed(errors) if not each.subject.startswith("role:")}
         blamed: dict[int, Diagnostic] = {}
@@ -151,7 +153,7 @@ class _Drafting:
         return blamed
 
     def edited(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> _Texts:
-        """The texts after some proposals. What cannot be edited is refused, and changes nothing."""
+        """The contents after some proposals. A proposal that cannot be edited is refused and changes nothing."""
         texts = _Texts()
         for number in numbers:
             before = dict(texts.new)
@@ -163,7 +165,7 @@ class _Drafting:
         return texts
 
     def find_new_findings(self, changed: dict[str, str]) -> list[Diagnostic]:
-        """What would be found with other texts and is not found now."""
+        """The findings that other contents would cause and that do not exist now."""
         if not changed:
             return []
         left, findings = Counter(self._before), []
@@ -181,8 +183,8 @@ class _Drafting:
         if others:
             raise CannotEdit(f"the profile belongs to {listing(others)} too")
         if proposal.kind in NARROWING:
-            for part in self._parts(post, proposal):
-                texts.new[part.path] = self._limited(texts.read(part), proposal)
+            for part in self._list_parts(post, proposal):
+                texts.new[part.path] = self._narrow(texts.read(part), proposal)
             return
         assert proposal.level is not None
         part = _get_own_document(post.document.part(("capabilities", "tools")))
@@ -190,14 +192,14 @@ class _Drafting:
         self._add_policy(texts, proposal)
         texts.new[part.path] = source
 
-    def _limited(self, source: SourceText, proposal: UseProposal) -> SourceText:
-        """The same edit of the same text is made once, however many drafts have it."""
+    def _narrow(self, source: SourceText, proposal: UseProposal) -> SourceText:
+        """Make an edit of a content once, even if several drafts contain it."""
         key = source.path, source.text, proposal.role, proposal.tool
         if key not in self._edits:
             self._edits[key] = limit_tool(source, proposal.role, proposal.tool, proposal.level)
         return self._edits[key]
 
-    def _parts(self, post: RolePost, proposal: UseProposal) -> list[SourceDocument]:
+    def _list_parts(self, post: RolePost, proposal: UseProposal) -> list[SourceDocument]:
         """The documents that give the tool to the role. Raises `CannotEdit`."""
         files = {edge.place.file for edge in self._view.find_equipping_edges(proposal.role, proposal.tool)}
         return [_get_own_document(part) for part in post.document.parts if part.name in files]
@@ -232,16 +234,16 @@ def _describe_error(error: Diagnostic) -> str:
 
 
 def _get_own_document(document: SourceDocument) -> SourceDocument:
-    """A document of ours that belongs to the organization alone. Raises `CannotEdit`."""
+    """An orgkernel document that belongs to this organization only. Raises `CannotEdit`."""
     if document.format:
-        raise CannotEdit(f"{document.name} is written in the format of others")
+        raise CannotEdit(f"{document.name} is in another format")
     if document.shared or document.context:
-        raise CannotEdit(f"{document.name} is shared with others")
+        raise CannotEdit(f"{document.name} is shared with other organizations")
     return document
 
 
 def _find_common_folder(paths: Sequence[str], folder: str) -> str:
-    """The folder below which all files lie: the one of the caller, if it can be."""
+    """The folder that contains all files: the caller's folder, if possible."""
     here = os.path.realpath(folder)
     folders = [os.path.dirname(os.path.realpath(path)) for path in paths]
     if all(each == here or each.startswith(here.rstrip(os.sep) + os.sep) for each in folders):

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics.wording import clean, escape_lines, quote
 from orgkernel.documents.records import Tool
 from orgkernel.graph.questions import OrgView
-from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, tools_of
-from orgkernel.mcp.gateway.names import build_prefix, names_of, require_apart
+from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, map_server_tools
+from orgkernel.mcp.gateway.names import build_prefix, map_tool_names, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
 from orgkernel.mcp.words import map_texts
@@ -18,7 +18,7 @@ from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError
 
 
 class CallTarget(NamedTuple):
-    """What a call is for: a tool of a server, and the declared tools that it is."""
+    """The target of a call: a tool of a server, and the declared tools behind it."""
 
     server: ReviewedServer
     name: str
@@ -35,10 +35,10 @@ class Offered(NamedTuple):
 
 
 class McpGateway:
-    """The servers behind one gateway. Nothing of a server is started before it is needed."""
+    """The servers behind one gateway. A server is not started before it is needed."""
 
     def __init__(self, upstreams: Sequence[Upstream], pins: Pins, say: Announce) -> None:
-        """Raises `UsageError` for servers that cannot be told apart."""
+        """Raises `UsageError` for servers whose names cannot be distinguished."""
         require_apart(each.name for each in upstreams)
         self.servers = {each.name: ReviewedServer(each, pins, say) for each in upstreams}
         self._say = say
@@ -47,7 +47,7 @@ class McpGateway:
         self._offers: dict[
             tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]
         ] = {}
-        """By organization and server; of the last version of each."""
+        """Bindings, keyed by organization and server, for the last version of each."""
 
     async def offers(self, view: OrgView) -> list[Offered]:
         """Every reviewed and declared tool of every server that answers, by name."""
@@ -57,7 +57,10 @@ class McpGateway:
         return sorted((each for offers in offers_by_server for each in offers), key=lambda each: each.exposed)
 
     async def find(self, view: OrgView, exposed: str) -> CallTarget | None:
-        """What a name in front of a host means. Raises `UpstreamError` if the server has to be asked and does not answer."""
+        """Find the target of a name in front of a host.
+
+        Raises `UpstreamError` if the server must be asked and does not answer.
+        """
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         if server is None:
             return None
@@ -68,7 +71,7 @@ class McpGateway:
         return CallTarget(server, name, find_bindings(view, (server.name, name)))
 
     def schema_of(self, exposed: str) -> Any:
-        """The schema of the arguments of an accepted tool, by its name in front of a host. Nobody is asked for it."""
+        """The argument schema of an accepted tool, by its name in front of a host. No server is asked."""
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         return None if server is None else server.get_schema_called(exposed)
 
@@ -77,9 +80,9 @@ class McpGateway:
         await asyncio.gather(*(each.upstream.aclose() for each in self.servers.values()))
 
     async def _get_offers(self, view: OrgView, server: ReviewedServer) -> tuple[Offered, ...]:
-        declared = tools_of(view, server.name)
+        declared = map_server_tools(view, server.name)
         if not declared:
-            return ()  # nobody may use it, so it is not started
+            return ()  # no role may use it, so it is not started
         try:
             definitions = await server.definitions()
         except UpstreamError as error:
@@ -97,7 +100,7 @@ class McpGateway:
         for name, bindings in several.items():
             ids = ", ".join(quote(each.tool_id) for each in bindings)
             self._say(
-                f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so nobody has it"
+                f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so no role has it"
             )
         self._offers[view.org_id, server.name] = view, definitions, tuple(offers)
         return tuple(offers)
@@ -106,10 +109,10 @@ class McpGateway:
 def match_offers(
     server: str, definitions: Mapping[str, ToolDefinition], declared: Mapping[str, Tool]
 ) -> tuple[list[Offered], dict[str, tuple[ToolBinding, ...]]]:
-    """The tools of a server that are declared, and those that are declared several times, which nobody has."""
+    """The declared tools of a server, and those that are declared several times, which no role gets."""
     offers: list[Offered] = []
     several: dict[str, tuple[ToolBinding, ...]] = {}
-    for exposed, name in names_of(server, definitions).items():
+    for exposed, name in map_tool_names(server, definitions).items():
         bindings = bind(declared, server, name)
         if len(bindings) == 1:
             shown = {**make_visible(definitions[name]), "name": exposed}
@@ -120,7 +123,7 @@ def match_offers(
 
 
 def build_shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
-    """A tool as the host of a caller sees it, which says whether each call needs an approval."""
+    """The definition that the host of a caller sees. It tells whether each call needs an approval."""
     shown = dict(offer.shown)
     if asks:
         shown["description"] = f"{shown.get('description') or ''} (each call needs an approval)".strip()
@@ -129,5 +132,5 @@ def build_shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
 
 
 def make_visible(value: Any) -> Any:
-    """A value in whose texts every character that a reader does not see is written out."""
+    """A value with all invisible characters escaped."""
     return map_texts(value, escape_lines)

@@ -17,7 +17,7 @@ Usable = dict[str, dict[str, bool]]
 
 
 async def list_tools(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
-    """The tools of a caller, by name, in the words of MCP. Raises `OrgkernelError`."""
+    """List the tools of a caller, by name, in MCP's form. Raises `OrgkernelError`."""
     usable = await find_usable(caller)
     if not usable:
         return []
@@ -34,18 +34,18 @@ def list_shown_tools(usable: Usable, offers: Iterable[Offered]) -> list[dict[str
 
 
 async def find_usable(caller: GatewayCaller) -> Usable:
-    """What a caller may use now."""
+    """Find the tools that a caller may use now."""
     return await caller.ask(lambda kernel: list_usable(kernel, caller.org_id, caller.subject, caller.base))
 
 
 def list_usable(kernel: Kernel, org_id: str, subject: str, base: AccessRequest) -> Usable:
-    """What a subject may use now, in the circumstances of `base`."""
+    """List the tools that a subject may use now, in the circumstances of `base`."""
     rows = kernel.what_can(org_id, subject, request=base, kinds=["tool"])
     return select_usable(rows, kernel.access(org_id), base)
 
 
 def select_usable(rows: Iterable[AccessRow], desk: OrganizationAccess, base: AccessRequest) -> Usable:
-    """The actions in a list that a call could make: allowed, asked for, or open to some calls."""
+    """Select the actions that a call can make: allowed, needing approval, or allowed for some calls."""
     actions_by_tool: Usable = {}
     for row in rows:
         actions = actions_by_tool.setdefault(row.resource.split(":", 2)[1], {})
@@ -55,7 +55,7 @@ def select_usable(rows: Iterable[AccessRow], desk: OrganizationAccess, base: Acc
 
 
 def does_ask_first(usable: Usable, offer: Offered) -> bool | None:
-    """Whether every use of a tool asks first. None if the caller cannot use it at all."""
+    """Whether every use of a tool needs an approval. None if the caller cannot use it at all."""
     actions = usable.get(offer.binding.tool_id, {})
     asking = [actions[each] for each in offer.binding.actions if each in actions]
     return all(asking) if asking else None

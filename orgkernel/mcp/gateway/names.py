@@ -1,8 +1,8 @@
-"""How tools and prompts of servers are called in front of a host: `SERVER__NAME`.
+"""Names of tools and prompts in front of a host: `SERVER__NAME`.
 
-The name depends on nothing but the server and the tool, so no server can change how a tool of another one is called, and
-none can be called like it: no server part has two underscores in it. Where two servers would be called the same all the
-same, the gateway does not start (`require_apart`), and two tools of one server have no name at all (`names_of`).
+The name depends on nothing but the server and the tool, so no server can change the name of another server's tool or
+use the same name: no server part contains two underscores. If two servers would still have the same name, the
+gateway does not start (`require_apart`), and two tools of one server have no name at all (`map_tool_names`).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 
 OWN = "orgkernel"
-"""What stands in front of the tools of the gateway itself. No server is called so in front of a host."""
+"""Prefix of the gateway's own tools. No server has this name in front of a host."""
 _PLAIN_SERVER = re.compile(rf"(?!.*__)(?!(?i:{OWN})\Z)[A-Za-z0-9](?:[A-Za-z0-9_-]{{0,22}}[A-Za-z0-9])?\Z")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
 _OTHERS = re.compile(r"[^A-Za-z0-9-]+")
 _LONGEST = 64
-"""Characters that every host takes in the name of a tool."""
+"""Maximum length of a tool name that every host accepts."""
 _DIGEST = 8
 
 
 def build_exposed_name(server: str, name: str) -> str:
     """The name of a tool of a server in front of a host.
 
-    >>> exposed_name("github", "list_issues"), exposed_name("my files", "read.text")
-    ('github__list_issues', 'my-files-3fdd08eb__read-text-bcd75bf3')
+    >>> build_exposed_name("github", "list_issues"), build_exposed_name("my files", "read.text")
+    ('github__list_issues', 'my-files-3c02e611__read-text-4b02e355')
     """
     front = build_prefix(server)
     left = _LONGEST - len(front) - 2
@@ -37,12 +37,12 @@ def build_exposed_name(server: str, name: str) -> str:
 
 
 def build_prefix(server: str) -> str:
-    """What stands in front of the tools of a server."""
+    """The prefix of the tools of a server."""
     return server if _PLAIN_SERVER.match(server) else _shorten(server, 24)
 
 
-def names_of(server: str, names: Iterable[str]) -> dict[str, str]:
-    """The tools of a server by their names in front of a host. Of two that would be called the same, none is in it."""
+def map_tool_names(server: str, names: Iterable[str]) -> dict[str, str]:
+    """The tools of a server, keyed by their names in front of a host. Tools whose names would be equal are left out."""
     original_names: dict[str, str] = {}
     twice: set[str] = set()
     for name in names:
@@ -66,7 +66,7 @@ def require_apart(servers: Iterable[str]) -> None:
 
 
 def _shorten(text: str, most: int) -> str:
-    """A text without other characters, told apart from all others by a digest."""
+    """Replace invalid characters in a name, and add a digest that keeps it unique."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     kept = _OTHERS.sub("-", text).strip("-")[: most - _DIGEST - 1].rstrip("-")
     return f"{kept}-{digest}" if kept else f"x-{digest}"

@@ -1,8 +1,9 @@
-"""Prompts and resources pass by server: whoever may use a tool of a server reads what the server has to read.
+"""Pass prompts and resources on: a caller that may use a tool of a server may read the server's prompts and
+resources.
 
-Reading is decided as the use of the tool of that server that requires the least. Names of prompts have the server in front,
-as tools have. A resource keeps its URI, because results refer to it; where two servers list the same one, the server stands
-in front (`SERVER+URI`), and the plain URI means neither.
+Reading is decided like the use of the server's tool with the lowest requirement. Names of prompts begin with the
+server, like those of tools. A resource keeps its URI, because results refer to it. If two servers list the same URI,
+the server is put in front (`SERVER+URI`), and the plain URI is unknown.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused, UnknownRecord
-from orgkernel.mcp.gateway.bindings import ToolBinding, tools_of
+from orgkernel.mcp.gateway.bindings import ToolBinding, map_server_tools
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import McpGateway, make_visible
 from orgkernel.mcp.gateway.listing import Usable, find_usable
@@ -121,7 +122,7 @@ async def _open_to(gateway: McpGateway, caller: GatewayCaller) -> list[_Opened]:
 
 
 async def _list_all(open_to: Sequence[_Opened], ask: _Listing) -> list[tuple[_Opened, Listed]]:
-    """What the servers list. One that does not answer has nothing."""
+    """The lists of the servers. A server that does not answer has an empty list."""
 
     async def listed(opened: _Opened) -> Listed:
         try:
@@ -135,9 +136,9 @@ async def _list_all(open_to: Sequence[_Opened], ask: _Listing) -> list[tuple[_Op
 def _find_least_use(
     usable: Usable, gateway: McpGateway, view: Any, server: ReviewedServer
 ) -> ToolBinding | None:
-    """The use of a tool of a server that requires the least of those that a caller has without asking."""
+    """Find the use of a server's tool with the lowest requirement among those that the caller has without approval."""
     candidates: list[tuple[int, str, str]] = []
-    for tool_id, tool in tools_of(view, server.name).items():
+    for tool_id, tool in map_server_tools(view, server.name).items():
         for action, asks in usable.get(tool_id, {}).items():
             if not asks and action in tool.required_levels:
                 candidates.append((LEVELS.index(tool.required_levels[action]), tool_id, action))
@@ -145,7 +146,7 @@ def _find_least_use(
 
 
 async def _decide_reading(caller: GatewayCaller, opened: _Opened, tool_input: dict[str, Any]) -> None:
-    """Decide about reading something of a server, and write it down. Raises `Refused`."""
+    """Decide about reading from a server, and record the decision. Raises `Refused`."""
     use = opened.least_use
     request = build_call_request(caller.base, use.tool_id, use.actions[0], encode_input(tool_input))
     tools = await caller.tools()
@@ -165,7 +166,7 @@ async def _get_answer(
 
 
 def _drop_ambiguous(listings: Sequence[tuple[_Opened, Listed]], field: str) -> list[dict[str, Any]]:
-    """What servers list, each under a URI that only one of them has."""
+    """The lists of servers, without URIs that several servers have."""
     owners: dict[str, set[str]] = {}
     for opened, listed in listings:
         for each in listed:

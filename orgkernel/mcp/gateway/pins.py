@@ -1,8 +1,8 @@
-"""Reviewed definitions of tools. A server that changes a tool after somebody reviewed it is not believed.
+"""Reviewed definitions of tools. A tool that changes after its review is withheld.
 
-`gateway.lock.json` has every definition as it was accepted, so that a diff of it can be read. The tools of a server that
-nobody has seen yet are accepted when it is first asked, unless a review is required; every other difference waits for
-`orgkernel gateway accept`.
+`gateway.lock.json` contains every definition as it was accepted, so its diff is readable. The tools of a new server
+are accepted when it is first asked, unless a review is required; every other difference waits for `orgkernel gateway
+accept`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Reviewed = Literal["accepted", "new", "changed"]
 
 MOST_BYTES = 64 * 1024 * 1024
 MOST_OF_A_SERVER = 8 * 1024 * 1024
-"""Bytes of the file, and of what it has of one server, so that no server fills it."""
+"""Maximum sizes of the file and of the part of one server in bytes, so that no server fills it."""
 WAIT_SECONDS = 2.0
 """How long another process may take to accept something."""
 
@@ -50,14 +50,14 @@ class _Lock(msgspec.Struct, forbid_unknown_fields=True):
     servers: dict[str, _Server]
 
 
-def digest_of(definition: ToolDefinition) -> str:
-    """What tells a definition from any other: all of it counts, in any order."""
+def compute_digest(definition: ToolDefinition) -> str:
+    """Compute the digest of a definition over all its fields, in any order."""
     text = json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Pins:
-    """The reviewed definitions of a file. One process may read what another accepts."""
+    """The reviewed definitions of a file. One process can read what another accepts."""
 
     def __init__(self, path: str, *, require_review: bool = False) -> None:
         """Raises `UsageError` for a file that cannot be read."""
@@ -69,7 +69,7 @@ class Pins:
         self._servers: dict[str, dict[str, dict[str, Any]]] = {}
         self._digests: dict[str, dict[str, str]] = {}
         self._encoded: dict[str, bytes] = {}
-        """What the file has of servers, as far as it was needed: one that is new does not have all others encoded again."""
+        """Encoded parts of the file, keyed by server, so a new server does not require encoding all others again."""
         self.refresh()
 
     def refresh(self) -> int:
@@ -79,7 +79,7 @@ class Pins:
             return self.generation
         if stamp is None:
             raise UsageError(
-                f"{quote(self.path)} is gone, so nobody knows which tools were accepted",
+                f"{quote(self.path)} is missing, so the accepted tools are unknown",
                 "restore it; or start the gateway again, and it accepts what the servers list then",
             )
         self._servers = _read(self.path) if stamp is not None else {}
@@ -95,7 +95,7 @@ class Pins:
         return tuple(sorted(self._servers))
 
     def knows(self, server: str) -> bool:
-        """Whether any tools of a server were accepted."""
+        """Whether tools of a server were accepted."""
         return server in self._servers
 
     def definitions(self, server: str) -> Mapping[str, ToolDefinition]:
@@ -112,9 +112,9 @@ class Pins:
     def accept(
         self, server: str, listed: Mapping[str, ToolDefinition], names: Iterable[str] | None = None
     ) -> None:
-        """Accept the tools of a server as it lists them: all of them, or only some. Raises `UsageError`.
+        """Accept the tools that a server lists: all or only some of them. Raises `UsageError`.
 
-        Of all, those that the server no longer lists are forgotten.
+        If all are accepted, tools that the server no longer lists are removed.
         """
         try:
             with change_alone(self.path, WAIT_SECONDS):
@@ -134,7 +134,7 @@ class Pins:
                     self._encoded[each] = _encode(each, self._servers[each])
                 replace_file(self.path, _encode_file({**self._encoded, server: encoded}))
                 self._encoded[server] = encoded
-                # What was written is not read again: with many servers, each first sight would read all of them.
+                # Written content is not read again: with many servers, each new server would read all of them.
                 self._servers = {**self._servers, server: known}
                 self._digests[server] = _map_digests(known)
                 self._stamp = _stamp_of(self.path)
@@ -149,11 +149,11 @@ class Pins:
 
 
 def _map_digests(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
-    return {name: digest_of(each) for name, each in tools.items()}
+    return {name: compute_digest(each) for name, each in tools.items()}
 
 
 def _require_readable(server: str, tools: Mapping[str, ToolDefinition], encoded: bytes) -> None:
-    """Raise `ValueError` for what is too large, and for what could not be read again as it is."""
+    """Raise `ValueError` for a definition that is too large, or that could not be read back unchanged."""
     if len(encoded) > MOST_OF_A_SERVER:
         raise ValueError(f"the tools of {quote(server)} have more than {MOST_OF_A_SERVER} bytes")
     if _decode(_encode_file({server: encoded})) != {server: dict(tools)}:
@@ -161,7 +161,7 @@ def _require_readable(server: str, tools: Mapping[str, ToolDefinition], encoded:
 
 
 def _encode(server: str, tools: Mapping[str, ToolDefinition]) -> bytes:
-    """What the file has of a server. Raises `ValueError` for what is not valid JSON."""
+    """Encode the part of a server. Raises `ValueError` for values that are not valid JSON."""
     content = {server: {"tools": dict(sorted(tools.items()))}}
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     text = _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
@@ -169,7 +169,7 @@ def _encode(server: str, tools: Mapping[str, ToolDefinition]) -> bytes:
 
 
 def _encode_file(servers: Mapping[str, bytes]) -> bytes:
-    """The content of the file. Raises `ValueError` for what is too large."""
+    """Encode the content of the file. Raises `ValueError` if it is too large."""
     listed = b",\n  ".join(servers[each] for each in sorted(servers))
     content = b'{\n  "version": %d,\n  "servers": {\n  %b\n  }\n}\n' % (_VERSION, listed)
     if len(content) > MOST_BYTES:
@@ -178,7 +178,7 @@ def _encode_file(servers: Mapping[str, bytes]) -> bytes:
 
 
 def _decode(content: bytes) -> dict[str, dict[str, dict[str, Any]]]:
-    """What a file says. Raises `ValueError`; `UsageError` for one of another version."""
+    """Decode a file. Raises `ValueError`, or `UsageError` for another version."""
     try:
         lock = msgspec.json.decode(content, type=prepared(_Lock))
     except RecursionError:
@@ -226,6 +226,6 @@ def _read(path: str) -> dict[str, dict[str, dict[str, Any]]]:
         return _decode(content)
     except ValueError as error:  # msgspec's among them
         raise UsageError(
-            f"{quote(path)} is no file of accepted tools: {error}",
+            f"{quote(path)} is not a file of accepted tools: {error}",
             "restore it, or remove it and accept the tools again",
         ) from None

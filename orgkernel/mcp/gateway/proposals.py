@@ -1,7 +1,8 @@
-"""What the use of tools suggests: take away what nobody uses, and ask first where a role is refused again and again.
+"""Propose changes from the use of tools: remove unused tools, and require approval for tools that are often refused
+to a role.
 
-Nothing is proposed for a role whose history is too short, and nothing is taken from a role that was never seen to work: what
-cannot be known changes nothing.
+There is no proposal for a role with a short history, and no removal from a role that never called a tool, because
+its needs are unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.documents.records import LEVELS, Tool, ToolLevel
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import tools_of
+from orgkernel.mcp.gateway.bindings import map_server_tools
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.reports.tool_use import ObservedUse, RefusedUse
 
@@ -29,7 +30,7 @@ NARROWING: tuple[UseProposalKind, ...] = ("remove", "lower")
 
 
 class UseProposal(msgspec.Struct, frozen=True, kw_only=True):
-    """One change of what a role may use."""
+    """One change of a role's permissions."""
 
     kind: UseProposalKind
     role: str
@@ -46,7 +47,7 @@ class UseProposal(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
     """Commands that grant it instead."""
     grantors: tuple[str, ...] = ()
-    """Who may grant it, besides an operator."""
+    """Subjects that may grant it, besides an operator."""
 
 
 def propose_narrowing(
@@ -56,11 +57,11 @@ def propose_narrowing(
     use: ObservedUse,
     roles: Iterable[str],
 ) -> Iterator[UseProposal]:
-    """Tools and levels of these servers that nobody in these roles used.
+    """Propose to remove tools and levels of these servers that no agent in these roles used.
 
-    `served` has the names of the tools on their servers, by the declared tool that stands for them.
+    `served` maps declared tools to the names of the tools on their servers.
     """
-    tools = {tool_id: tool for server in servers for tool_id, tool in tools_of(view, server).items()}
+    tools = {tool_id: tool for server in servers for tool_id, tool in map_server_tools(view, server).items()}
     for role in roles:
         levels = view.get_tool_levels(role)
         for edge in view.list_tools(role):
@@ -83,7 +84,7 @@ def _split(role: str, tool_id: str, called: list[str], count: int, place: Place)
         kind="declare", role=role, tool=tool_id, file=place.file, line=place.line,
         text=f"declare the tools behind {quote(tool_id)} one by one, and give role {quote(role)} those that it needs",
         because=f"it has called {len(called)} of {count} ({listing(map(clean, called))})",
-        by_hand="one entry of the catalog stands for all of them",
+        by_hand="one entry of the catalog covers all of them",
     )  # fmt: skip
 
 
@@ -93,19 +94,19 @@ def _propose_narrowing(
     if not used:
         return UseProposal(
             kind="remove", role=role, tool=tool_id, file=place.file, line=place.line,
-            text=f"take {quote(tool_id)} from role {quote(role)}", because="nobody in it has called it",
+            text=f"remove {quote(tool_id)} from role {quote(role)}", because="no agent in this role has called it",
         )  # fmt: skip
     required = tool.required_levels
     needed = max((LEVELS.index(required[each]) for each in used if each in required), default=None)
     if needed is None:
-        return None  # what was called is no action of it, so nothing says what the role needs
+        return None  # the call is not one of its actions, so the needed level is unknown
     lost = [each for each, of in required.items() if needed < LEVELS.index(of) <= LEVELS.index(level)]
     if not lost:
         return None
     return UseProposal(
         kind="lower", role=role, tool=tool_id, level=LEVELS[needed], file=place.file, line=place.line,
         text=f"lower {quote(tool_id)} of role {quote(role)} from {level} to {LEVELS[needed]}",
-        because=f"nobody in it has called {listing(lost)}",
+        because=f"no agent in this role has called {listing(lost)}",
     )  # fmt: skip
 
 
@@ -134,7 +135,9 @@ def _propose_opening(
     subject, action = next(iter(refused.asked))
     request = AccessRequest(f"role:{role}", action, f"tool:{tool_id}")
     explanation = kernel.why(org_id, request)
-    if explanation.decision.outcome != "deny":  # what the role may do, whoever fills it may still be refused
+    if (
+        explanation.decision.outcome != "deny"
+    ):  # the role may do it, but an agent that fills it can still be refused
         request = AccessRequest(subject, action, f"tool:{tool_id}")
         explanation = kernel.why(org_id, request)
     if explanation.decision.outcome != "deny":
@@ -162,15 +165,15 @@ def _propose_opening(
     remedy = grant[0] if grant is not None else next(iter(explanation.remedies), None)
     return UseProposal(
         kind="grant", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
-        text=f"{remedy.text}, if role {quote(role)} is to have it" if remedy else f"leave {quote(tool_id)} to others: nothing opens it",
-        by_hand="no edit of a profile would open it",
+        text=f"{remedy.text}, if role {quote(role)} is to have it" if remedy else f"leave {quote(tool_id)} to other roles: no change would allow it",
+        by_hand="no edit of a profile would allow it",
     )  # fmt: skip
 
 
 def _find_single_change(
     remedies: Iterable[Remedy], kind: str, subject: str = ""
 ) -> tuple[Remedy, RemedyChange] | None:
-    """The first remedy that is one change of a kind, about a subject if one is named, and nothing else."""
+    """The first remedy that is a single change of a kind, for the subject if one is named."""
     for each in remedies:
         change = each.changes[0] if len(each.changes) == 1 else None
         if change is not None and change.kind == kind and subject in ("", change.subject):
@@ -179,13 +182,13 @@ def _find_single_change(
 
 
 def _grant_of(change: RemedyChange, org_id: str, subject: str) -> Grant:
-    level = _as_level(change.level) or "full"
+    level = _parse_level(change.level) or "full"
     return Grant("", change.subject or subject, (change.value,), level, change.waives, org_id)  # type: ignore[arg-type]
 
 
 def _get_level(explanation: AccessExplanation) -> ToolLevel | None:
-    return _as_level(explanation.decision.level_required)
+    return _parse_level(explanation.decision.level_required)
 
 
-def _as_level(text: str) -> ToolLevel | None:
+def _parse_level(text: str) -> ToolLevel | None:
     return next((each for each in get_args(ToolLevel) if each == text), None)

@@ -1,4 +1,4 @@
-"""What a caller reads instead of a result. All of it is in the first text block, because hosts drop the rest."""
+"""Refusals in place of results. The full message is in the first text block, because hosts drop the others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import clean, quote
 from orgkernel.mcp.explaining import explain_how_to_ask, explain_to, write_question
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.words import places, plain, write_decision
+from orgkernel.mcp.words import clean_sentence, list_places, write_decision
 from orgkernel.toolbox.result import Step
 
 ASKING = "orgkernel__request_access"
@@ -24,10 +24,10 @@ def build_error_result(text: str, **about: Any) -> dict[str, Any]:
     return call_result
 
 
-async def refusal(
+async def build_refusal(
     caller: GatewayCaller, request: AccessRequest, step: Step, waiting: str = ""
 ) -> dict[str, Any]:
-    """The answer to a call that is not allowed. `waiting` says what became of a request for it."""
+    """The answer to a call that is not allowed. `waiting` describes the request for an approval."""
     text = await write_refusal(caller, request, waiting)
     return build_error_result(text, outcome=step.outcome, code=step.code, audit=step.audit_id)
 
@@ -35,8 +35,8 @@ async def refusal(
 async def write_refusal(caller: GatewayCaller, request: AccessRequest, waiting: str = "") -> str:
     """Why something is not allowed, and what to do."""
     explanation, grantors = await caller.ask(lambda kernel: explain_to(kernel, caller, request))
-    if explanation.decision.outcome == "allow":  # what was missing a moment ago is there now
-        return f"deny: {plain(write_question(request))}\nit is allowed now: call again"
+    if explanation.decision.outcome == "allow":  # the missing permission has been granted in the meantime
+        return f"deny: {clean_sentence(write_question(request))}\nit is allowed now: call again"
     asking = "" if waiting else explain_how_to_ask(caller, request, ASKING)
     return write_decision(
         write_question(request),
@@ -52,7 +52,7 @@ async def write_refusal(caller: GatewayCaller, request: AccessRequest, waiting: 
 def build_no_result(step: Step, server: str, name: str) -> dict[str, Any]:
     """The answer to a call that was allowed and has no result."""
     why: tuple[Why, ...] = step.why
-    text = f"{step.outcome}: {quote(name)} of server {quote(server)}: {plain(clean(step.text))}{places(why)} [{step.code}]"
+    text = f"{step.outcome}: {quote(name)} of server {quote(server)}: {clean_sentence(clean(step.text))}{list_places(why)} [{step.code}]"
     if step.metadata.get("uncertain"):
         text += "\nit may have had an effect: look before you call it again"
     return build_error_result(text, outcome=step.outcome, code=step.code, audit=step.audit_id)

@@ -1,4 +1,4 @@
-"""The report of a gateway: what each role is spared, how tools were used, and which changes of the documents that suggests."""
+"""The report of a gateway: the tools that each role does not see, the calls, and proposed changes of the documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgkernel.decisions.evidence.state_records import AuditRow
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import bind, servers_in, tools_of
+from orgkernel.mcp.gateway.bindings import bind, list_servers, map_server_tools
 from orgkernel.mcp.gateway.drafting import draft_diff
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.gateway.proposals import NARROWING, UseProposal, propose_asking, propose_narrowing
@@ -24,15 +24,15 @@ DAY = 86_400.0
 
 
 class ReportTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of a report."""
+    """The options of a report."""
 
     since: float
-    """From when on calls count, in seconds since 1970."""
+    """Start of the period, in seconds since 1970."""
     now: float
     at_least: float
     """Seconds of calls without which nothing is taken away."""
     often: int
-    """Refusals from which on asking is proposed."""
+    """Number of refusals after which an approval is proposed."""
     role: str | None = None
     """The only role to report about."""
     asks: bool = False
@@ -42,7 +42,7 @@ class ReportTerms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GatewayReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a gateway was used for, and what follows from that."""
+    """The use of a gateway, and the proposals."""
 
     org_id: str
     since: str
@@ -52,9 +52,9 @@ class GatewayReport(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[ToolCalls, ...]
     proposals: tuple[UseProposal, ...]
     notes: tuple[str, ...]
-    """Sentences about what the report cannot say."""
+    """Sentences about limits of the report."""
     findings: tuple[str, ...]
-    """What `orgkernel check` would find besides, after the diff."""
+    """Further findings of `orgkernel check` after the diff."""
     diff: str
     folder: str
     """The folder to apply the diff in."""
@@ -70,7 +70,7 @@ def build_report(
 ) -> GatewayReport:
     """Build the report. The kernel decides with the state of the store. Nothing is changed. Raises `StoreError`."""
     view = kernel.organization(org_id).snapshot.index
-    tools = {tool_id for server in pins.servers for tool_id in tools_of(view, server)}
+    tools = {tool_id for server in pins.servers for tool_id in map_server_tools(view, server)}
     roles = [
         each
         for each in view.roles
@@ -85,11 +85,13 @@ def build_report(
             kernel, org_id, use, [each for each in view.roles if terms.role in (None, each)], terms.often
         ),
     ]
-    # Whoever is refused could write a proposal to open something. It is in no diff that nobody asked for.
+    # A refused caller could provoke a proposal that allows more, so such proposals are in the diff only on request.
     proposals = [
         each
         if terms.asks or each.by_hand or each.kind in NARROWING
-        else msgspec.structs.replace(each, by_hand="it opens something; `--asks` puts it into the diff")
+        else msgspec.structs.replace(
+            each, by_hand="it allows something new; `--asks` includes it in the diff"
+        )
         for each in all_proposals
     ]
     drafted = draft_diff(kernel, org_id, proposals, terms.folder)
@@ -111,11 +113,11 @@ def build_report(
 
 
 def _map_served_tools(view: OrgView, pins: Pins) -> dict[str, list[str]]:
-    """The names of tools on their servers, by the declared tool that stands for them."""
+    """Map declared tools to the names of the tools on their servers."""
     names_by_tool: dict[str, list[str]] = {}
     for server in pins.servers:
         definitions = pins.definitions(server)
-        declared = tools_of(view, server)
+        declared = map_server_tools(view, server)
         for name in definitions:
             for binding in bind(declared, server, name):
                 names_by_tool.setdefault(binding.tool_id, []).append(name)
@@ -136,20 +138,20 @@ def _list_notes(
     terms: ReportTerms,
 ) -> Iterable[str]:
     if not pins.servers:
-        yield f"{quote(pins.path)} has no tools: start the gateway once, or run `orgkernel gateway accept`"
-    if unknown := [each for each in servers_in(view) if not pins.knows(each)]:
-        yield f"nothing is said about {listing(unknown)}: {quote(pins.path)} has no tools of it"
+        yield f"{quote(pins.path)} lists no tools: start the gateway once, or run `orgkernel gateway accept`"
+    if unknown := [each for each in list_servers(view) if not pins.knows(each)]:
+        yield f"the report leaves out {listing(unknown)}: {quote(pins.path)} lists no tools of it"
     if not roles:
         yield "no role has a tool of these servers"
     idle = [each for each in roles if each not in use.first_of]
     short = [each for each in roles if each not in idle and each not in seasoned]
     if idle:
-        yield f"nobody in {_format_roles(idle)} has called anything, so nothing is proposed to take away"
+        yield f"no agent in {_format_roles(idle)} has called anything, so no removal is proposed"
     days = terms.at_least / DAY
     if short and terms.now - terms.since < terms.at_least:
-        yield f"`--since` leaves less than {days:g} days, so nothing is proposed to take away"
+        yield f"`--since` leaves less than {days:g} days, so no removal is proposed"
     elif short:
-        yield f"the calls of {_format_roles(short)} began less than {days:g} days ago, so nothing is proposed to take away"
+        yield f"the calls of {_format_roles(short)} began less than {days:g} days ago, so no removal is proposed"
 
 
 def _format_roles(roles: Sequence[str]) -> str:

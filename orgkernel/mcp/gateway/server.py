@@ -27,7 +27,7 @@ from orgkernel.mcp.gateway.passing import (
 from orgkernel.mcp.gateway.refusals import ASKING
 from orgkernel.mcp.server import describe_tool
 from orgkernel.mcp.tools import BY_NAME
-from orgkernel.mcp.words import as_json, quoted, write_error
+from orgkernel.mcp.words import clean_value, render_json, write_error
 
 if TYPE_CHECKING:
     from mcp import types
@@ -39,7 +39,7 @@ _INSTRUCTIONS = (
     f"says, or call {ASKING}; do not try another way."
 )
 _LIST_TTL = 60_000
-"""Milliseconds for which a list may be reused. Nothing relies on it: every call is decided."""
+"""Milliseconds for which a list can be reused. This is safe, because every call is decided."""
 _END_SECONDS = 10.0
 _INVALID_PARAMS = -32602
 _FORM = {"type": "object", "properties": {}}
@@ -187,7 +187,7 @@ def _install_signal_handlers(gateway: McpGateway, caller: LocalCaller) -> None:
 
 
 async def _list_tools(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
-    """The tools of a caller, and the one to ask for a permission if it may."""
+    """The tools of a caller, and the tool for requesting a permission if the caller may request one."""
     tools = await list_tools(gateway, caller)
     if caller.may("request"):
         own = describe_tool(BY_NAME["request_access"])
@@ -202,12 +202,12 @@ async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | 
         answer, text = await tool.run(caller, read_arguments(tool.name, tool.arguments, arguments))
     except OrgkernelError as error:
         return {"content": [{"type": "text", "text": write_error(error)}], "isError": True}
-    data = quoted(answer)
-    return {"content": [{"type": "text", "text": text or as_json(data)}], "structuredContent": data}
+    data = clean_value(answer)
+    return {"content": [{"type": "text", "text": text or render_json(data)}], "structuredContent": data}
 
 
 def _build_form_asker(ctx: Any, params: types.CallToolRequestParams) -> FormAsker:
-    """How to ask whoever sits at the host."""
+    """Build the function that asks the person at the host."""
     from mcp.shared.exceptions import MCPError, NoBackChannelError
     from mcp.types import ClientCapabilities, ElicitationCapability
     from mcp.types.version import MODERN_PROTOCOL_VERSIONS
@@ -233,7 +233,7 @@ def _build_form_asker(ctx: Any, params: types.CallToolRequestParams) -> FormAske
 
 
 def _adapt_to_protocol(ctx: Any, result: Mapping[str, Any]) -> dict[str, Any]:
-    """A result with what the era of a connection demands."""
+    """Adapt a result to the protocol version of a connection."""
     from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
     is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -241,7 +241,7 @@ def _adapt_to_protocol(ctx: Any, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pass_progress_on(ctx: Any) -> Any:
-    """Pass progress on, if the client asked for it."""
+    """Forward progress if the client requested it."""
     token = None if ctx.meta is None else ctx.meta.get("progress_token")
     if token is None:
         return None

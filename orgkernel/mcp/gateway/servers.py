@@ -8,48 +8,48 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import UsageError
-from orgkernel.mcp.gateway.names import names_of
-from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, digest_of, list_changed_fields
+from orgkernel.mcp.gateway.names import map_tool_names
+from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, compute_digest, list_changed_fields
 from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
 
 _LONGEST_WORD = 80
 _MOST_LOOKS = 3
 _MOST_TOLD = 200
-"""Sentences about one server. One that lists something else every time cannot fill the log or the memory."""
+"""Maximum number of messages about one server, so a server that keeps changing cannot fill the log or the memory."""
 Announce = Callable[[str], None]
-"""What tells an operator something."""
+"""Sends a message to the operator."""
 
 
 class Withheld(NamedTuple):
-    """A tool that is neither shown nor called before somebody accepts it."""
+    """A tool that is neither shown nor called before it is accepted."""
 
     name: str
     state: Reviewed
     fields: tuple[str, ...]
 
     def sentence(self, server: str) -> str:
-        """What is wrong, and what to do."""
+        """The problem and its remedy."""
         tool = f"tool {quote(self.name)} of server {quote(server)}"
         if self.state == "new":
-            return f"{tool} is withheld: nobody has reviewed it; run {_command(server, self.name)}"
+            return f"{tool} is withheld: it has not been reviewed; run {_render_command(server, self.name)}"
         changed = f" (changed: {listing(self.fields)})" if self.fields else ""
         return (
             f"{tool} is withheld: its definition has changed since it was reviewed{changed}; "
-            f"run {_command(server, self.name)}"
+            f"run {_render_command(server, self.name)}"
         )
 
 
 class _Live(NamedTuple):
     listed: tuple[dict[str, Any], ...]
-    """What the server said. The same object until the server says something else."""
+    """The list from the server. The object changes only when the list changes."""
     accepted: Mapping[str, ToolDefinition]
     withheld: Mapping[str, Withheld]
     generation: int
-    """Of the accepted tools that it was compared with."""
+    """Digest of the accepted tools that the list was compared with."""
 
 
 class ReviewedServer:
-    """A server, with the definitions of its tools that somebody has accepted."""
+    """A server with the definitions of its accepted tools."""
 
     def __init__(self, upstream: Upstream, pins: Pins, say: Announce) -> None:
         self.name = upstream.name
@@ -61,7 +61,7 @@ class ReviewedServer:
         self._names: dict[str, str] = {}
 
     def is_reviewed(self) -> bool:
-        """Whether anything of it may be passed on: prompts and resources have no review of their own. Raises `UsageError`."""
+        """Whether its prompts and resources may be passed on; they have no separate review. Raises `UsageError`."""
         self._pins.refresh()
         return self._pins.knows(self.name) or not self._pins.require_review
 
@@ -75,36 +75,37 @@ class ReviewedServer:
         return (await self._look()).accepted
 
     def refresh(self) -> None:
-        """Read again what was accepted, if that has changed. Raises `UsageError`.
+        """Reload the accepted definitions if they changed. Raises `UsageError`.
 
-        It is done before a call is decided: to look at a file lets other threads run, and the one that writes would go first.
+        This is done before a call is decided: reading a file lets other threads run, and a writing thread would
+        overtake the call.
         """
         self._pins.refresh()
 
     async def get_tool_called(self, exposed: str) -> str | None:
-        """The tool that is called so in front of a host. Raises `UpstreamError`."""
+        """The tool with this name in front of a host. Raises `UpstreamError`."""
         name = self._names.get(exposed)
         if name is None:
             await self.definitions()
             known = {*self._pins.definitions(self.name)}
             if self._live is not None:
                 known |= {*self._live.accepted, *self._live.withheld}
-            self._names = names_of(self.name, known)
+            self._names = map_tool_names(self.name, known)
             name = self._names.get(exposed)
         return name
 
     def get_schema_called(self, exposed: str) -> Any:
-        """The schema of the arguments of an accepted tool that is called so in front of a host, without asking the server."""
+        """The argument schema of an accepted tool with this name in front of a host, without asking the server."""
         accepted = self._pins.definitions(self.name)
-        name = self._names.get(exposed) or names_of(self.name, accepted).get(exposed)
+        name = self._names.get(exposed) or map_tool_names(self.name, accepted).get(exposed)
         return None if name is None else accepted.get(name, {}).get("inputSchema")
 
     async def call(
         self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None
     ) -> UpstreamReply:
-        """Call a tool if its definition is the accepted one, and the server still is the one that was looked at.
+        """Call a tool if its definition is accepted and the server has not changed since it was checked.
 
-        What is accepted is what `refresh` has read.
+        `refresh` reads the accepted definitions.
         """
         for _ in range(_MOST_LOOKS):
             try:
@@ -112,7 +113,7 @@ class ReviewedServer:
             except UpstreamError as error:
                 return UpstreamReply(None, error.error, "unavailable")
             if name not in live.accepted:
-                return UpstreamReply(None, self._missing(live, name), "unavailable")
+                return UpstreamReply(None, self._explain_missing(live, name), "unavailable")
             reply = await self.upstream.call(
                 name, arguments, seconds=seconds, on_progress=on_progress, listed=live.listed
             )
@@ -120,14 +121,14 @@ class ReviewedServer:
                 return reply
         return UpstreamReply(None, "it changes its tools again and again", "unavailable")
 
-    def _missing(self, live: _Live, name: str) -> str:
+    def _explain_missing(self, live: _Live, name: str) -> str:
         withheld = live.withheld.get(name)
         return (
             f"the server has no tool {quote(name)} now" if withheld is None else withheld.sentence(self.name)
         )
 
     async def _look(self) -> _Live:
-        """What the server lists now, compared with what was accepted when that was read last. Raises `UpstreamError`."""
+        """Compare the current list of the server with the accepted definitions last read. Raises `UpstreamError`."""
         listed = await self.upstream.tools()
         live = self._live
         if live is None or live.listed is not listed or live.generation != self._pins.generation:
@@ -143,7 +144,7 @@ class ReviewedServer:
                 if name in by_name:
                     twice.add(name)
                 by_name[name] = each
-        for name in twice:  # which of them a call would reach, nobody knows
+        for name in twice:  # a call could reach either of them
             del by_name[name]
             self._tell(f"server {quote(self.name)} lists tool {quote(name)} twice, so it is not shown")
         if not self._pins.knows(self.name) and not self._pins.require_review:
@@ -158,7 +159,7 @@ class ReviewedServer:
         withheld: dict[str, Withheld] = {}
         known = self._pins.definitions(self.name)
         for name, definition in by_name.items():
-            state = self._pins.review(self.name, name, digest_of(definition))
+            state = self._pins.review(self.name, name, compute_digest(definition))
             if state == "accepted":
                 accepted[name] = definition
             else:
@@ -176,8 +177,8 @@ class ReviewedServer:
         self._say(clean(text))
 
 
-def _command(server: str, name: str) -> str:
-    """What somebody can paste into a shell: the server chooses the name, and it must stay one word."""
+def _render_command(server: str, name: str) -> str:
+    """A command to paste into a shell. The server chooses the name, so it is quoted as one word."""
     if len(name) > _LONGEST_WORD or clean(name) != name or "`" in name:
         return f"`orgkernel gateway accept {_get_word(server)}`"
     return f"`orgkernel gateway accept {_get_word(server)} {_get_word(name)}`"

@@ -1,6 +1,7 @@
-"""What a role is spared: all tools of all servers in a prompt, against those that the role sees.
+"""Prompt size that a role saves: all tools of all servers compared with those that the role sees.
 
-A host puts the name, the description and the schema of the arguments of every tool in front of the model, in every call.
+A host puts the name, the description and the schema of the arguments of every tool in front of the model, in every
+call.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import tools_of
+from orgkernel.mcp.gateway.bindings import map_server_tools
 from orgkernel.mcp.gateway.gateway import Offered, make_visible, match_offers
 from orgkernel.mcp.gateway.listing import list_shown_tools, list_usable
 from orgkernel.mcp.gateway.names import build_exposed_name
@@ -21,25 +22,25 @@ from orgkernel.mcp.gateway.pins import Pins
 
 SizeUnit = Literal["estimated_tokens"]
 BYTES_PER_TOKEN = 4
-"""What models of today read as one token of English, JSON or YAML: `o200k_base` has 3.8 to 4.2 bytes of ours in one."""
+"""Bytes per token in current models, for English, JSON or YAML: `o200k_base` has 3.8 to 4.2 for these strings."""
 
 
 class SparedRole(msgspec.Struct, frozen=True):
-    """What one role sees."""
+    """The tools that one role sees."""
 
     role: str
     tools: int
     size: int
-    """Of its tools in a prompt."""
+    """Size of its tools in a prompt."""
     spared: int
     """How much less that is than all tools."""
 
 
 class Spared(msgspec.Struct, frozen=True):
-    """The tools of all servers in a prompt, and what each role is spared of them."""
+    """The size of all tools of all servers in a prompt, and the saving for each role."""
 
     unit: SizeUnit
-    """Every size is estimated, because each model cuts a text into tokens of its own."""
+    """All sizes are estimates, because each model has its own tokenizer."""
     servers: tuple[str, ...]
     tools: int
     size: int
@@ -58,7 +59,7 @@ def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) 
             {**make_visible(each), "name": build_exposed_name(server, name)}
             for name, each in definitions.items()
         ]
-        offers += match_offers(server, definitions, tools_of(view, server))[0]
+        offers += match_offers(server, definitions, map_server_tools(view, server))[0]
     size = sizes.of(everything)
     spared_roles = []
     for role in roles:
@@ -70,7 +71,9 @@ def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) 
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has: a fourth of its bytes in UTF-8. A single text may be a fifth off.
+    """Estimate the number of tokens of a string: a fourth of its bytes in UTF-8.
+
+    The error for a single string can be a fifth.
 
     >>> estimate_tokens("Reads a page.")
     4
@@ -79,9 +82,9 @@ def estimate_tokens(text: str) -> int:
 
 
 def write_prompt_text(definition: Mapping[str, Any]) -> str:
-    """A tool as a host puts it in front of a model.
+    """Write a tool as a host puts it into a prompt.
 
-    >>> prompt_text({"name": "files__read", "inputSchema": {"type": "object"}, "outputSchema": {}})
+    >>> write_prompt_text({"name": "files__read", "inputSchema": {"type": "object"}, "outputSchema": {}})
     '{"name":"files__read","description":"","input_schema":{"type":"object"}}'
     """
     shown = {
@@ -93,7 +96,7 @@ def write_prompt_text(definition: Mapping[str, Any]) -> str:
 
 
 class _Sizes:
-    """Each text is counted once, however many roles see it."""
+    """Caches the size of each string, however many roles see it."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count

@@ -1,1 +1,1 @@
-"""Edits of documents that leave everything else in the file as it is."""
+"""Edits of documents that leave the rest of the file unchanged."""

@@ -18,7 +18,7 @@ _HEAD = (f"_schema: {PREFIX}access_policies", '_version: "1.0"', "", "policies:"
 
 
 def name_policy(role_id: str, tool_id: str, taken: Collection[str]) -> str:
-    """An id that no policy has yet.
+    """Choose an id that no policy has yet.
 
     >>> name_policy("dev", "github", ["ask-dev-github"])
     'ask-dev-github-2'
@@ -50,7 +50,7 @@ def new_policies(lines: list[str]) -> str:
 
 
 def add_policy(source: SourceText, policy_id: str, lines: list[str]) -> SourceText:
-    """A document of policies with one more, which stands first. Raises `CannotEdit`."""
+    """Add a policy in front of the others in a document. Raises `CannotEdit`."""
     documents = parse_source(source).documents
     nodes = read_nodes(source.text)
     for number, document in enumerate(documents):

@@ -1,6 +1,6 @@
-"""Change which tools a profile gives to its role, and nothing else of its text.
+"""Change the tools that a profile gives to its role, and nothing else in its text.
 
-INVARIANT: the new text says what the old one says, with exactly the announced change. Otherwise there is no new text.
+INVARIANT: the new text has the values of the old one with exactly the announced change. Otherwise there is no new text.
 """
 
 from __future__ import annotations
@@ -30,39 +30,41 @@ from orgkernel.project.edits.yaml_lists import (
 )
 
 _LISTS = ("tools_primary", "tools_secondary")
-"""They give a tool at the highest level."""
+"""The lists that give a tool at the highest level."""
 _FULL: ToolLevel = "full"
 _ABLE, _TOOLS = "capabilities", "tools"
 
 
 def limit_tool(source: SourceText, role_id: str, tool_id: str, level: ToolLevel | None) -> SourceText:
-    """The profile with a tool at this level at most; None takes the tool away. Raises `CannotEdit`."""
-    return _edited(source, role_id, lambda value: _limited(value, tool_id, level), _limiting(tool_id, level))
+    """Limit a tool in a profile to a level, or remove it for None. Raises `CannotEdit`."""
+    return _edit(
+        source, role_id, lambda value: _limit_entry(value, tool_id, level), _plan_limit(tool_id, level)
+    )
 
 
 def add_tool(source: SourceText, role_id: str, tool_id: str, level: ToolLevel) -> SourceText:
-    """The profile with a tool that it does not give yet. Raises `CannotEdit`."""
+    """Add a tool that a profile does not give yet. Raises `CannotEdit`."""
 
     def edits(text: str, profile: MappingNode) -> list[Edit] | None:
         entry = {"tool": tool_id, "level": level}
-        has = entry in _entries_of(_plain(find_value(profile, _ABLE, _TOOLS)))
-        return None if has else [_adding(text, profile, tool_id, level)]
+        has = entry in _list_entries(_get_plain_value(find_value(profile, _ABLE, _TOOLS)))
+        return None if has else [_plan_addition(text, profile, tool_id, level)]
 
-    return _edited(source, role_id, lambda value: _with_entry(value, tool_id, level), edits)
+    return _edit(source, role_id, lambda value: _add_entry(value, tool_id, level), edits)
 
 
 # -- the text ----------------------------------------------------------------------------------------------------------
 
 
-def _edited(
+def _edit(
     source: SourceText,
     role_id: str,
     change: Callable[[dict[str, Any]], dict[str, Any]],
     next_edit: Callable[[str, MappingNode], list[Edit] | None],
 ) -> SourceText:
-    """Edit after edit, until there is none left; the text says then what `change` makes of what it said."""
+    """Apply one edit after the other, and check that the new values are those that `change` makes of the old ones."""
     documents = parse_source(source).documents
-    number = _number_of(documents, role_id)
+    number = _find_number(documents, role_id)
     text = source.text
     for _ in range(len(text)):
         nodes = read_nodes(text)
@@ -82,43 +84,43 @@ def _edited(
     return edited
 
 
-def _number_of(documents: Any, role_id: str) -> int:
+def _find_number(documents: Any, role_id: str) -> int:
     for number, document in enumerate(documents):
         if isinstance(document.value, dict) and document.value.get("role_id") == role_id:
             return number
     raise CannotEdit("it is not the profile of this role")
 
 
-def _limiting(tool_id: str, level: ToolLevel | None) -> Callable[[str, MappingNode], list[Edit] | None]:
-    """The next edit, as long as the profile gives more of a tool than `level`."""
+def _plan_limit(tool_id: str, level: ToolLevel | None) -> Callable[[str, MappingNode], list[Edit] | None]:
+    """The next edit, while the profile gives more of a tool than `level`."""
 
     def next_edit(text: str, profile: MappingNode) -> list[Edit] | None:
         able = find_value(profile, _ABLE)
         stated = find_value(able, _TOOLS)
         own = [
-            each for each in _items(stated) if _plain(find_value(each, "tool")) == tool_id
+            each for each in _list_items(stated) if _get_plain_value(find_value(each, "tool")) == tool_id
         ]  # in the order of the text
-        more = [each for each in own if _exceeds(_level_in(each), level)]
-        is_said = any(_level_in(each) == level for each in own)
+        more = [each for each in own if _does_exceed(_get_level(each), level)]
+        is_said = any(_get_level(each) == level for each in own)
         listed = [
             (name, item)
             for name in (_LISTS if level != _FULL else ())
-            for item in _items(find_value(able, name))
-            if _plain(item) == tool_id
+            for item in _list_items(find_value(able, name))
+            if _get_plain_value(item) == tool_id
         ]
         if level is not None and not is_said and (more or listed):
-            # First what stays, so that no text in between gives less than it should.
+            # Entries that stay come first, so no text in between gives less than the result.
             if more:
-                return [_relevel(text, more[0], level)]
-            return [_adding(text, profile, tool_id, level, comment_behind(text, listed[0][1]))]
+                return [_change_level(text, more[0], level)]
+            return [_plan_addition(text, profile, tool_id, level, comment_behind(text, listed[0][1]))]
         if more:
-            return _removing(text, able, _TOOLS, more[0])
-        return _removing(text, able, *listed[0]) if listed else None
+            return _plan_removal(text, able, _TOOLS, more[0])
+        return _plan_removal(text, able, *listed[0]) if listed else None
 
     return next_edit
 
 
-def _removing(text: str, able: Node | None, name: str, item: Node) -> list[Edit]:
+def _plan_removal(text: str, able: Node | None, name: str, item: Node) -> list[Edit]:
     entry = find_entry(able, name)
     assert entry is not None
     key, items = entry
@@ -128,7 +130,7 @@ def _removing(text: str, able: Node | None, name: str, item: Node) -> list[Edit]
     )
 
 
-def _relevel(text: str, entry: Node, level: ToolLevel) -> Edit:
+def _change_level(text: str, entry: Node, level: ToolLevel) -> Edit:
     assert isinstance(entry, MappingNode)
     written = find_value(entry, "level")
     if isinstance(written, ScalarNode):
@@ -136,7 +138,9 @@ def _relevel(text: str, entry: Node, level: ToolLevel) -> Edit:
     return add_entry(text, entry, [f'"level": "{level}"' if is_quoted(text, entry) else f"level: {level}"])
 
 
-def _adding(text: str, profile: MappingNode, tool_id: str, level: ToolLevel, comment: str = "") -> Edit:
+def _plan_addition(
+    text: str, profile: MappingNode, tool_id: str, level: ToolLevel, comment: str = ""
+) -> Edit:
     as_json = is_quoted(text, profile)
     item = (
         f'{{"tool": "{tool_id}", "level": "{level}"}}' if as_json else f"{{tool: {tool_id}, level: {level}}}"
@@ -157,29 +161,29 @@ def _adding(text: str, profile: MappingNode, tool_id: str, level: ToolLevel, com
     )
 
 
-def _items(node: Node | None) -> list[Node]:
+def _list_items(node: Node | None) -> list[Node]:
     return list(node.value) if isinstance(node, SequenceNode) else []
 
 
-def _plain(node: Node | None) -> Any:
-    """What a node says, as text."""
+def _get_plain_value(node: Node | None) -> Any:
+    """The value of a node as text."""
     if isinstance(node, ScalarNode):
         return node.value
     if isinstance(node, MappingNode):
-        return {_plain(key): _plain(value) for key, value in node.value}
-    return [_plain(each) for each in node.value] if isinstance(node, SequenceNode) else None
+        return {_get_plain_value(key): _get_plain_value(value) for key, value in node.value}
+    return [_get_plain_value(each) for each in node.value] if isinstance(node, SequenceNode) else None
 
 
-def _level_in(entry: Node) -> str:
-    return str(_plain(find_value(entry, "level")) or _FULL)
+def _get_level(entry: Node) -> str:
+    return str(_get_plain_value(find_value(entry, "level")) or _FULL)
 
 
-def _entries_of(value: Any) -> list[Any]:
+def _list_entries(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _exceeds(written: str, level: ToolLevel | None) -> bool:
-    """Whether an entry gives more than `level`. What gives nothing is left as it is."""
+def _does_exceed(written: str, level: ToolLevel | None) -> bool:
+    """Whether an entry gives more than `level`. An entry that gives nothing is not changed."""
     if written not in LEVELS or written == "none":
         return False
     return level is None or LEVELS.index(written) > LEVELS.index(level)
@@ -188,7 +192,7 @@ def _exceeds(written: str, level: ToolLevel | None) -> bool:
 # -- what it says ------------------------------------------------------------------------------------------------------
 
 
-def _limited(profile: dict[str, Any], tool_id: str, level: ToolLevel | None) -> dict[str, Any]:
+def _limit_entry(profile: dict[str, Any], tool_id: str, level: ToolLevel | None) -> dict[str, Any]:
     able = dict(profile.get(_ABLE) or {})
     was_listed = False
     for name in _LISTS if level != _FULL else ():
@@ -198,34 +202,36 @@ def _limited(profile: dict[str, Any], tool_id: str, level: ToolLevel | None) -> 
     entries = tuple(able.get(_TOOLS) or ())
     if not all(isinstance(each, dict) for each in entries):
         raise CannotEdit("an entry of `tools` has another shape")
-    own = [_level_of(each) for each in entries if each.get("tool") == tool_id]
+    own = [_get_level_of_entry(each) for each in entries if each.get("tool") == tool_id]
     waits = (
-        level is not None and level not in own and (was_listed or any(_exceeds(each, level) for each in own))
+        level is not None
+        and level not in own
+        and (was_listed or any(_does_exceed(each, level) for each in own))
     )
-    kept = tuple(_kept(entries, tool_id, level, waits=waits))
-    if waits and not any(each.get("tool") == tool_id and _level_of(each) == level for each in kept):
+    kept = tuple(_keep_entry(entries, tool_id, level, waits=waits))
+    if waits and not any(each.get("tool") == tool_id and _get_level_of_entry(each) == level for each in kept):
         kept = (*kept, {"tool": tool_id, "level": level})
     if _TOOLS in able or kept:
         able[_TOOLS] = kept
     return {**profile, _ABLE: able}
 
 
-def _kept(
+def _keep_entry(
     entries: tuple[dict[str, Any], ...], tool_id: str, level: ToolLevel | None, *, waits: bool
 ) -> Iterator[dict[str, Any]]:
     for entry in entries:
-        if entry.get("tool") != tool_id or not _exceeds(_level_of(entry), level):
+        if entry.get("tool") != tool_id or not _does_exceed(_get_level_of_entry(entry), level):
             yield entry
         elif waits:
             waits = False
             yield {**entry, "level": level}
 
 
-def _level_of(entry: dict[str, Any]) -> str:
+def _get_level_of_entry(entry: dict[str, Any]) -> str:
     return str(entry.get("level", _FULL))
 
 
-def _with_entry(profile: dict[str, Any], tool_id: str, level: ToolLevel) -> dict[str, Any]:
+def _add_entry(profile: dict[str, Any], tool_id: str, level: ToolLevel) -> dict[str, Any]:
     able = dict(profile.get(_ABLE) or {})
     return {
         **profile,

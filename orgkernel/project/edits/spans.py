@@ -1,4 +1,4 @@
-"""Changes to a text at exact spans: where a mark stands in it, what an edit makes of it, where a character went."""
+"""Changes to a text at exact spans: find the position of a mark, apply edits, and follow a character through them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from orgkernel.loading.marks import LINE_BREAK, unpack_mark
 
-# An anchor belongs to the value, and its mark stands before it.
+# An anchor belongs to the value, and the mark of the value is before the anchor.
 _ANCHOR = re.compile(r"(?:&[^\s,\[\]{}]+[ \t]+)?")
 _QUOTES = ("'", '"')
 
@@ -30,11 +30,11 @@ class TextPlaces:
         self._lines = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
 
     def offset_of(self, mark: int) -> int:
-        """The character a mark stands at."""
+        """The offset of a mark."""
         return self.offset_at(*unpack_mark(mark))
 
     def offset_at(self, line: int, column: int) -> int:
-        """The character at a line and a column, both counted from 1."""
+        """The offset of a line and a column, both counted from 1."""
         return self._lines[min(line, len(self._lines)) - 1] + column - 1
 
     def position(self, offset: int) -> tuple[int, int]:
@@ -43,9 +43,9 @@ class TextPlaces:
         return line, offset - self._lines[line - 1] + 1
 
     def span_of(self, mark: int, value: str) -> tuple[int, int] | None:
-        """Where the characters of a text value stand; None where they are not there one by one.
+        """The span of a text value; None if its characters are not written one by one.
 
-        That is so for a value with escapes, and for one over several lines.
+        This is the case for a value with escapes and for one over several lines.
         """
         start, quote = self._inside(mark)
         end = start + len(value)
@@ -65,7 +65,7 @@ class TextPlaces:
         return match is not None and self.text.startswith("{", match.end())
 
     def _inside(self, mark: int) -> tuple[int, str]:
-        """Where a scalar's own characters begin, and the quote before them."""
+        """The offset of a scalar's first character, and the quote before it."""
         match = _ANCHOR.match(self.text, self.offset_of(mark))
         start = match.end() if match else 0
         first = self.text[start : start + 1]
@@ -73,7 +73,7 @@ class TextPlaces:
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text after all edits, each given by its place in the old one. Raises `ValueError` where two overlap."""
+    """Apply edits, each given by its span in the old text. Raises `ValueError` if two overlap."""
     pieces: list[str] = []
     at = 0
     for edit in sorted(edits):
@@ -85,13 +85,13 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 def landing(edit: Edit, edits: Sequence[Edit]) -> int:
-    """Where what an edit writes is in the new text, without the comma and the white space it begins with."""
+    """The position in the new text of what an edit writes, after its leading comma and white space."""
     shift = sum(len(each.text) - (each.end - each.start) for each in edits if each < edit)
     return edit.start + shift + len(edit.text) - len(edit.text.lstrip(", \t\r\n"))
 
 
 def move_forward(offset: int, edits: Sequence[Edit]) -> int:
-    """Where a character of the old text is in the new one; of a replaced one, where its replacement begins."""
+    """The position in the new text of a character of the old one, or the start of its replacement."""
     shift = 0
     for edit in sorted(edits):
         if offset < edit.start:
@@ -103,7 +103,7 @@ def move_forward(offset: int, edits: Sequence[Edit]) -> int:
 
 
 def move_back(offset: int, edits: Sequence[Edit]) -> int:
-    """Where a character of the new text was in the old one; of a new one, where it was put."""
+    """The position in the old text of a character of the new one, or the position where it was inserted."""
     shift = 0
     for edit in sorted(edits):
         begin = edit.start + shift

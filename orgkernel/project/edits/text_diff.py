@@ -1,4 +1,4 @@
-"""The difference between two texts as a unified diff that `git apply` and `patch` take."""
+"""The difference between two texts as a unified diff for `git apply` and `patch`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from orgkernel.runtime.regular_files import open_regular
 
 NOTHING = "/dev/null"
-"""The name of a file that is not there."""
+"""The name of a file that does not exist."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -27,11 +27,11 @@ def patch_names(name: str, *, is_new: bool = False) -> tuple[str, str]:
     >>> patch_names("roles/dev.yaml")
     ('a/roles/dev.yaml', 'b/roles/dev.yaml')
     """
-    end = "\t" if " " in name else ""  # what is behind a tab is no part of the name
+    end = "\t" if " " in name else ""  # text after a tab is not part of the name
     return NOTHING if is_new else f"a/{name}{end}", f"b/{name}{end}"
 
 
 def byte_order_mark(path: str) -> str:
-    """The byte order mark at the start of a file, or an empty text."""
+    """The byte order mark at the start of a file, or an empty string."""
     with open_regular(path) as file:
         return "\ufeff" if file.read(3) == codecs.BOM_UTF8 else ""

@@ -1,7 +1,7 @@
-"""Edits of lists and mappings in YAML and JSON text that leave everything else as it is written, comments too.
+"""Edits of lists and mappings in YAML and JSON text that leave the rest unchanged, including comments.
 
-Each function returns the edits of one change, or raises `CannotEdit` where the text is written in a way that it does not know.
-Whoever calls compares what the new text says with what it should say.
+Each function returns the edits of one change, or raises `CannotEdit` for a style of writing that it does not support.
+The caller compares the values of the new text with the expected ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLOCK_TEXT = ("|", ">")
 
 
 class CannotEdit(Exception):
-    """A text is written in a way that nobody but a person should change."""
+    """A text is written in a way that only a person should change."""
 
 
 def read_nodes(text: str) -> list[Node | None]:
@@ -35,7 +35,7 @@ def read_nodes(text: str) -> list[Node | None]:
     try:
         return list(yaml.compose_all(text, Loader=_LOADER))
     except yaml.YAMLError:
-        return _give_up("it cannot be read as YAML")
+        return _refuse("it cannot be read as YAML")
 
 
 def find_entry(node: Node | None, key: str) -> tuple[ScalarNode, Node] | None:
@@ -58,31 +58,31 @@ def find_value(node: Node | None, *keys: str) -> Node | None:
 
 
 def remove_item(text: str, key: ScalarNode, items: SequenceNode, number: int) -> list[Edit]:
-    """Take an item out of the list behind a key. An item of a block goes with the comment on its last line."""
+    """Remove an item from the list at a key. An item of a block is removed with the comment on its last line."""
     item = items.value[number]
     if items.flow_style:
         return _remove_in_flow(text, items, number)
-    start, end = _line_start(text, item.start_mark.index), _line_end(text, _end_of(item))
+    start, end = _find_line_start(text, item.start_mark.index), _find_line_end(text, _find_end(item))
     if not _DASH.fullmatch(text, start, item.start_mark.index):
-        _give_up("an item does not begin on a line of its own")
+        _refuse("an item does not begin on a line of its own")
     after = LINE_BREAK.match(text, end)
     removed = Edit(start, after.end() if after else end, "")
     if len(items.value) > 1:
         return [removed]
     colon = _COLON.match(text, key.end_mark.index)
     if colon is None:
-        _give_up("a list is written in an unusual way")
-    # It has to stay a list, also where nothing is left of it.
+        _refuse("a list is written in an unusual way")
+    # It must stay a list even if it becomes empty.
     return [Edit(colon.end(), colon.end(), " []"), removed]
 
 
 def add_item(text: str, items: SequenceNode, item: str, comment: str = "") -> Edit:
-    """Add an item in the words of `item`, at the end of a list. In brackets it gets no comment."""
+    """Add the text `item` at the end of a list. In brackets it gets no comment."""
     if items.flow_style:
-        at = _end_of(items.value[-1]) if items.value else items.start_mark.index + 1
+        at = _find_end(items.value[-1]) if items.value else items.start_mark.index + 1
         return Edit(at, at, f", {item}" if items.value else item)
     indent = " " * items.start_mark.column
-    at = _line_end(text, _end_of(items.value[-1]))
+    at = _find_line_end(text, _find_end(items.value[-1]))
     return Edit(at, at, f"{line_break(text)}{indent}- {item}{f'  {comment}' if comment else ''}")
 
 
@@ -90,26 +90,26 @@ def add_entry(text: str, mapping: MappingNode, lines: list[str]) -> Edit:
     """Add an entry at the end of a mapping that is not empty. In braces its lines become one."""
     last = mapping.value[-1][1]
     if mapping.flow_style:
-        at = _end_of(last)
+        at = _find_end(last)
         return Edit(at, at, f", {' '.join(lines)}")
     if isinstance(last, ScalarNode) and last.style in _BLOCK_TEXT:
-        _give_up("a text of several lines stands last")
-    at = _line_end(text, _end_of(last))
+        _refuse("a text of several lines stands last")
+    at = _find_line_end(text, _find_end(last))
     indent = line_break(text) + " " * mapping.start_mark.column
     return Edit(at, at, "".join(indent + line for line in lines))
 
 
 def add_after_key(text: str, key: ScalarNode, lines: list[str], column: int) -> Edit:
     """Write lines behind the line of a key."""
-    at = _line_end(text, key.end_mark.index)
+    at = _find_line_end(text, key.end_mark.index)
     indent = line_break(text) + " " * column
     return Edit(at, at, "".join(indent + line for line in lines))
 
 
 def comment_behind(text: str, node: Node) -> str:
-    """The comment on the line on which a node ends; empty if there is none."""
-    at = _end_of(node)
-    match = _COMMENT.match(text, at, _line_end(text, at))
+    """The comment on the last line of a node, or an empty string."""
+    at = _find_end(node)
+    match = _COMMENT.match(text, at, _find_line_end(text, at))
     return match[1] if match else ""
 
 
@@ -121,13 +121,13 @@ def replace_scalar(text: str, scalar: ScalarNode, value: str) -> Edit:
 
 
 def line_break(text: str) -> str:
-    """How the lines of a text end."""
+    """The line ending of a text."""
     match = LINE_BREAK.search(text)
     return match[0] if match else "\n"
 
 
 def is_quoted(text: str, node: Node) -> bool:
-    """Whether keys are written in quotes, as JSON does."""
+    """Whether keys are in quotes, as in JSON."""
     return (
         isinstance(node, MappingNode) and bool(node.value) and text[node.value[0][0].start_mark.index] == '"'
     )
@@ -135,9 +135,9 @@ def is_quoted(text: str, node: Node) -> bool:
 
 def _remove_in_flow(text: str, items: SequenceNode, number: int) -> list[Edit]:
     item = items.value[number]
-    start, end = item.start_mark.index, _end_of(item)
+    start, end = item.start_mark.index, _find_end(item)
     is_last = number + 1 == len(items.value)
-    begin = _end_of(items.value[number - 1]) if number else items.start_mark.index + 1
+    begin = _find_end(items.value[number - 1]) if number else items.start_mark.index + 1
     after = items.end_mark.index - 1 if is_last else items.value[number + 1].start_mark.index
     if "#" in text[begin:start] or "#" in text[end:after]:
         return _remove_beside_comments(text, begin, start, end, is_last=is_last and number > 0)
@@ -147,13 +147,13 @@ def _remove_in_flow(text: str, items: SequenceNode, number: int) -> list[Edit]:
 
 
 def _remove_beside_comments(text: str, begin: int, start: int, end: int, *, is_last: bool) -> list[Edit]:
-    """The item from `start` to `end` goes with its comma and the comment on its line. What others say stays."""
+    """Remove the item from `start` to `end` with its comma and the comment on its line. Other comments stay."""
     rest = _REST_OF_ITEM.match(text, end)
     comma = _TO_COMMA.match(text, begin)
     if rest is None or (is_last and not rest["comma"] and comma is None):
-        _give_up("a list is written in an unusual way")
-    stop, line = rest.end(), _line_start(text, start)
-    if stop == _line_end(text, end):
+        _refuse("a list is written in an unusual way")
+    stop, line = rest.end(), _find_line_start(text, start)
+    if stop == _find_line_end(text, end):
         before = text[line:start]
         start = line + len(before.rstrip(" \t"))
         after = LINE_BREAK.match(text, stop)
@@ -165,22 +165,22 @@ def _remove_beside_comments(text: str, begin: int, start: int, end: int, *, is_l
     return removed
 
 
-def _end_of(node: Node) -> int:
-    """Where what a node says ends; the end of a block is that of the last thing in it."""
+def _find_end(node: Node) -> int:
+    """The end of a node's text; a block ends where its last child ends."""
     if not isinstance(node, CollectionNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]
-    return _end_of(last[1] if isinstance(last, tuple) else last)
+    return _find_end(last[1] if isinstance(last, tuple) else last)
 
 
-def _line_start(text: str, at: int) -> int:
+def _find_line_start(text: str, at: int) -> int:
     return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
-def _line_end(text: str, at: int) -> int:
+def _find_line_end(text: str, at: int) -> int:
     match = LINE_BREAK.search(text, at)
     return match.start() if match else len(text)
 
 
-def _give_up(why: str) -> NoReturn:
+def _refuse(why: str) -> NoReturn:
     raise CannotEdit(why)

@@ -1,1 +1,1 @@
-"""The hooks of git and of coding agents: what they run, and how they are installed."""
+"""The hooks of git and of coding agents: the programs that they run, and their installation."""

@@ -1,6 +1,6 @@
-"""Enter our hooks into the settings of Claude Code in a project, and take them out again without a trace.
+"""Add orgkernel's hooks to the settings of Claude Code in a project, and remove them without a trace.
 
-There are two: one asks who owns a file, one what a role may use. Either can be there without the other.
+There are two hooks: one checks who owns a file, the other what a role may use. Either works without the other.
 """
 
 from __future__ import annotations
@@ -26,33 +26,35 @@ _EVENTS: Final = ("PreToolUse", "SubagentStop", "SessionStart")
 _SECONDS: Final = 60
 _COMMENT: Final = "$comment"
 _EXPORTED: Final = "Made by orgkernel "
-"""How the comment of exported settings begins. With a hook in them they are not as exported, and must not be replaced."""
+"""The start of the comment in exported settings. With a hook in them, they differ from the export and must not be replaced."""
 
 
 class SettingsHook(NamedTuple):
-    """A hook of ours: the script that tells its entries from others, and the entry for each event."""
+    """A hook of orgkernel: the script that distinguishes its entries from others, and the entry for each event."""
 
     script: str
     entries: Mapping[str, Mapping[str, Any]]
 
 
 def ownership_hook() -> SettingsHook:
-    """The hook that asks who owns a file."""
+    """The hook that checks who owns a file."""
     failed = "orgkernel: whether this file may be written could not be checked, so it is not written"
-    command = f"{_python(_OWNERSHIP)} || {{ echo {shlex.quote(failed)} >&2; exit 2; }}"
+    command = f"{_build_command(_OWNERSHIP)} || {{ echo {shlex.quote(failed)} >&2; exit 2; }}"
     entry = {"matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash", "hooks": [_run(command)]}
     return SettingsHook(_OWNERSHIP, {"PreToolUse": entry})
 
 
 def role_hook(on_error: str) -> SettingsHook:
-    """The hook that asks what a role may use. Where it cannot even start, what is stated for errors is done."""
+    """The hook that checks what a role may use. If it cannot start, the action for errors is taken."""
     failed = (
         "orgkernel: the hook cannot be started, so the call is refused; install orgkernel again, or take the entries with "
         f"{_ROLES} out of .claude/settings.json"
     )
     otherwise = f"{{ echo {shlex.quote(failed)} >&2; exit 2; }}" if on_error == "refuse" else "exit 0"
-    decide_command = f"{_python(_ROLES)} PreToolUse {on_error} || {otherwise}"
-    event_commands = {event: f"{_python(_ROLES)} {event} {on_error} || exit 0" for event in _EVENTS[1:]}
+    decide_command = f"{_build_command(_ROLES)} PreToolUse {on_error} || {otherwise}"
+    event_commands = {
+        event: f"{_build_command(_ROLES)} {event} {on_error} || exit 0" for event in _EVENTS[1:]
+    }
     return SettingsHook(
         _ROLES,
         {
@@ -63,7 +65,7 @@ def role_hook(on_error: str) -> SettingsHook:
 
 
 def install_claude_hook(folder: str, hook: SettingsHook) -> str:
-    """Enter a hook. The rest of the settings stays as it is. The path of the settings."""
+    """Add a hook and leave the rest of the settings unchanged. Returns the path of the settings."""
     path = check_settings(folder)
     place = os.path.dirname(path)
     is_new = not os.path.isdir(place)
@@ -72,31 +74,31 @@ def install_claude_hook(folder: str, hook: SettingsHook) -> str:
     if _is_entered(there, hook):
         return path
     is_first = not _has_ours(there)
-    settings = _unmarked(_without(there, hook.script))
+    settings = _remove_mark(_remove_hook(there, hook.script))
     for event, entry in hook.entries.items():
         settings.setdefault("hooks", {}).setdefault(event, []).append(entry)
     os.makedirs(place, exist_ok=True)
     if not is_new and is_first and not os.path.exists(path + BEFORE_US):
-        # Empty: there was a folder without settings.
+        # Empty: the folder existed without settings.
         replace_file(path + BEFORE_US, before or b"")
-    replace_file(path, _rendered(settings, before))
+    replace_file(path, _render(settings, before))
     return path
 
 
 def uninstall_claude_hook(folder: str, script: str) -> str | None:
-    """Take a hook out. What was entered by others since then stays. None if the hook is not there."""
+    """Remove a hook and keep later changes by others. Returns the path of the settings, or None without the hook."""
     path = check_settings(folder)
     now = _read(path)
     if now is None or not _has(_parse(path, now), script):
         return None
-    rest, before = _without(_parse(path, now), script), _read(path + BEFORE_US)
+    rest, before = _remove_hook(_parse(path, now), script), _read(path + BEFORE_US)
     if _has_ours(rest):
-        replace_file(path, _rendered(rest, now))
+        replace_file(path, _render(rest, now))
         return path
-    if before and _without_empty(_unmarked(_parse(path, before))) == _without_empty(rest):
+    if before and _remove_empty(_remove_mark(_parse(path, before))) == _remove_empty(rest):
         replace_file(path, before)
     elif rest or before:
-        replace_file(path, _rendered(rest, now))
+        replace_file(path, _render(rest, now))
     else:
         os.unlink(path)
     if before is not None:
@@ -107,15 +109,15 @@ def uninstall_claude_hook(folder: str, script: str) -> str | None:
 
 
 def is_installed(folder: str, hook: SettingsHook) -> bool | None:
-    """Whether a hook is in the settings as it would be entered now. None if it is not there at all."""
-    path = _settings_in(folder)
+    """Whether a hook is in the settings exactly as it would be added now; None if it is not in them at all."""
+    path = _find_settings(folder)
     settings = _parse(path, _read(path))
     return _is_entered(settings, hook) if _has(settings, hook.script) else None
 
 
 def check_settings(folder: str) -> str:
-    """The path of the settings. Raises `UsageError` if they cannot be read, or not be written back."""
-    path = _settings_in(folder)
+    """The path of the settings. Raises `UsageError` if they cannot be read or written."""
+    path = _find_settings(folder)
     _parse(path, _read(path))
     above = path
     while not os.path.exists(above):
@@ -125,13 +127,13 @@ def check_settings(folder: str) -> str:
     return path
 
 
-def _settings_in(folder: str) -> str:
+def _find_settings(folder: str) -> str:
     if not os.path.isdir(folder):
         raise UsageError(f"{quote(folder)} is not a folder", "pass the folder of a project")
     return os.path.realpath(os.path.join(folder, ".claude", "settings.json"))
 
 
-def _python(script: str) -> str:
+def _build_command(script: str) -> str:
     return f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(_HERE / script))}"
 
 
@@ -149,29 +151,28 @@ def _read(path: str) -> bytes | None:
 
 
 def _parse(path: str, content: bytes | None) -> dict[str, Any]:
-    """The settings. Raises `UsageError` for what cannot be written back as it is."""
+    """Parse settings. Raises `UsageError` if writing them would lose something."""
     if not content:
         return {}
     try:
-        settings = json.loads(content, object_pairs_hook=_without_repeats)
+        settings = json.loads(content, object_pairs_hook=_refuse_repeats)
         if all(
-            isinstance(each, dict) and isinstance(each.get("hooks", []), list) for each in _entries(settings)
+            isinstance(each, dict) and isinstance(each.get("hooks", []), list)
+            for each in _list_entries(settings)
         ):
             return dict(settings)
     except (ValueError, AttributeError, TypeError, RecursionError):
         pass
-    raise UsageError(
-        f"{quote(path)} cannot be read as settings", "repair it first, so that nothing in it is lost"
-    )
+    raise UsageError(f"{quote(path)} cannot be read as settings", "repair it first, so nothing in it is lost")
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("it contains a key twice")
     return dict(pairs)
 
 
-def _entries(settings: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+def _list_entries(settings: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     return (each for event in _EVENTS for each in settings.get("hooks", {}).get(event, []))
 
 
@@ -180,7 +181,7 @@ def _is_of(entry: Mapping[str, Any], script: str) -> bool:
 
 
 def _has(settings: Mapping[str, Any], script: str) -> bool:
-    return any(_is_of(each, script) for each in _entries(settings))
+    return any(_is_of(each, script) for each in _list_entries(settings))
 
 
 def _has_ours(settings: Mapping[str, Any]) -> bool:
@@ -196,23 +197,23 @@ def _is_entered(settings: Mapping[str, Any], hook: SettingsHook) -> bool:
     )
 
 
-def _without(settings: dict[str, Any], script: str) -> dict[str, Any]:
-    """The settings without a hook, and without what was made for it alone."""
+def _remove_hook(settings: dict[str, Any], script: str) -> dict[str, Any]:
+    """The settings without a hook and without the containers that were made only for it."""
     if not _has(settings, script):
         return settings
     hooks = {
         event: [each for each in entries if not _is_of(each, script)] if event in _EVENTS else entries
         for event, entries in settings["hooks"].items()
     }
-    return _without_empty({**settings, "hooks": hooks})
+    return _remove_empty({**settings, "hooks": hooks})
 
 
-def _unmarked(settings: dict[str, Any]) -> dict[str, Any]:
+def _remove_mark(settings: dict[str, Any]) -> dict[str, Any]:
     is_exported = str(settings.get(_COMMENT, "")).startswith(_EXPORTED)
     return {name: each for name, each in settings.items() if name != _COMMENT or not is_exported}
 
 
-def _without_empty(settings: dict[str, Any]) -> dict[str, Any]:
+def _remove_empty(settings: dict[str, Any]) -> dict[str, Any]:
     hooks = {name: each for name, each in settings.get("hooks", {}).items() if each or name not in _EVENTS}
     return {
         name: hooks if name == "hooks" else each
@@ -221,8 +222,8 @@ def _without_empty(settings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rendered(settings: dict[str, Any], like: bytes | None) -> bytes:
-    """JSON with the indentation and the end of what was there."""
+def _render(settings: dict[str, Any], like: bytes | None) -> bytes:
+    """Render JSON with the indentation and the final newline of the old text."""
     text = (like or b"").decode("utf-8", "replace")
     indent = re.search(r'\n([ \t]+)"', text)
     end = "\n" if not text or text.endswith("\n") else ""

@@ -1,4 +1,4 @@
-"""Install our hooks into a git repository beside those that are there, and take them out again without a trace."""
+"""Install orgkernel's hooks into a git repository, keep the existing ones, and uninstall without a trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orgkernel.project.replacing import BEFORE_US, replace_file
 NAMES: Final = ("pre-commit", "pre-push")
 _MARK: Final = "# Installed by `orgkernel ownership install-hooks`; `--uninstall` takes it out again."
 _MARKS: Final = (_MARK, _MARK.replace("ownership", "scope"))
-"""Installing again replaces a hook from before the command got its name; until then, it refuses and says so."""
+"""Installing again replaces a hook from before the command was renamed. Until then, that hook refuses and says why."""
 _TEMPLATE: Final = """#!/bin/sh
 {mark}
 previous="$0{before}"
@@ -46,9 +46,9 @@ printf '%s' "$input" | {python} -P -c 'from orgkernel.cli import main; main()' o
 
 
 def find_hooks_folder(path: str) -> str:
-    """Where git looks for the hooks of a repository: also with `core.hooksPath`, and in a linked work tree.
+    """Find the folder of a repository's hooks, including with `core.hooksPath` and in a linked work tree.
 
-    Raises `UsageError` if other repositories have them there, too.
+    Raises `UsageError` if other repositories use the same folder.
     """
     if not os.path.isdir(path):
         raise UsageError(f"{quote(path)} is not a folder", "pass a folder in a git repository")
@@ -58,18 +58,18 @@ def find_hooks_folder(path: str) -> str:
     scope = _ask(folder, "config", "--show-scope", "--get", "core.hooksPath").partition("\t")[0]
     if scope in ("global", "system"):
         raise UsageError(
-            "`core.hooksPath` is set for all repositories, so our hooks would be in all of them",
+            "`core.hooksPath` is set for all repositories, so the hooks would run in all of them",
             "set it for this repository first: `git config core.hooksPath .git/hooks`",
         )
     hooks_path = _ask(folder, "rev-parse", "--git-path", "hooks")
     if not hooks_path:
-        raise UsageError(f"git does not say where the hooks of {quote(folder)} are")
+        raise UsageError(f"git reports no folder for the hooks of {quote(folder)}")
     return os.path.normpath(os.path.join(folder, os.path.expanduser(hooks_path)))
 
 
 def install_hooks(folder: str) -> tuple[str, ...]:
-    """Write our hooks. A hook that is there is kept, and runs first. The paths that were written."""
-    hooks = {name: _hook(name) for name in NAMES}
+    """Write the hooks. An existing hook is kept and runs first. Returns the paths that were written."""
+    hooks = {name: _render_hook(name) for name in NAMES}
     _require_room(folder)
     os.makedirs(folder, exist_ok=True)
     written: list[str] = []
@@ -87,7 +87,7 @@ def install_hooks(folder: str) -> tuple[str, ...]:
 
 
 def uninstall_hooks(folder: str) -> tuple[str, ...]:
-    """Take our hooks out, and put back what was there before. The paths that were changed."""
+    """Remove the hooks and restore the earlier ones. Returns the paths that were changed."""
     changed: list[str] = []
     for name in NAMES:
         path = os.path.join(folder, name)
@@ -102,7 +102,7 @@ def uninstall_hooks(folder: str) -> tuple[str, ...]:
 
 
 def _require_room(folder: str) -> None:
-    """Raise `UsageError` where a hook of somebody else has taken the place of ours, and there is one from before as well."""
+    """Raise `UsageError` if another program replaced a hook of orgkernel while an earlier hook is still kept."""
     for name in NAMES:
         path = os.path.join(folder, name)
         if os.path.lexists(path) and not _is_ours(path) and os.path.lexists(path + BEFORE_US):
@@ -112,7 +112,7 @@ def _require_room(folder: str) -> None:
             )
 
 
-def _hook(name: str) -> bytes:
+def _render_hook(name: str) -> bytes:
     python = shlex.quote(sys.executable)
     return _TEMPLATE.format(mark=_MARK, before=BEFORE_US, name=name, python=python).encode()
 
@@ -130,7 +130,7 @@ def _read(path: str) -> bytes:
 
 
 def _ask(folder: str, *arguments: str) -> str:
-    """What git says with the settings of the user, because these say where hooks are."""
+    """Run git with the user's settings, because these can set the folder of hooks."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     if "GIT_CONFIG_GLOBAL" in os.environ:
         environment["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_GLOBAL"]

@@ -1,6 +1,6 @@
-"""What a tool of a coding agent is about to write, by the names and inputs that Claude Code gives its hooks.
+"""The files that a tool of a coding agent is about to write, from the tool calls that Claude Code gives its hooks.
 
-A link is followed to where it leads, and both paths count. What a shell command would write is read from its words.
+For a link, both its path and its target are checked. The files that a shell command would write are read from its words.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ _PATH_OF: Final = {
     "MultiEdit": "file_path",
     "NotebookEdit": "notebook_path",
 }
-# A file in a folder that nobody has named.
+# A file of unknown name in a folder.
 _ANY_NAME: Final = "0any0name0"
 
 
 class PlannedWrites(NamedTuple):
-    """What a tool is about to write."""
+    """The files that a tool is about to write."""
 
     changed: ChangedFiles
     outside: tuple[str, ...] = ()
-    """Paths out of the project."""
+    """Paths outside the project."""
     unseen: tuple[str, ...] = ()
-    """Why it cannot be told whether there is more."""
+    """Why there could be more writes than these."""
     command: CommandPermission | None = None
-    """What is known about a shell command."""
+    """What the reader of shell commands knows about a command."""
 
 
 def read_tool_call(
     call: Mapping[str, Any], root: str, owned: Sequence[str], brief: Brief | None
 ) -> PlannedWrites:
-    """The writes of a call. Raises `UsageError` for one that cannot be understood."""
+    """Find the writes of a call. Raises `UsageError` for a call that cannot be understood."""
     name, given = call.get("tool_name"), call.get("tool_input")
     if not isinstance(name, str) or not isinstance(given, dict):
-        raise UsageError("the call of a tool has no `tool_name` or no `tool_input`")
+        raise UsageError("the tool call has no `tool_name` or no `tool_input`")
     folder = call.get("cwd")
     folder = folder if isinstance(folder, str) and os.path.isabs(folder) else root
     if name == "Bash":
         return _read_command(given.get("command"), folder, root, owned, brief)
     path = given.get(_PATH_OF.get(name, ""))
     if not isinstance(path, str) or not path or "\0" in path:
-        raise UsageError(f"it cannot be told which file the tool `{name}` writes")
-    paths, outside = _paths(os.path.join(folder, path), root)
-    files = tuple(_change(each, root, given) for each in paths)
-    return PlannedWrites(_changed(files), (path,) if outside else ())
+        raise UsageError(f"the file that tool `{name}` writes is unknown")
+    paths, outside = _list_paths(os.path.join(folder, path), root)
+    files = tuple(_build_change(each, root, given) for each in paths)
+    return PlannedWrites(_build_changed_files(files), (path,) if outside else ())
 
 
 def _read_command(
@@ -76,32 +76,34 @@ def _read_command(
     unseen: list[str] = []
     writes = find_writes(command, ground)
     for words in writes.programs:
-        if _writes_unseen(words):
-            unseen.append(f"which files `{os.path.basename(words[0])}` writes cannot be seen")
-        for manifest in _manifests_of(words):
-            # Its new text is not known, so that its dependencies count as changed.
+        if _does_write_unseen(words):
+            unseen.append(f"the files that `{os.path.basename(words[0])}` writes are unknown")
+        for manifest in _list_manifests(words):
+            # Its new text is unknown, so its dependencies are treated as changed.
             at = os.path.relpath(os.path.join(folder, manifest), root).replace(os.sep, "/")
             files.setdefault(at, FileChange(path=at, change="modified"))
     for path, whose in writes.touched:
         if whose == "temporary":
             continue
-        names = _expanded(os.path.join(folder, path))
+        names = _expand(os.path.join(folder, path))
         if names is None:
-            unseen.append(f"which file `{shown(path)}` is cannot be seen")
+            unseen.append(f"the file that `{shown(path)}` stands for is unknown")
         for name in names or ():
-            paths, is_outside = _paths(name, root)
+            paths, is_outside = _list_paths(name, root)
             if is_outside:
                 outside.append(name)
             for each in paths:
                 is_folder = os.path.isdir(os.path.join(root, each))
                 at = f"{each}/{_ANY_NAME}" if is_folder else each
-                files[at] = _change(at, root, {})
+                files[at] = _build_change(at, root, {})
     permission = permit_command(command, ground, brief)
     unseen += [each.message for each in permission.unread]
-    return PlannedWrites(_changed(tuple(files.values())), tuple(outside), tuple(unseen), permission)
+    return PlannedWrites(
+        _build_changed_files(tuple(files.values())), tuple(outside), tuple(unseen), permission
+    )
 
 
-def _writes_unseen(words: tuple[str, ...]) -> bool:
+def _does_write_unseen(words: tuple[str, ...]) -> bool:
     """Whether a program writes files that its words do not name."""
     name, arguments = os.path.basename(words[0]), words[1:]
     if name == "tar":
@@ -115,8 +117,8 @@ def _writes_unseen(words: tuple[str, ...]) -> bool:
     return name in _WRITERS
 
 
-def _manifests_of(words: tuple[str, ...]) -> Iterator[str]:
-    """The package manifest that a program changes which adds, removes or updates dependencies."""
+def _list_manifests(words: tuple[str, ...]) -> Iterator[str]:
+    """The package manifests that a program changes by adding, removing or updating dependencies."""
     name, arguments = os.path.basename(words[0]), words[1:]
     operands = [each for each in arguments if not each.startswith("-")]
     if name in _MANAGERS and operands:
@@ -138,24 +140,24 @@ _MANAGERS: Final = {
     "cargo": ("Cargo.toml", frozenset(["add", "remove", "rm", "upgrade"]), frozenset(["upgrade"])),
     "go": ("go.mod", frozenset(["get"]), frozenset[str]()),
 }
-"""Of each program, the manifest, what changes it, and what changes it without a name."""
+"""For each program: the manifest, the subcommands that change it, and those that change it without a package name."""
 
 
-def _expanded(path: str) -> list[str] | None:
-    """The paths that a word stands for. None if that is not known until the command runs."""
+def _expand(path: str) -> list[str] | None:
+    """The paths that a word stands for; None if only the running command knows them."""
     pattern = path.replace(GLOB, "*").replace(ONE, "?")
     if PRIVATE.search(pattern):
         return None
     return [path] if pattern == path else glob(pattern, include_hidden=True)
 
 
-def _paths(path: str, root: str) -> tuple[list[str], bool]:
-    """The paths from the root that a path stands for, links followed; whether it also leads out of the project."""
+def _list_paths(path: str, root: str) -> tuple[list[str], bool]:
+    """The paths relative to the root that a path stands for, with links followed, and whether one is outside the project."""
     top, inside, outside = os.path.realpath(root), [], False
     for each, start in ((os.path.normpath(path), root), (os.path.realpath(path), top)):
         relative = os.path.relpath(each, start)
         if relative == os.pardir or relative.startswith(os.pardir + os.sep) or os.path.isabs(relative):
-            # What is written beside the project by its real name may still be in it.
+            # A path that is outside the project as written can be inside it by its real name.
             real = os.path.relpath(each, top)
             if real == os.pardir or real.startswith(os.pardir + os.sep):
                 outside = True
@@ -165,13 +167,13 @@ def _paths(path: str, root: str) -> tuple[list[str], bool]:
     return list(dict.fromkeys(inside)), outside
 
 
-def _change(path: str, root: str, given: Mapping[str, Any]) -> FileChange:
+def _build_change(path: str, root: str, given: Mapping[str, Any]) -> FileChange:
     where = os.path.join(root, path)
     exists = os.path.lexists(where)
     before = after = None
     if has_dependency_block(tuple(map(fold, path.split("/")))):
         before = _read_text(where) if exists else None
-        after = _text_after(before, given)
+        after = _compute_text_after(before, given)
     return FileChange(
         path=path, change="modified" if exists else "added", before_text=before, after_text=after
     )
@@ -185,8 +187,8 @@ def _read_text(path: str) -> str | None:
         return None
 
 
-def _text_after(before: str | None, given: Mapping[str, Any]) -> str | None:
-    """What a file will contain; None if it cannot be told."""
+def _compute_text_after(before: str | None, given: Mapping[str, Any]) -> str | None:
+    """The future text of a file; None if it is unknown."""
     content = given.get("content")
     if isinstance(content, str):
         return content
@@ -207,5 +209,5 @@ def _text_after(before: str | None, given: Mapping[str, Any]) -> str | None:
     return before
 
 
-def _changed(files: tuple[FileChange, ...]) -> ChangedFiles:
+def _build_changed_files(files: tuple[FileChange, ...]) -> ChangedFiles:
     return ChangedFiles(files=files, commits=(RangeCommit(id="", paths=tuple(each.path for each in files)),))

@@ -1,7 +1,7 @@
-"""The script that a coding agent runs before each write. It passes at once what is surely allowed, and asks us the rest.
+"""The script that a coding agent runs before each write. It passes clearly allowed writes at once, and asks orgkernel about the rest.
 
-Standard library only, and run by its path: importing anything of ours takes longer than everything here. What is surely
-allowed is written down by `orgkernel.project.hooks.owned_files` when we are asked, and counts for a short time only.
+It uses the standard library only and is run by its path, because importing orgkernel takes longer than everything here. When
+orgkernel is asked, `orgkernel.project.hooks.owned_files` writes the clearly allowed files down for a short time.
 """
 
 import json
@@ -16,7 +16,7 @@ PLAIN = r"(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]/)*[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
 
 
 def is_surely_allowed(path: str, root: str) -> bool:
-    """Whether a path is that of a plain file that is owned, and is neither sacred nor claimed by somebody else."""
+    """Whether a path is an owned, plain file that is neither sacred nor claimed by another worker."""
     if not path.startswith(root + "/") or os.path.realpath(path) != path or os.path.realpath(root) != root:
         return False
     relative = path[len(root) + 1 :]
@@ -34,7 +34,7 @@ def is_surely_allowed(path: str, root: str) -> bool:
 
 
 def stamp(path: str) -> list[int] | None:
-    """What changes when a file does. None: there is none."""
+    """The values of a file that change with its content; None if it does not exist."""
     try:
         state = os.stat(path)
     except OSError:
@@ -43,7 +43,7 @@ def stamp(path: str) -> list[int] | None:
 
 
 def main() -> int:
-    """Exit code 0: passed, or answered on stdout. 2: blocked."""
+    """Check the call on standard input. Exit code 0: passed, or answered on stdout; 2: blocked."""
     given = sys.stdin.buffer.read()
     try:
         call = json.loads(given)

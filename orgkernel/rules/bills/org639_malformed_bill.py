@@ -47,8 +47,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.bills.bill_documents import WrittenBill, read_bill
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_TRIGGER = re.compile(r"manual|(?:alert|schedule|event):[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
+_TRIGGER = lazy_pattern(r"manual|(?:alert|schedule|event):[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 _NEEDS = {"tool": "tool", "post_to_channel": "channel", "sub_bill": "sub_bill", "cognitive_skill": "skill"}
 # Fields to the only actions that read them.
 _ONLY_FOR = {

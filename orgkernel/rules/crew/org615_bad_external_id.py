@@ -36,21 +36,23 @@ The rule does not check whether the id exists in the classification.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FORMS = {
     "esco": (
-        re.compile(r"http://data\.europa\.eu/esco/skill/[0-9A-Za-z-]+"),
+        lazy_pattern(r"http://data\.europa\.eu/esco/skill/[0-9A-Za-z-]+"),
         "write its URI, `http://data.europa.eu/esco/skill/…`",
     ),
     "onet": (
-        re.compile(r"[0-9](\.[A-Z](\.[0-9]{1,2}(\.[a-z](\.[0-9]{1,2})?)?)?)?|[0-9]{2}-[0-9]{4}(\.[0-9]{2})?"),
+        lazy_pattern(
+            r"[0-9](\.[A-Z](\.[0-9]{1,2}(\.[a-z](\.[0-9]{1,2})?)?)?)?|[0-9]{2}-[0-9]{4}(\.[0-9]{2})?"
+        ),
         "write the code of an element or an occupation, such as `2.A.1.a` or `15-1252.00`",
     ),
 }

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
-from orgkernel.documents.records import DecisionCases
+from orgkernel.documents.records import Case, DecisionCases
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -55,13 +55,18 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     record = document.record
     assert isinstance(record, DecisionCases)
     for number, case in enumerate(record.cases):
-        if not (case.dispatch or case.access or case.who_can or case.what_can):
-            yield Finding(
-                document.place("cases", number),
-                f"case {quote(case.name)} has no question",
-                "add `dispatch`, `access`, `who_can` or `what_can`",
-                f"case:{case.name}",
-            )
+        yield from check_case(document, number, case)
+
+
+def check_case(document: SourceDocument, number: int, case: Case) -> Iterator[Finding]:
+    """Report a case without a question."""
+    if not (case.dispatch or case.access or case.who_can or case.what_can):
+        yield Finding(
+            document.place("cases", number),
+            f"case {quote(case.name)} has no question",
+            "add `dispatch`, `access`, `who_can` or `what_can`",
+            f"case:{case.name}",
+        )
 
 
 RULE = Rule("ORG707", "empty-case", Severity.ERROR, RuleTarget.DOCUMENT, check)

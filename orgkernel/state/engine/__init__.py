@@ -1,1 +1,1 @@
-"""Engines of the store (`orgkernel.engines`): what they write, the plain transaction writes as well."""
+"""Engines of the store (`orgkernel.engines`). They write the same rows as the plain transactions."""

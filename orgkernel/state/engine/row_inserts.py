@@ -15,13 +15,13 @@ from typing import cast
 from sqlalchemy import Connection, Engine, PoolProxiedConnection, insert
 from sqlalchemy.dialects import sqlite
 
-from orgkernel.state.database import below
+from orgkernel.state.database import get_sqlite_connection
 from orgkernel.state.tables import AuditValues, audit
 from orgkernel.state.use_counts import CountedCall, build_add_statement, sum_up
 
 _COLUMNS = tuple(column.name for column in audit.columns)
 _MOST_ROWS = 64
-"""In one statement: with 13 values each, what every SQLite takes."""
+"""Rows per statement: with 13 values each, the maximum that every SQLite accepts."""
 
 
 class RowInserts:
@@ -42,7 +42,7 @@ class RowInserts:
         try:
             _insert_in_blocks(cursor, rows)
             if uses:
-                cursor.executemany(_adding(), sum_up(uses))
+                cursor.executemany(_build_insert_text(), sum_up(uses))
             cursor.execute("COMMIT")
         except BaseException:
             cursor.connection.rollback()  # nothing, if SQLite has done it
@@ -57,9 +57,9 @@ class RowInserts:
 
 
 def make_insert(engine: Engine) -> Callable[[Connection, list[AuditValues]], None]:
-    """What inserts rows of the audit within a transaction of SQLAlchemy, for a kind of database."""
+    """A statement that inserts audit rows within a transaction of SQLAlchemy, for one engine."""
     if engine.dialect.paramstyle not in ("pyformat", "named"):
-        return lambda connection, rows: _insert_in_blocks(below(connection), rows)
+        return lambda connection, rows: _insert_in_blocks(get_sqlite_connection(connection), rows)
     statement = str(insert(audit).compile(dialect=engine.dialect, column_keys=list(_COLUMNS)))
     return partial(_insert_by_names, statement)
 
@@ -87,5 +87,5 @@ def _insert_many(rows: int) -> str:
 
 
 @cache
-def _adding() -> str:
+def _build_insert_text() -> str:
     return str(build_add_statement("sqlite").compile(dialect=sqlite.dialect(paramstyle="named")))

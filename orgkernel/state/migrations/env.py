@@ -1,4 +1,4 @@
-"""What Alembic runs: the connection is given, with its transaction already begun."""
+"""The environment of Alembic: it uses the given connection, whose transaction has begun."""
 
 from __future__ import annotations
 

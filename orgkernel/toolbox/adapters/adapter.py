@@ -26,7 +26,7 @@ class Call:
 
     action: str
     tool_input: bytes
-    """The input as JSON bytes, so that it cannot change between the check and the call."""
+    """The input as JSON bytes, so it cannot change between the check and the call."""
     is_sole_action: bool = True
     """Whether the tool has no other action."""
     credentials: Mapping[str, str] = field(default_factory=dict)
@@ -45,7 +45,8 @@ class Reply:
     """How a call ended."""
 
     outcome: Literal["done", "failed", "unavailable"]
-    """`failed`: the tool reported an error. `unavailable`: the tool could not be called, and another one may be tried.
+    """`failed`: the tool reported an error. `unavailable`: the tool could not be called, and another one can be
+    tried.
     """
     output: Any = None
     error: str = ""

@@ -35,7 +35,7 @@ from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 
 _VERSION: Final = "mcp-protocol-version"
 _BRIEF_SECONDS: Final = 3.0
-"""How long a server has for its answer to a message whose answer nobody needs. Other messages wait behind it."""
+"""Seconds that a server has to answer a notification. Other messages wait behind it."""
 
 
 BreakageKind = Literal["unreachable", "forgotten", "broken"]
@@ -45,7 +45,7 @@ broke when the server may have begun.
 
 
 class Breakage:
-    """What a transport says about a request that it could not complete."""
+    """The transport's description of a request that it could not complete."""
 
     def __init__(self) -> None:
         self._secret = secrets.token_hex(8)
@@ -55,7 +55,7 @@ class Breakage:
         return {"mark": self._secret, "kind": kind}
 
     def kind_of(self, error: BaseException) -> BreakageKind | None:
-        """What the transport says in an error. None if the error came from the server, or from somewhere else."""
+        """The kind of a breakage in an error. None if the error came from the server or another source."""
         data = error.error.data if isinstance(error, MCPError) else None
         if isinstance(data, dict) and data.get("mark") == self._secret:
             kind: BreakageKind = data["kind"]
@@ -64,7 +64,7 @@ class Breakage:
 
 
 class ContainedTransport(AsyncBaseTransport):
-    """Limits answers, and answers in place of a server that cannot be reached or breaks off."""
+    """Limits the size of answers, and answers for a server that cannot be reached or breaks off."""
 
     def __init__(self, limits: UpstreamLimits, breakage: Breakage) -> None:
         connections = Limits(
@@ -77,7 +77,7 @@ class ContainedTransport(AsyncBaseTransport):
         self._limits = limits
         self._breakage = breakage
         self.longest_answer = limits.call_seconds
-        """For how many seconds somebody may wait for an answer."""
+        """Seconds to wait for an answer."""
 
     async def handle_async_request(self, request: Request) -> Response:
         """The answer of the server, or one in its place."""
@@ -94,13 +94,13 @@ class ContainedTransport(AsyncBaseTransport):
         try:
             response = await self._transport.handle_async_request(request)
         except (ConnectError, ConnectTimeout, PoolTimeout) as error:
-            return self._failed(request, f"it cannot be reached: {_describe(error)}", "unreachable")
+            return self._build_failure(request, f"it cannot be reached: {_describe(error)}", "unreachable")
         except HTTPError as error:
-            return self._failed(request, f"its connection broke: {_describe(error)}", "broken")
+            return self._build_failure(request, f"its connection broke: {_describe(error)}", "broken")
         if awaits_answer and response.status_code >= 400:
             if response.status_code == 404 and "mcp-session-id" in request.headers:
                 await response.aclose()
-                return self._failed(request, "it no longer knows the session", "forgotten")
+                return self._build_failure(request, "it no longer knows the session", "forgotten")
             if not response.headers.get("content-type", "").lower().startswith("application/json"):
                 await response.aclose()
                 code = METHOD_NOT_FOUND if response.status_code == 404 else INTERNAL_ERROR
@@ -109,7 +109,7 @@ class ContainedTransport(AsyncBaseTransport):
         response.stream = _ContainedStream(response.stream)
         return response
 
-    def _failed(self, request: Request, message: str, kind: BreakageKind) -> Response:
+    def _build_failure(self, request: Request, message: str, kind: BreakageKind) -> Response:
         return _answer(request, INTERNAL_ERROR, message, self._breakage.data(kind))
 
     async def aclose(self) -> None:

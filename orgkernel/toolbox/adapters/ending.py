@@ -20,7 +20,7 @@ class Ending:
         return self._event.is_set()
 
     def come(self, reason: str) -> None:
-        """End it. Only the first reason counts."""
+        """End the connection. Only the first reason is kept."""
         if self.has_come:
             return
         self.reason = self.reason or reason

@@ -48,7 +48,7 @@ class FunctionAdapter(Adapter):
         except TypeError as error:
             return Reply("failed", error=f"the input does not fit the function: {error}")
         except ValueError:
-            pass  # some built-in functions do not say what they take
+            pass  # some built-in functions have no signature
         try:
             if inspect.iscoroutinefunction(function):
                 output = await function(**arguments)
@@ -76,7 +76,7 @@ async def _run_in_thread(call: Call, function: Callable[..., Any], arguments: di
         try:
             output = context.run(function, **arguments)
         except StopIteration as error:
-            ended.set_exception(RuntimeError(f"the function raised {error!r}"))  # a future cannot hold it
+            ended.set_exception(RuntimeError(f"the function raised {error!r}"))  # a future cannot store it
         except BaseException as error:
             ended.set_exception(error)
         else:

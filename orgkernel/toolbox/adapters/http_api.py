@@ -22,16 +22,17 @@ from orgkernel.toolbox.providers import HttpApi
 
 METHODS = ("GET", "HEAD", "DELETE", "POST", "PUT", "PATCH")
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")
-# Answers that say: not now. Whatever was asked for has not been done.
+# Status codes for "not now": the request was not executed.
 NOT_NOW = (429, 503)
 _FIELD = re.compile(r"\{(\w+)\}")
 SHOWN = 500
-"""Maximum number of characters of an error text."""
+"""Maximum length of an error message."""
 
 
 class HttpAdapter(Adapter):
-    """Sends a request for each call. Redirects are not followed, because they could send a credential to another
-    server.
+    """Sends a request for each call.
+
+    Redirects are not followed, because they could send a credential to another server.
     """
 
     def __init__(self, tool_id: str, provider: HttpApi, redeem: Redeem) -> None:
@@ -84,7 +85,7 @@ class HttpAdapter(Adapter):
         if not arguments:
             body = {}
         async with (
-            # The time is limited by whoever calls; the library would give up on its own after five seconds.
+            # The caller limits the time; the library's own limit would be five seconds.
             self._http.AsyncClient(
                 verify=build_tls_context(), timeout=None, follow_redirects=False
             ) as client,
@@ -105,14 +106,14 @@ def _encode_segment(arguments: dict[str, Any], name: str) -> str:
     """An argument as one segment of a path. Raises `ValueError` if it would lead to another path."""
     value = arguments.pop(name, None)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise ValueError(f"the path needs `{name}` as a text or a number")
+        raise ValueError(f"the path needs `{name}` as a string or a number")
     if str(value) in ("", ".", ".."):
         raise ValueError(f"`{name}` cannot be a part of a path: `{value}`")
     return quote(str(value), safe="")
 
 
 def _flatten(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as a query. Values other than texts, numbers and lists of them are written as JSON."""
+    """Convert arguments to a query. Values other than strings, numbers and lists of them are written as JSON."""
     return {
         name: value if isinstance(value, str | int | float | list) and _is_plain(value) else json.dumps(value)
         for name, value in arguments.items()

@@ -1,7 +1,8 @@
-"""Talks to a server process over its standard input and output, and reads a limited number of bytes for each message.
+"""Talks to a server process over its standard input and output, and reads a limited number of bytes for each
+message.
 
-Nothing is buffered between the process and the session: the session reads the pipe itself. The process is the leader
-of a group of its own, and the whole group ends with the connection. What it writes to its standard error is discarded,
+Nothing is buffered between the process and the session: the session reads the pipe itself. The process leads its own
+process group, and the whole group ends with the connection. What it writes to its standard error is discarded,
 because it could hold what the server was given.
 """
 
@@ -36,9 +37,9 @@ from orgkernel.toolbox.adapters.watched_streams import TooLong
 
 _CHUNK: Final = 65536
 _LAST_WORDS_SECONDS: Final = 0.2
-"""How long the output of a process that has ended is still read."""
+"""Seconds for which the output of an ended process is still read."""
 _EXIT_SECONDS: Final = 2.0
-"""How long the exit of a process is waited for that has closed its input or its output: most have ended, and the exit says more."""
+"""Seconds to wait for the exit of a process that closed its input or output, because the exit code explains more."""
 
 
 class _Process(SubprocessStreamProtocol):
@@ -76,7 +77,7 @@ class _Reader:
         self._buffer = bytearray()
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message, or what is wrong with a line. Raises `EndOfStream` and `TooLong`."""
+        """Read the next message, or the error of a line. Raises `EndOfStream` and `TooLong`."""
         searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
@@ -104,7 +105,7 @@ class _Reader:
             return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=unreadable))
 
     async def aclose(self) -> None:
-        """Nothing: the connection closes the process."""
+        """Do nothing: the connection closes the process."""
 
 
 class _Writer:
@@ -115,7 +116,10 @@ class _Writer:
         self._limit = limit
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Write a message as one line. A request waits for a server that does not read; what answers it does not."""
+        """Write a message as one line.
+
+        A request waits for a server that does not read; an answer to the server does not.
+        """
         line = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
         try:
             if isinstance(item.message, JSONRPCRequest):
@@ -130,7 +134,7 @@ class _Writer:
             raise anyio.BrokenResourceError from None
 
     async def aclose(self) -> None:
-        """Nothing: the connection closes the process."""
+        """Do nothing: the connection closes the process."""
 
 
 @asynccontextmanager
@@ -141,7 +145,10 @@ async def open_limited_stdio(
     ending: Ending,
     guard: ServerGuard | None = None,
 ) -> AsyncIterator[tuple[_Reader, _Writer]]:
-    """The streams of a new process. Raises `OSError` if it cannot be started. A `guard` ends it if this process is killed."""
+    """Open the streams of a new process. Raises `OSError` if it cannot be started.
+
+    A `guard` ends it if this process is killed.
+    """
     loop = asyncio.get_running_loop()
     _, process = await loop.subprocess_exec(
         lambda: _Process(loop, ending),
@@ -210,7 +217,10 @@ def describe_exit(code: int | None) -> str:
 
 
 def parse_message(line: bytes) -> JSONRPCMessage:
-    """A line as a message. Raises `ValueError`. The kind is told by its keys, which is faster than trying each."""
+    """Parse a line as a message. Raises `ValueError`.
+
+    Its keys decide its kind, which is faster than trying each kind.
+    """
     value = from_json(line)
     if not isinstance(value, dict):
         raise ValueError("no object")
@@ -223,7 +233,7 @@ def parse_message(line: bytes) -> JSONRPCMessage:
 
 
 def _read_id(line: bytes) -> int | None:
-    """The id of an answer that cannot be read, so that its call fails at once. It is read by a parser that takes more."""
+    """Read the id of an unreadable answer with a more tolerant parser, so that its call fails at once."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

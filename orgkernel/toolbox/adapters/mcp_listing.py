@@ -18,14 +18,14 @@ _MOST_PAGES = 100
 
 
 class ToolList(NamedTuple):
-    """The tools of a server as it lists them, or why there are none."""
+    """The tools that a server lists, or the error."""
 
     tools: list[dict[str, Any]]
     error: str = ""
 
 
 async def list_tools(provider: McpServer, seconds: float) -> ToolList:
-    """All tools of a server. It has so many `seconds` for all of it. Whatever happens is no exception."""
+    """All tools of a server. The server has `seconds` in total. Errors are returned, not raised."""
     try:
         async with asyncio.timeout(seconds), AsyncExitStack() as stack:
             client = await connect(stack, provider, {}, Ending())

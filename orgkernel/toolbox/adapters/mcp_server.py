@@ -1,7 +1,7 @@
 """Calls a tool of an MCP server with the official SDK: over HTTP, or by starting the server as a process.
 
 Each call has its own connection. Over HTTP, this is how the protocol works since 2026-07-28. A server process starts
-and ends with the call, so that the calls of two agents share nothing.
+and ends with the call, so the calls of two agents share nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class McpAdapter(Adapter):
                 if isinstance(client, Reply):
                     return client
                 connected = True
-                reply = _within(await _ask(client, ending, name, call.arguments), self._provider.max_bytes)
+                reply = _require_size(
+                    await _ask(client, ending, name, call.arguments), self._provider.max_bytes
+                )
         except Exception as error:
             if reply is not None:
                 return reply  # it has answered; that the connection then ended badly changes nothing
@@ -75,7 +77,10 @@ class McpAdapter(Adapter):
 async def connect(
     stack: AsyncExitStack, provider: McpServer, credentials: Mapping[str, str], ending: Ending
 ) -> Client | Reply:
-    """A connection to a server, or why there is none. The stack ends it. The ending says why a process ended."""
+    """Connect to a server, or return the error. The stack closes the connection.
+
+    The ending tells why a process ended.
+    """
     from mcp import Client
 
     if isinstance(provider.server, str):
@@ -132,8 +137,8 @@ async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, A
     return Reply("done", answer_text)
 
 
-def _within(reply: Reply, limit: int) -> Reply:
-    """A reply, or an error if it is too long. The output of a process is measured after the SDK has read it."""
+def _require_size(reply: Reply, limit: int) -> Reply:
+    """A reply, or an error if it is too large. The output of a process is measured after the SDK has read it."""
     reply_json = json.dumps([reply.output, reply.error], ensure_ascii=False)
     if len(reply_json) <= limit // 4 or len(reply_json.encode("utf-8", "surrogatepass")) <= limit:
         return reply
@@ -151,4 +156,4 @@ async def _does_list(client: Client, name: str) -> bool:
                 return False
             listed = await client.list_tools(cursor=listed.next_cursor)
     except Exception:
-        return True  # not known; then what it said first stands
+        return True  # unknown; then the first reason is kept

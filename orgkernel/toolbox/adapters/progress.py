@@ -1,4 +1,4 @@
-"""Passes the progress of a call on to a receiver that may be slower than the server that reports it."""
+"""Passes the progress of a call to a receiver that can be slower than the server."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ class ProgressQueue:
             try:
                 await self._receiver(*self._waiting.popleft())
             except Exception:
-                self._waiting.clear()  # whoever wants no progress gets none
+                self._waiting.clear()  # a receiver that raises gets no more progress

@@ -1,8 +1,8 @@
 """Ends the server processes of this process if it is killed, because some stay when their input ends.
 
-A guard is a process beside this one that reads which groups of processes to end from a pipe. The system closes the pipe
-when this process ends, however that happens. One guard is enough for all servers. It is started with the first one, by
-the path of this file, so it uses the standard library only and nothing of this package.
+A guard is a second process that reads from a pipe which process groups to end. The system closes the pipe when this
+process ends, however that happens. One guard is enough for all servers. It is started with the first one, by the
+path of this file, so it uses the standard library only and nothing of this package.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import subprocess
 
 LEAVES_SECONDS: Final = 1.0
-"""How long a server has to leave after its input was closed, and again after it was told to."""
+"""Seconds for a server to exit after its input was closed, and again after it was signaled."""
 _LOOKS_SECONDS: Final = 0.05
 _START_FIELD: Final = 19
-"""Of what follows the name in `/proc/PID/stat`: when the process started, in ticks since the system did."""
+"""Index of the start time, in ticks since the system started, after the name in `/proc/PID/stat`."""
 
 
 class ServerGuard:
@@ -42,13 +42,13 @@ class ServerGuard:
             self._say([group])
 
     def remove(self, group: int) -> None:
-        """Forget a group: it has ended, and its number may come to belong to somebody else."""
+        """Remove a group: it has ended, and its number could be reused by another process."""
         with self._lock:
             if self._groups.pop(group, None) is not None and self._process is not None:
                 self._say([group])
 
     def _say(self, changed: list[int]) -> None:
-        """Tell the guard. One that is gone or does not read is replaced, and told everything."""
+        """Send a line to the guard. A guard that has ended or does not read is replaced and gets all lines again."""
         for _ in range(2):
             if self._process is None:
                 self._process, changed = _start(), list(self._groups)
@@ -68,7 +68,7 @@ class ServerGuard:
             self._process = None
 
     def _let_go(self) -> None:
-        """In a child of a fork: the pipe belongs to the parent, whose end would not be noticed while this one holds it."""
+        """In a forked child, close the pipe. Otherwise the guard would not notice the end of the parent."""
         self._lock = threading.Lock()
         self._groups = {}
         process, self._process = self._process, None
@@ -91,7 +91,7 @@ def _start() -> subprocess.Popen[bytes] | None:
             stderr=subprocess.DEVNULL,
             bufsize=0,
             cwd="/",
-            start_new_session=True,  # what ends the group of this process must not end the guard with it
+            start_new_session=True,  # a signal to this process group must not end the guard
         )
     except OSError:
         return None
@@ -101,7 +101,10 @@ def _start() -> subprocess.Popen[bytes] | None:
 
 
 def read_start_time(process: int) -> str:
-    """When a process started, which tells it from a later one with the same number. Empty if it is not there."""
+    """The start time of a process, which distinguishes it from a later one with the same number.
+
+    Empty if it does not exist.
+    """
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
             return file.read().rpartition(")")[2].split()[_START_FIELD]
@@ -121,7 +124,7 @@ def read_start_time(process: int) -> str:
 
 
 def guard() -> None:
-    """The guard: read lines until the pipe is closed, and then end what is left."""
+    """Run the guard: read lines until the pipe is closed, and then end the remaining groups."""
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     groups: dict[int, str] = {}
@@ -141,7 +144,7 @@ def guard() -> None:
 
 
 def send_to(groups: dict[int, str], number: int) -> None:
-    """Send a signal to each group, and forget those that are not there any more or that belong to somebody else."""
+    """Send a signal to each group, and remove groups that have ended or whose number was reused."""
     for group, started in list(groups.items()):
         # The number of a group is not given to a new process while the group has members. So either its leader is still
         # the same, or it has left and its children are there, or everything is gone.

@@ -1,4 +1,4 @@
-"""What the certificates of servers are checked against. Reading it takes as long as hundreds of calls, so it is done once."""
+"""The trusted certificates for servers. They are read once, because reading takes as long as hundreds of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls one tool over a connection that is kept. The output is the whole result, as the server sent it."""
+"""Calls one tool over a connection that is kept. The output is the complete result, as the server sent it."""
 
 from __future__ import annotations
 

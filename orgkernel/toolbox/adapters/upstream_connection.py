@@ -42,7 +42,7 @@ _KINDS: Final[tuple[tuple[type, tuple[ListKind, ...]], ...]] = (
     (ResourceListChangedNotification, ("resources", "resource_templates")),
 )
 _GUARD: Final = ServerGuard()
-"""Of all servers of this process."""
+"""The guard of all servers of this process."""
 
 
 class UpstreamConnection:
@@ -65,11 +65,11 @@ class UpstreamConnection:
         self.breakage = Breakage()
         self.has_started = False
         self._tool_client: HttpToolClient | None = None
-        """What sends plain calls of tools. None if they go through the client of the SDK too."""
+        """Sends plain tool calls. None if they also use the client of the SDK."""
         loop = asyncio.get_running_loop()
         self.started_at = loop.time()
         self.ready: asyncio.Future[None] = loop.create_future()
-        """Done when the start is over, well or not. If not, the end has come, and it says why."""
+        """Done when the start has succeeded or failed. After a failure, the ending has the reason."""
         self._is_retired = False
         self._provider = provider
         self._limits = limits
@@ -94,7 +94,7 @@ class UpstreamConnection:
     async def call_plain(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """The result of a call that needs no session. None if it needs one, and nothing was sent.
 
-        Raises `MCPError`, and `ValidationError` for a result of a wrong form.
+        Raises `MCPError`, and `ValidationError` for a result of an unexpected form.
         """
         client = self._tool_client
         if client is None or not client.takes(name):
@@ -113,7 +113,7 @@ class UpstreamConnection:
             self._http.longest_answer = max(self._http.longest_answer, seconds)
 
     def retire(self, reason: str) -> None:
-        """Take no more calls, and end when the last one is over."""
+        """Accept no more calls, and end after the last one."""
         self._is_retired = True
         self.ending.reason = self.ending.reason or reason
         self.let_go()
@@ -138,7 +138,7 @@ class UpstreamConnection:
         try:
             async with AsyncExitStack() as stack:
                 async with self._starts, asyncio.timeout(self._limits.start_seconds):
-                    transport = await self._transport(stack)
+                    transport = await self._open_transport(stack)
                     client = Client(
                         watch_transport(transport, self._limits, self.ending),
                         cache=None,
@@ -178,7 +178,7 @@ class UpstreamConnection:
                 max_bytes=limits.max_bytes, connect_seconds=limits.start_seconds,
             )  # fmt: skip
         except ValueError:
-            return None  # the SDK can send them, or says why not
+            return None  # the SDK sends them, or reports the error
         stack.push_async_callback(client.aclose)
         return client
 
@@ -191,7 +191,7 @@ class UpstreamConnection:
         description = error.message if isinstance(error, MCPError) else describe_error(error)
         return description if self.has_started else f"it could not be started: {description}"
 
-    async def _transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
+    async def _open_transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         provider = self._provider
         limit = self._limits.max_bytes
         if isinstance(provider.server, str):
@@ -234,7 +234,7 @@ class UpstreamConnection:
                 async for _ in subscription:
                     pass  # each event is also a notification
         except Exception:
-            pass  # then lists are asked for again after a while
+            pass  # then lists are read again after their lifetime
         finally:
             self.tells_of_changes = False
 

@@ -1,4 +1,4 @@
-"""What an upstream server may take: time, bytes, messages, and how often it is started."""
+"""Limits of an upstream server: time, bytes, messages, and the number of starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class UpstreamLimits(msgspec.Struct, frozen=True):
     call_seconds: float = 60.0
     """How long a call may take that has no time limit of its own."""
     list_seconds: float = 20.0
-    """How long all pages of a list may take together."""
+    """Seconds for all pages of a list together."""
     max_bytes: int = 10_000_000
     """Maximum bytes of one message, and of all pages of a list."""
     most_pages: int = 100
@@ -27,9 +27,9 @@ class UpstreamLimits(msgspec.Struct, frozen=True):
     quick_seconds: float = 10.0
     """A connection that lasted less than this ended quickly."""
     list_ttl: float = 30.0
-    """How many seconds a list is kept if the server neither says how long nor tells of changes."""
+    """Seconds for which a list is kept if the server neither gives a lifetime nor announces changes."""
     longest_ttl: float = 3600.0
-    """The most seconds for which a list is kept because the server says so."""
+    """Maximum lifetime of a list that the server can set, in seconds."""
     unasked_per_second: float = 1000.0
     """Messages per second that answer nothing, such as notifications. More are read later, not dropped."""
     most_unanswered: int = 16

@@ -1,4 +1,4 @@
-"""Lists of an upstream server: read whole within limits, and kept for as long as they are right."""
+"""Lists of an upstream server: read completely within limits, and cached while they are valid."""
 
 from __future__ import annotations
 
@@ -30,11 +30,14 @@ class ReadList(msgspec.Struct, frozen=True):
 
     items: Definitions
     seconds: float | None
-    """How long the server says that it is right. None if it does not say."""
+    """The lifetime that the server gives. None if it gives none."""
 
 
 async def read_list(client: Client, kind: ListKind, limits: UpstreamLimits) -> ReadList:
-    """All pages of a list, empty if the server has no such list. Raises `UpstreamError`, and what the SDK raises."""
+    """Read all pages of a list; empty if the server has no such list.
+
+    Raises `UpstreamError`, and the errors of the SDK.
+    """
     has = client.server_capabilities
     if getattr(has, "resources" if kind == "resource_templates" else kind) is None:
         return ReadList((), None)
@@ -59,7 +62,7 @@ class _Kept(msgspec.Struct, frozen=True):
     items: Definitions
     until: float
     depends_on_news: bool
-    """Whether it is right only as long as the server tells of changes."""
+    """Whether it is valid only while the server announces changes."""
 
 
 class KeptLists:
@@ -67,7 +70,7 @@ class KeptLists:
 
     def __init__(self, limits: UpstreamLimits) -> None:
         self.changes = 0
-        """How often a list has changed. A list that was read meanwhile may be a mix of old and new."""
+        """Number of changes of a list. A list that was read during a change can mix old and new pages."""
         self._limits = limits
         self._kept: dict[ListKind, _Kept] = {}
 
@@ -79,12 +82,12 @@ class KeptLists:
         return kept.items
 
     def held(self, kind: ListKind) -> Definitions | None:
-        """The last list, if the server has not told of a change and was not started again since."""
+        """The last list, if the server has not announced a change and was not started again."""
         kept = self._kept.get(kind)
         return None if kept is None else kept.items
 
     def keep(self, kind: ListKind, read: ReadList, now: float, has_news: bool) -> None:
-        """Keep a list for as long as the server says, or until it tells of a change, or for a little while."""
+        """Cache a list: for its lifetime, until the server announces a change, or for the default lifetime."""
         if read.seconds is not None:
             seconds = min(read.seconds, self._limits.longest_ttl)
         else:
@@ -92,6 +95,6 @@ class KeptLists:
         self._kept[kind] = _Kept(read.items, now + seconds, has_news and read.seconds is None)
 
     def drop(self, kind: ListKind) -> bool:
-        """A list has changed. Returns whether it was kept, so that somebody may have seen it."""
+        """Drop a changed list. Returns whether it was cached, because a caller could then have seen it."""
         self.changes += 1
         return self._kept.pop(kind, None) is not None

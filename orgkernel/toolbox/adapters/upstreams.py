@@ -1,7 +1,7 @@
 """Upstream servers of the gateway: each has one connection that all callers share.
 
-A connection is made when it is first needed, and again when it is needed after it ended. If it ends quickly again and
-again, callers are refused for a while, and told how long. Nothing that a server says or does raises anything but
+A connection is made when it is first needed, and again when it is needed after it ended. If it keeps ending quickly,
+calls are refused for a while, and the error says how long. Nothing that a server says or does raises anything but
 `UpstreamError`, and no call is repeated that the server may have begun.
 """
 
@@ -42,15 +42,15 @@ __all__ = ["Upstream", "UpstreamError", "UpstreamLimits", "UpstreamReply", "Upst
 _Found = TypeVar("_Found")
 _LONGEST_TEXT: Final = 500
 _NOT_RUN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH})
-"""Codes with which a server says that it did not begin. `INVALID_REQUEST` is also what a refused question becomes."""
+"""Error codes of servers that did not begin a call. A refused request is also answered with `INVALID_REQUEST`."""
 
 
 class _Raw:
-    """Stands for the type of a result of which nothing is renamed or left out. The SDK has checked its shape before."""
+    """Stands for a result type without renaming or dropping fields. The SDK has already checked its shape."""
 
     @classmethod
     def model_validate(cls, raw: dict[str, Any], *, by_name: bool) -> dict[str, Any]:
-        """What the server sent."""
+        """The result that the server sent."""
         assert not by_name
         return raw
 
@@ -71,8 +71,9 @@ class Upstream:
         on_change: Callable[[str], None] | None = None,
         starts: asyncio.Semaphore | None = None,
     ) -> None:
-        """`secrets` are masked in all answers. `on_change` is called with the name when a list is no longer right. Who holds
-        `starts` may start: servers that stand together share one.
+        """`secrets` are masked in all answers. `on_change` is called with the name when a list is no longer valid.
+
+        `starts` limits concurrent starts: servers of one gateway share it.
         """
         limits = limits or UpstreamLimits()
         self.name = name
@@ -94,7 +95,7 @@ class Upstream:
 
     @property
     def status(self) -> UpstreamStatus:
-        """What it is doing now."""
+        """The current status."""
         if self._is_closed:
             return UpstreamStatus("closed", self._reason)
         if self._connection is not None:
@@ -131,7 +132,7 @@ class Upstream:
         return await self._ask(self._build_sender(GetPromptRequest(params=params)))
 
     async def read_resource(self, uri: str) -> dict[str, Any]:
-        """What a resource holds. Raises `UpstreamError`."""
+        """Read the content of a resource. Raises `UpstreamError`."""
         params = ReadResourceRequestParams(uri=uri)
         return await self._ask(self._build_sender(ReadResourceRequest(params=params)))
 
@@ -146,8 +147,8 @@ class Upstream:
     ) -> UpstreamReply:
         """Call a tool. Cancelling this cancels the call at the server, and no other one. A start has its own time.
 
-        `listed` is the list of tools that the caller has looked at. If the server may have another one now, because it was
-        started again or told of a change, nothing is called, and the reply is `changed`.
+        `listed` is the list of tools that the caller has checked. If the server could have another one now, because
+        it was started again or told of a change, nothing is called, and the reply is `changed`.
         """
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
         progress = None if on_progress is None else ProgressQueue(self._mask_progress(on_progress))
@@ -165,7 +166,7 @@ class Upstream:
         await asyncio.gather(*(each.aclose() for each in tuple(self._open)))
 
     async def _ensure_connected(self) -> UpstreamConnection:
-        """The connection, started if there is none. Raises `UpstreamError`."""
+        """The connection, started if necessary. Raises `UpstreamError`."""
         if self._is_closed:
             raise UpstreamError("it was closed")
         connection = self._connection
@@ -177,7 +178,7 @@ class Upstream:
         if not connection.ready.done():
             await asyncio.shield(connection.ready)
         if connection.ending.has_come:
-            raise UpstreamError(self._clean(connection.ending.reason))
+            raise UpstreamError(self._clean_text(connection.ending.reason))
         return connection
 
     def _start(self) -> UpstreamConnection:
@@ -195,16 +196,16 @@ class Upstream:
         return max(0.0, self._retry_at - asyncio.get_running_loop().time())
 
     def _retire(self, connection: UpstreamConnection, reason: str) -> None:
-        """Begin no more calls on a connection. Those that are running may end."""
+        """Begin no more calls on a connection. Running calls can finish."""
         connection.retire(reason)
         self._note_end(connection)
 
     def _note_end(self, connection: UpstreamConnection) -> None:
-        """Decide when it may be started again."""
+        """Decide when the server can be started again."""
         if self._connection is not connection:
             return
         self._connection = None
-        self._reason = self._clean(connection.ending.reason)
+        self._reason = self._clean_text(connection.ending.reason)
         now = asyncio.get_running_loop().time()
         lasted = now - connection.started_at
         is_quick = not connection.has_started or lasted < self._limits.quick_seconds
@@ -222,12 +223,12 @@ class Upstream:
     async def _ask(
         self, use: Callable[[UpstreamConnection], Awaitable[_Found]], listed: Definitions | None = None
     ) -> _Found:
-        """What a use of the connection returns, while it has the tools that are `listed`. Raises `UpstreamError`."""
+        """Run a use of the connection, if the server still has the `listed` tools. Raises `UpstreamError`."""
         is_again = False
         while True:
             connection = await self._ensure_connected()
             if listed is not None and self._lists.held("tools") is not listed:
-                raise UpstreamError("its tools may be others now", "changed")
+                raise UpstreamError("its tools could have changed", "changed")
             connection.calls += 1
             try:
                 return await use(connection)
@@ -238,9 +239,9 @@ class Upstream:
                 breakage = connection.breakage.kind_of(cause)
                 if breakage is None:
                     raise self._explain_failure(connection, cause) from None
-                message = self._clean(str(cause))
+                message = self._clean_text(str(cause))
                 self._retire(connection, message)
-                # A server that does not know the session has not begun with the call.
+                # A server that rejects the session has not begun the call.
                 if breakage != "forgotten" or is_again:
                     raise UpstreamError(message, is_uncertain=breakage == "broken") from None
                 is_again = True
@@ -251,7 +252,7 @@ class Upstream:
     def _build_sender(
         self, request: Request[Any, Any], seconds: float | None = None, progress: ProgressQueue | None = None
     ) -> Callable[[UpstreamConnection], Awaitable[dict[str, Any]]]:
-        """A use of a connection: to send a request."""
+        """Build a use of the connection that sends a request."""
         limit = self._limits.call_seconds if seconds is None else seconds
         put = None if progress is None else progress.put
 
@@ -269,7 +270,7 @@ class Upstream:
                     except MCPError as error:
                         if error.code != HEADER_MISMATCH or not connection.is_modern:
                             raise
-                        # The server wants arguments in headers. The SDK knows which ones when it has read the list.
+                        # The server requires arguments in headers. The SDK learns which ones from the list.
                         await asyncio.shield(self._read("tools"))
                         answer = await session.send_request(request, _RAW, progress_callback=put)
             except TimeoutError:
@@ -282,7 +283,7 @@ class Upstream:
     def _check_result(self, result: dict[str, Any]) -> dict[str, Any]:
         kind = result.pop("resultType", "complete")
         if kind == "input_required":
-            raise UpstreamError("it asks for input, which is not given", "protocol", is_uncertain=True)
+            raise UpstreamError("it asks for input, which is not supported", "protocol", is_uncertain=True)
         if kind != "complete":
             raise UpstreamError("it gave a result of an unknown type", "protocol", is_uncertain=True)
         masked: dict[str, Any] = self._mask(result)
@@ -291,12 +292,12 @@ class Upstream:
     def _explain_failure(self, connection: UpstreamConnection, error: BaseException) -> UpstreamError:
         """Why a request failed, and whether it may have had an effect."""
         if isinstance(error, ValidationError):
-            return UpstreamError("its answer has a wrong form", "protocol", is_uncertain=True)
+            return UpstreamError("its answer has an unexpected form", "protocol", is_uncertain=True)
         if not isinstance(error, MCPError):
-            return UpstreamError(self._clean(f"{type(error).__name__}: {error}"), is_uncertain=True)
+            return UpstreamError(self._clean_text(f"{type(error).__name__}: {error}"), is_uncertain=True)
         if connection.ending.has_come and error.code == CONNECTION_CLOSED:
-            return UpstreamError(self._clean(connection.ending.reason), is_uncertain=True)
-        message = f"{self._clean(error.message)} ({error.code})"
+            return UpstreamError(self._clean_text(connection.ending.reason), is_uncertain=True)
+        message = f"{self._clean_text(error.message)} ({error.code})"
         return UpstreamError(message, "failed", is_uncertain=error.code not in _NOT_RUN)
 
     async def _list(self, kind: ListKind) -> Definitions:
@@ -311,7 +312,7 @@ class Upstream:
             raise UpstreamError(error.error, error.kind) from None
 
     def _read(self, kind: ListKind) -> asyncio.Task[Definitions]:
-        """The one reading of a list for all who wait for it."""
+        """Read a list once for all callers that wait for it."""
         task = self._reading.get(kind)
         if task is None or task.done():
             task = asyncio.get_running_loop().create_task(self._ask(self._build_reader(kind)))
@@ -343,8 +344,8 @@ class Upstream:
             message = "its answer is nested too deeply to be searched for secrets"
             raise UpstreamError(message, "protocol", is_uncertain=True) from None
 
-    def _clean(self, text: str) -> str:
-        """Text of a server without secrets, on one line, without invisible characters, cut."""
+    def _clean_text(self, text: str) -> str:
+        """A string from the server: without secrets and invisible characters, on one line, cut."""
         return fold_to_one_line(self._mask(text)[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)
 
     def _mask_progress(self, receiver: OnProgress) -> OnProgress:

@@ -1,7 +1,8 @@
-"""Streams of messages around those of a transport: they limit what a server says unasked, and note why they ended.
+"""Streams of messages around those of a transport: they limit unrequested messages of a server, and note why they
+ended.
 
 The SDK starts a task for each notification and each request of a server. Here, a server that floods its client is
-read more slowly, so that it only delays itself. Notifications that nobody needs, or that are malformed, do not get
+read more slowly, so that it only delays itself. Unused or malformed notifications do not get
 through at all.
 """
 
@@ -29,7 +30,7 @@ class TooLong(Exception):
 
 
 class _Traffic:
-    """What both directions know of each other."""
+    """Shared state of both directions."""
 
     def __init__(self, limits: UpstreamLimits) -> None:
         self.answers_due = 0
@@ -144,7 +145,7 @@ async def watch_transport(
 
 
 def _is_useful(message: JSONRPCNotification) -> bool:
-    """Whether a notification is one that a client acts on, in its right form. The SDK logs malformed ones."""
+    """Whether a client acts on a notification, and its form is valid. The SDK logs malformed ones."""
     params = message.params or {}
     if message.method in _CHANGED:
         meta = params.get("_meta")

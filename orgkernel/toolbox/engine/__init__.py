@@ -1,1 +1,1 @@
-"""Engines of the toolbox (`orgkernel.engines`): what they call, the MCP SDK calls as well."""
+"""Engines of the toolbox (`orgkernel.engines`). They make the same calls as the MCP SDK."""

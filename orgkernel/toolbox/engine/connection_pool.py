@@ -37,13 +37,13 @@ class BrokenOff(Exception):
 
 
 class AnswerReader(Protocol):
-    """What takes an answer as it arrives. What it raises ends the request."""
+    """Receives an answer as it arrives. An exception ends the request."""
 
     def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
         """The head has arrived. Names are in lower case."""
 
     def take(self, part: bytes) -> bool:
-        """A part of the body has arrived. Whether no more is needed."""
+        """Receive a part of the body. Returns whether no more is needed."""
 
     def end(self) -> None:
         """The body is complete."""
@@ -53,9 +53,7 @@ class ConnectionPool:
     """Connections for requests to one URL. Used from one event loop."""
 
     def __init__(self, url: str, headers: Mapping[str, str], tls: SSLContext, connect_seconds: float) -> None:
-        """`headers` are sent with every request. Raises `ValueError` for one that cannot be sent, or is not for others to
-        say.
-        """
+        """`headers` are sent with every request. Raises `ValueError` for an invalid or reserved header."""
         parsed = URL(url)
         self._host = parsed.raw_host.decode("ascii")
         self._tls = tls if parsed.scheme == "https" else None
@@ -63,9 +61,7 @@ class ConnectionPool:
         self._connect_seconds = connect_seconds
         sent_headers = {name.lower(): value for name, value in headers.items()}
         if not _OWN.isdisjoint(sent_headers):
-            raise ValueError(
-                f"these headers are not for others to say: {', '.join(sorted(_OWN & sent_headers.keys()))}"
-            )
+            raise ValueError(f"these headers are reserved: {', '.join(sorted(_OWN & sent_headers.keys()))}")
         sent_headers["host"] = parsed.netloc.decode("ascii")
         if parsed.userinfo:
             sent_headers["authorization"] = (
@@ -77,7 +73,7 @@ class ConnectionPool:
         self._is_closed = False
 
     async def post(self, headers: bytes, body: bytes, answer: AnswerReader) -> None:
-        """Send a request, and wait until its answer is taken. Whoever is canceled hangs up.
+        """Send a request, and wait until its answer is received. Cancellation closes the connection.
 
         `headers` is what `encode_headers` makes. Raises `NotReached`, `BrokenOff`, and what `answer` raises.
         """
@@ -102,9 +98,9 @@ class ConnectionPool:
         """The connection that was used last, if the server has not closed it."""
         loop = asyncio.get_running_loop()
         if self._idle and loop.time() - self._idle[-1].idle_since > _GRACE_SECONDS:
-            # A request on a connection that is closed already would be lost without anybody knowing whether it arrived.
-            await asyncio.sleep(0)  # reads what came
-            await asyncio.sleep(0)  # and ends what it ended
+            # A request on a closed connection would be lost, and it would be unknown whether it arrived.
+            await asyncio.sleep(0)  # reads received data
+            await asyncio.sleep(0)  # and closes connections that it ended
         while self._idle and (
             not self._idle[0].is_free or loop.time() - self._idle[0].idle_since > _IDLE_SECONDS
         ):
@@ -133,7 +129,7 @@ class ConnectionPool:
 
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:
-    """Headers as they are sent. Raises `ValueError` for one that cannot be sent."""
+    """Encode headers. Raises `ValueError` for a header that cannot be sent."""
     lines = [f"{name}: {value}\r\n".encode("ascii") for name, value in headers.items()]
     for line in lines:
         if not _HEADER.fullmatch(line):
@@ -162,7 +158,7 @@ class _Connection(asyncio.Protocol):
         return self._is_kept and self._answer is None and not self._transport.is_closing()
 
     async def ask(self, request: bytes, answer: AnswerReader) -> None:
-        """Send a request, and wait until its answer is taken. Raises `BrokenOff`, and what the answer raises."""
+        """Send a request, and wait until its answer is received. Raises `BrokenOff`, and the errors of the answer."""
         self._answer, self._done = answer, asyncio.get_running_loop().create_future()
         self._headers, self._head_size = {}, 0
         self._has_head = self._has_enough = False
@@ -175,24 +171,24 @@ class _Connection(asyncio.Protocol):
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It is open."""
+        """Note that the connection is open."""
         self._transport = cast("asyncio.Transport", transport)
         self._open.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """It is over. Where the head does not say how long the body is, this is how it ends."""
+        """Note that the connection is closed. If the head does not give the length of the body, this ends the body."""
         self._open.discard(self)
         self._is_kept = False
         is_measured = b"content-length" in self._headers or b"transfer-encoding" in self._headers
         if self._has_head and error is None and not is_measured:
             self._complete()
         else:
-            self._finish(BrokenOff(str(error or "the server hung up")))
+            self._finish(BrokenOff(str(error or "the server closed the connection")))
 
     def data_received(self, data: bytes) -> None:
         """Read what came."""
         if self._answer is None:
-            self.abort()  # it says what nobody asked for, and the next answer would be read from the middle
+            self.abort()  # data without a request: the next answer would be read from the middle
             return
         try:
             self._parser.feed_data(data)
@@ -203,19 +199,19 @@ class _Connection(asyncio.Protocol):
             if self._head_size > _MOST_OF_A_HEAD:
                 self._fail(BrokenOff(f"the head of its answer is longer than {_MOST_OF_A_HEAD} bytes"))
         if self._has_enough and self._answer is not None:
-            self._is_kept = False  # the rest is for nobody
+            self._is_kept = False  # the rest is not read
             self._finish()
 
     def on_message_begin(self) -> None:
-        """For the parser. An answer to nothing would be taken for the next one."""
+        """Called by the parser. An answer without a request is refused, because it would be taken for the next one."""
         self._is_kept = self._is_kept and self._answer is not None
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """For the parser."""
+        """Called by the parser."""
         self._headers[name.lower()] = value
 
     def on_headers_complete(self) -> None:
-        """For the parser. A head that only informs is followed by the real one."""
+        """Called by the parser. An informational head is followed by the final one."""
         status = self._parser.get_status_code()
         if status >= 200 and self._answer is not None:
             self._has_head = True
@@ -225,7 +221,7 @@ class _Connection(asyncio.Protocol):
                 self._fail(error)
 
     def on_body(self, part: bytes) -> None:
-        """For the parser."""
+        """Called by the parser."""
         if self._answer is not None and not self._has_enough:
             try:
                 self._has_enough = self._answer.take(part)
@@ -233,7 +229,7 @@ class _Connection(asyncio.Protocol):
                 self._fail(error)
 
     def on_message_complete(self) -> None:
-        """For the parser."""
+        """Called by the parser."""
         if self._has_head:
             self._is_kept = self._is_kept and self._parser.should_keep_alive()
             self._complete()
@@ -252,7 +248,7 @@ class _Connection(asyncio.Protocol):
             self._finish()
 
     def _fail(self, error: Exception) -> None:
-        """End the request, and what it was sent on."""
+        """End the request, and close its connection."""
         self._is_kept = False
         self._finish(error)
 
@@ -262,7 +258,7 @@ class _Connection(asyncio.Protocol):
             return
         self._answer = None
         if self._done.done():
-            return  # whoever asked is gone
+            return  # the request was canceled
         if error is None:
             self._done.set_result(None)
         else:

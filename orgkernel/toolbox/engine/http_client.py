@@ -1,8 +1,8 @@
 """Calls of tools over HTTP without the session of the SDK, which takes ten times as long as the call itself.
 
-Since 2026-07-28 a call is one request that stands for itself, so nothing of a session is needed. Only plain calls of servers
-of that era are sent so: no progress, and a name that a header can carry. Everything else, and a server that wants arguments
-in headers, goes through the SDK, as everything does if this engine is off.
+Since 2026-07-28 a call is one independent request, so no session is needed. Only plain calls of servers of that era
+are sent this way: no progress, and a name that fits into a header. Everything else, and a server that wants
+arguments in headers, goes through the SDK, as everything does if this engine is off.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class HttpToolClient:
     def __init__(
         self, url: str, headers: Mapping[str, str], tls: SSLContext, *, max_bytes: int, connect_seconds: float
     ) -> None:
-        """`max_bytes` is the limit of an answer. Raises `ValueError` for headers that cannot be sent so."""
+        """`max_bytes` is the limit of an answer. Raises `ValueError` for headers that cannot be sent."""
         self._limit = max_bytes
         self._ids = count(1)
         fields = {name.lower(): value for name, value in headers.items()}
@@ -57,8 +57,9 @@ class HttpToolClient:
         return bool(_PLAIN_NAME.match(name))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of a call. Raises `MCPError`, `NotReached`, `BrokenOff`, and `ValidationError` for a result of a wrong
-        form.
+        """The result of a call.
+
+        Raises `MCPError`, `NotReached`, `BrokenOff`, and `ValidationError` for a result of an unexpected form.
         """
         number = next(self._ids)
         message = {
@@ -96,7 +97,7 @@ class _Answer:
         self._status = 0
         self._is_stream = False
         self._parts: list[bytes] = []
-        """The body, or the part of a line that came last."""
+        """The body, or the last incomplete line."""
         self._data: list[bytes] = []
         """Lines of the event that is arriving."""
 
@@ -128,7 +129,7 @@ class _Answer:
         """Raises `MCPError` if the message is not there."""
         if self._is_stream:
             raise MCPError(INTERNAL_ERROR, "its answer ended too early")
-        message = _message(b"".join(self._parts)) or {}
+        message = _read_message(b"".join(self._parts)) or {}
         # A request that is refused before it is read is refused without its number.
         is_refusal = self._status >= 400 and isinstance(message.get("error"), dict)
         if message.get("id") != self._number and not is_refusal:
@@ -141,7 +142,7 @@ class _Answer:
         if line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
         elif not line and self._data:
-            message = _message(b"\n".join(self._data))
+            message = _read_message(b"\n".join(self._data))
             self._data = []
             if message is not None and message.get("id") == self._number:
                 self.message = message
@@ -155,7 +156,7 @@ class _Text(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Texts(msgspec.Struct, rename="camel"):
-    """A result as most are: texts, and perhaps the same as a value."""
+    """The common form of a result: strings, and perhaps the same content as a value."""
 
     content: list[_Text]
     result_type: str
@@ -168,11 +169,11 @@ def require_result(call_result: dict[str, Any]) -> None:
     try:
         msgspec.convert(call_result, prepared(_Texts))
     except msgspec.ValidationError:
-        # What is more than texts, or wrong, is for the SDK, which takes twenty times as long.
+        # Other or invalid content is left to the SDK, which takes twenty times as long.
         methods.validate_server_result("tools/call", _ERA, call_result)
 
 
-def _message(text: bytes) -> dict[str, Any] | None:
+def _read_message(text: bytes) -> dict[str, Any] | None:
     try:
         message = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

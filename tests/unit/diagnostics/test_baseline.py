@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.diagnostics.baseline import (
+    Allowed,
     build_baseline,
     build_entry,
     compare,
@@ -57,11 +58,58 @@ def test_the_exact_file():
     assert text == (
         '{\n  "orgkernel_baseline": "1",\n  "entries": [\n'
         '    {"code": "ORG102", "file": "roles/dev.yaml", "subject": "role:dev", '
-        '"message": "f213a998fb33dbac682c3fdb77b0df5b", "count": 1},\n'
+        '"message": "f213a998fb33dbac682c3fdb77b0df5b", "count": 1, "text": "role `dev` handles `codegn`"},\n'
         '    {"code": "ORG301", "file": "roles/dev.yaml", "subject": "role:dev", '
-        '"message": "f213a998fb33dbac682c3fdb77b0df5b", "count": 2}\n'
+        '"message": "f213a998fb33dbac682c3fdb77b0df5b", "count": 2, "text": "role `dev` handles `codegn`"}\n'
         "  ]\n}\n"
     )
+
+
+def test_texts_have_no_numbers_that_an_edit_elsewhere_changes():
+    """Writing a baseline again changes a line only if its finding has changed."""
+    texts = [
+        [each.text for each in build_baseline([a_finding(message=message)], str).values()]
+        for message in ("`co` has 8 subordinates, see a.yaml:3:1", "`co` has 9 subordinates, see a.yaml:7:1")
+    ]
+    assert texts == [["`co` has # subordinates, see a.yaml:#"]] * 2
+
+
+def test_a_baseline_without_texts_is_read():
+    """Files from before there were texts stay valid."""
+    old = {"code": "ORG301", "file": "a", "subject": "", "message": "x", "count": 2}
+    text = json.dumps({"orgkernel_baseline": "1", "entries": [old]})
+    assert list(parse_baseline(text, "b").values()) == [Allowed(2, "")]
+
+
+def test_findings_follow_a_renamed_file():
+    """A finding in a new file is known if a file that is gone had it; as many as it had, and only the same finding."""
+    old = [a_finding(file="roles/dev.yaml", line=line) for line in (1, 2)]
+    baseline = build_baseline(old, str)
+    renamed = [replace(each, place=each.place._replace(file="people/developer.yaml")) for each in old]
+    (entry,) = baseline
+
+    def is_gone(file: str) -> bool:
+        return file == "roles/dev.yaml"
+
+    followed = compare(baseline, renamed, str, is_gone=is_gone)
+    assert (followed.new, followed.known, followed.stale, followed.moved) == ((), 2, (), (entry,))
+    assert compare(baseline, renamed, str).new == tuple(renamed)
+    third = replace(renamed[0], place=renamed[0].place._replace(line=9))
+    assert compare(baseline, [*renamed, third], str, is_gone=is_gone).new == (third,)
+    for other in (
+        replace(renamed[0], code="ORG302"),
+        replace(renamed[0], message="role `dev` handles `osnt`"),
+        replace(renamed[0], subject="role:ops"),
+    ):
+        assert compare(baseline, [other], str, is_gone=is_gone).new == (other,)
+
+
+def test_a_finding_about_a_whole_file_follows_only_its_name():
+    """An empty file that was deleted does not allow an empty file of another name."""
+    baseline = build_baseline([a_finding(code="ORG004", file="a/one.yaml", subject="")], str)
+    moved, other = (a_finding(code="ORG004", file=file, subject="") for file in ("b/one.yaml", "b/two.yaml"))
+    assert compare(baseline, [moved], str, is_gone=lambda file: file == "a/one.yaml").new == ()
+    assert compare(baseline, [other], str, is_gone=lambda file: file == "a/one.yaml").new == (other,)
 
 
 def test_an_empty_baseline_allows_nothing():
@@ -88,7 +136,7 @@ def test_an_entry_that_a_merge_doubled_still_counts_once():
     """Two branches that accept the same finding do not together accept two."""
     entry = json.loads(render_baseline(build_baseline([a_finding()], str)))["entries"][0]
     text = json.dumps({"orgkernel_baseline": "1", "entries": [entry, entry]})
-    assert list(parse_baseline(text, "b").values()) == [1]
+    assert [allowed.number for allowed in parse_baseline(text, "b").values()] == [1]
 
 
 ENTRY = {"code": "ORG301", "file": "a", "subject": "", "message": "x", "count": 1}

@@ -48,8 +48,12 @@ def test_each_wrong_expectation_is_told_at_its_line(tmp_path: Path) -> None:
     """Outcome, reasons, level, remedies and lists; a date no calendar has, an empty case, an unknown organization."""
     folder = write_tree(tmp_path, {"cases.yaml": CASES})
     (document,) = read_tree([Root(str(folder), "")]).documents
-    results = list(run_cases(Kernel.open(), document))
-    told = [(place.line, message) for result in results for place, message in result.failures]
+    results = list(run_cases(Kernel.open(), [document]))
+    told = [
+        (failure.place.line, failure.message.rpartition("in household: ")[2])
+        for result in results
+        for failure in result.failures
+    ]
     lines = CASES.split("\n")
     assert [
         (lines[line - 1].strip().split(":")[0].removeprefix("- "), message) for line, message in told
@@ -72,8 +76,8 @@ def test_each_wrong_expectation_is_told_at_its_line(tmp_path: Path) -> None:
             "the permissions are {tool:github: [use], tool:jira: [use], tool:response: [use], tool:weather: [use], "
             "tool:web_search: [use]}, not {tool:jira: [use]}",
         ),
-        ("name", "the case asks nothing"),
-        ("org", "there is no organization `nowhere`"),
+        ("name", "case `nothing asked` has no question"),
+        ("org", "case `nobody there` names organization `nowhere`, which is not declared"),
     ]
     assert [result.question for result in results][:2] == [
         "role:steward use tool:smart_home in household",

@@ -25,7 +25,7 @@ NOW = 1_790_000_000.25
 GITHUB = "ghp_" + "a1B2c3D4e5" * 4
 WORKING = Situation(
     role_id="bugfix_specialist", now=NOW, role_name="Bugfix Specialist", org_id="software_dev", reports_to="engineering_xo",
-    agent_number=1, task="mend the parser", domain="bugfix", plan="bugfix_workflow", plan_step=3, plan_steps=5,
+    agent_number=1, task="fix the parser", domain="bugfix", plan="bugfix_workflow", plan_step=3, plan_steps=5,
     plan_steps_done=2, plan_turns_since_progress=4, iterations_on_step=2, tool="code_execution_tool",
     working_directory="/srv/app", files_modified=["parser.py", "parser.py", "test_parser.py"], task_started=NOW - 90.5,
     turns_elapsed=6, turns_since_progress=1, model="some/model", tokens_used=12_000, tokens_max=100_000,
@@ -40,7 +40,7 @@ def test_every_field_is_filled_by_its_rule():
         "_version": "1.0",
         "status": {"state": "active", "progress": 0.4, "pace_level": "primary", "health": "nominal"},
         "activity": {
-            "current_task": "mend the parser", "bst_domain": "bugfix", "htn_plan": "bugfix_workflow", "htn_step": 3,
+            "current_task": "fix the parser", "bst_domain": "bugfix", "htn_plan": "bugfix_workflow", "htn_step": 3,
             "htn_total_steps": 5, "current_tool": "code_execution_tool", "iterations_on_current_step": 2,
         },
         "location": {

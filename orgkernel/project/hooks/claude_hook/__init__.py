@@ -1,1 +1,1 @@
-"""What Claude Code runs before each tool call: it looks the answer up that was compiled. Standard library only."""
+"""The hook that Claude Code runs before each tool call. It looks up the compiled answer and uses the standard library only."""

@@ -1,4 +1,4 @@
-"""What an activation wrote for the hook: the switch with its settings, and a file of answers for each role."""
+"""The files that an activation wrote for the hook: the switch with its settings, and the answers for each role."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FOLDER: Final = ".orgkernel/claude-code"
 ACTIVE: Final = "active.json"
 DOCUMENTS: Final = "documents.json"
 SHOWN_OF_DIGEST: Final = 12
-"""Digits of a digest in the name of a file."""
+"""The number of hexadecimal digits of a digest in a file name."""
 SCHEMA: Final = "orgkernel:claude_code_activation"
 VERSION: Final = "2.0"
 _LARGEST: Final = 64 * 1024 * 1024
 
 
 class NotUnderstood(Exception):
-    """What the host gave cannot be understood. It is refused, whatever is stated for errors."""
+    """The host's call cannot be understood. It is refused, whatever the action for errors is."""
 
 
 class HookFault(Exception):
-    """What an activation wrote cannot be used."""
+    """The files of an activation cannot be used."""
 
 
 class Activated:
@@ -43,16 +43,16 @@ class Activated:
         return settings
 
     def role_of(self, name: str) -> str | None:
-        """The role that an agent is named after; an agent of a plugin has the name of the plugin before its own."""
+        """The role with the name of an agent. The name of an agent from a plugin starts with the name of the plugin."""
         role_id: str | None = self.data["agents"].get(name.removeprefix(f"{self.data['org_id']}:"))
         return role_id
 
     def documents(self) -> dict[str, Any]:
-        """The documents that were compiled, with their digests."""
+        """The compiled documents, with their digests."""
         return _read(os.path.join(self.project, FOLDER, DOCUMENTS))
 
     def answers_of(self, role: str) -> dict[str, Any]:
-        """What was compiled for a role."""
+        """The compiled answers for a role."""
         name = self.data["roles"][role]
         if os.path.basename(name) != name:
             raise HookFault(f"{ACTIVE} names a file that is not beside it")
@@ -66,7 +66,7 @@ class Activated:
 
 
 def find_project(stated: str, cwd: object) -> str:
-    """The folder of the project: what the host states, else the nearest above where it works that has an activation."""
+    """The folder of the project: the one that the host states, or else the nearest parent of its working folder with an activation."""
     if stated:
         return stated
     here = cwd if isinstance(cwd, str) and os.path.isabs(cwd) and "\0" not in cwd else os.getcwd()
@@ -79,7 +79,7 @@ def find_project(stated: str, cwd: object) -> str:
 
 
 def read_active(project: str) -> Activated:
-    """The activation in a project. Raises `HookFault`."""
+    """Read the activation in a project. Raises `HookFault`."""
     data = _read(os.path.join(project, FOLDER, ACTIVE))
     if data.get("_schema") != SCHEMA or str(data.get("_version")).partition(".")[0] != "2":
         raise HookFault(f"{FOLDER}/{ACTIVE} is not an activation that this version reads")
@@ -91,7 +91,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _read_whole(path: str) -> bytes:
-    """A file that we wrote, never through a link."""
+    """Read a file that orgkernel wrote, never through a link."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         with os.fdopen(os.open(path, flags), "rb") as file:

@@ -1,6 +1,6 @@
-"""Answer an event of Claude Code. Whatever fails ends with the decision that was stated when the hook was installed.
+"""Answer an event of Claude Code. After an error, the answer is the decision that was chosen when the hook was installed.
 
-What cannot be understood is refused, and an allowance is silence, so that the host's own rules still hold.
+A call that cannot be understood is refused. An allowed call prints nothing, so the host's own rules still apply.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OUT = "to take the hook out, run `orgkernel host deactivate --claude-code` with 
 
 
 def main(arguments: list[str]) -> int:
-    """Answer the event on standard input. The exit code is always 0: the answer says what is decided."""
+    """Answer the event on standard input. The exit code is always 0, because the decision is in the answer."""
     event, on_error = (*arguments, "", "")[:2]
     try:
         answer = answer_event(event, _read_all(), os.environ.get("CLAUDE_PROJECT_DIR", ""))
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
 
 
 def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
-    """The answer to an event; empty if there is nothing to say. Raises `NotUnderstood` and whatever goes wrong."""
+    """The answer to an event, or an empty string. Raises `NotUnderstood`, and any error of the hook."""
     call = _parse(given)
     if call.get("hook_event_name", event) != event:
         raise NotUnderstood(f"it is not a call of {event}")
@@ -45,7 +45,7 @@ def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
             return {"systemMessage": f"orgkernel would {'ask' if outcome == 'ask' else 'refuse'}: {text}"}
         if outcome == "warn":
             return {"systemMessage": text}
-        return {} if outcome == "allow" else _decision(outcome, text)
+        return {} if outcome == "allow" else _build_decision(outcome, text)
     if event == "SubagentStop":
         from orgkernel.project.hooks.claude_hook.reporting import report_end
 
@@ -63,9 +63,9 @@ def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
 
 
 def answer_failure(event: str, on_error: str, problem: Exception) -> dict[str, object]:
-    """What is stated for an error of ours."""
+    """The answer after an error of the hook."""
     what = str(problem) if isinstance(problem, HookFault) else f"{type(problem).__name__}: {problem}"
-    what = _printable(what)[:_LONGEST]
+    what = _escape(what)[:_LONGEST]
     if event == "PreToolUse" and on_error != "pass":
         return refuse(event, f"orgkernel: the hook failed, so the call is refused: {what}; {OUT}")
     passed = ", so the organization was not asked" if event == "PreToolUse" else ""
@@ -73,11 +73,11 @@ def answer_failure(event: str, on_error: str, problem: Exception) -> dict[str, o
 
 
 def refuse(event: str, text: str) -> dict[str, object]:
-    """A refusal; of what cannot be refused, a message."""
-    return _decision("deny", text) if event == "PreToolUse" else {"systemMessage": text}
+    """A refusal, or a message if the event cannot be refused."""
+    return _build_decision("deny", text) if event == "PreToolUse" else {"systemMessage": text}
 
 
-def _decision(outcome: str, text: str) -> dict[str, object]:
+def _build_decision(outcome: str, text: str) -> dict[str, object]:
     return {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
@@ -105,11 +105,11 @@ def _parse(given: bytes) -> dict[str, object]:
 
 
 def _render(value: object) -> str:
-    """JSON in ASCII, so that nothing in it can fail to be written."""
+    """JSON in ASCII, which every output encoding can write."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_render(name)}: {_render(each)}" for name, each in value.items()) + "}"
     return json_reader.quote(str(value))
 
 
-def _printable(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(each if each.isprintable() else " " for each in text)

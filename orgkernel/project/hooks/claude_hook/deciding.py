@@ -1,4 +1,4 @@
-"""Look up what was compiled: may the role that calls do this with that tool?
+"""Look up the compiled answer: may the calling role make this call of a tool?
 
 The role is that of the subagent, by its name, or the one that is named for the main thread. Paths are compared here,
 because they are known only now: as they are written, and where links lead.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 FREE: Final = "none"
-"""In place of the role of the main thread: only the host's own rules hold there."""
+"""Instead of a role of the main thread: only the host's own rules apply there."""
 HANDOFF_TOOLS: Final = ("Agent", "Task")
 DEFAULT_AGENT: Final = "general-purpose"
 PATH_ARGUMENTS: Final = {
@@ -29,17 +29,17 @@ PATH_ARGUMENTS: Final = {
     "Glob": ("path",),
     "Grep": ("path",),
 }
-"""The arguments of the host's own tools that hold paths."""
+"""The arguments of the host's own tools that contain paths."""
 COMMAND_ARGUMENTS: Final = {"Bash": ("command",)}
-"""Those that hold shell commands."""
+"""The arguments that contain shell commands."""
 WRITING: Final = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 PLACEHOLDER: Final = "/0orgkernel0path0"
-"""What stands in a compiled text for the path of the call."""
+"""The placeholder for the path of the call in a compiled text."""
 _OTHER_NAMES: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
 _MCP: Final = "mcp__"
 _LONGEST: Final = 120
 CallAnswer = tuple[str, str]
-"""allow, deny, ask or warn, and why."""
+"""The word allow, deny, ask or warn, and the reason."""
 
 
 def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
@@ -51,22 +51,22 @@ def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
     role = active.settings["main_role"] if name is None else active.role_of(name)
     if name is None and role == FREE:
         return "allow", ""
-    if tool in WRITING and (held := _held_path(active, tool, call, given)):
+    if tool in WRITING and (held := _find_held_path(active, tool, call, given)):
         text = f"deny: {quoted(held)} says what agents may do here. A person changes it, outside of this session."
         return "deny", text
     if role is None:
-        return _of_nobody(active, name or "", tool)
+        return _decide_nameless(active, name or "", tool)
     answers = active.answers_of(role)
     if tool in HANDOFF_TOOLS:
-        return _told(active, _handoff(active, answers, given))
+        return _describe_answer(active, _decide_handoff(active, answers, given))
     row = find_prefix(answers["tools"], tool, given) or find_row(answers["tools"], tool)
     if row is None:
-        return _unlisted(active, tool)
-    return _told(active, answer_of(row, active, call, given))
+        return _decide_unlisted(active, tool)
+    return _describe_answer(active, answer_of(row, active, call, given))
 
 
-def _told(active: Activated, answer: CallAnswer) -> CallAnswer:
-    """An answer that was compiled, with what makes a change count."""
+def _describe_answer(active: Activated, answer: CallAnswer) -> CallAnswer:
+    """A compiled answer, with the command that makes a change of the documents take effect."""
     outcome, text = answer
     if not text:
         return answer
@@ -75,7 +75,7 @@ def _told(active: Activated, answer: CallAnswer) -> CallAnswer:
 
 
 def caller_of(call: dict[str, Any]) -> str | None:
-    """The name of the agent that calls. None for the main thread of a session that was started without one."""
+    """The name of the calling agent; None for the main thread of a session that was started without an agent."""
     name = call.get("agent_type")
     if name is None and call.get("agent_id") is None:
         return None
@@ -85,22 +85,22 @@ def caller_of(call: dict[str, Any]) -> str | None:
 
 
 def find_row(tools: dict[str, Any], tool: str) -> dict[str, Any] | None:
-    """What was compiled for a tool: by its name, its other name, or the server that it is of."""
+    """The compiled row of a tool: by its name, its other name, or its server."""
     if tool in tools:
-        return _current(tools[tool])
+        return _apply_grants(tools[tool])
     other = _OTHER_NAMES.get(tool)
     if other in tools:
-        return _current(tools[other])
+        return _apply_grants(tools[other])
     if tool.startswith(_MCP):
         server, _, action = tool.removeprefix(_MCP).partition("__")
         row = tools.get(_MCP + server)
         if row is not None:
-            return _current(row.get("actions", {}).get(action) or row)
+            return _apply_grants(row.get("actions", {}).get(action) or row)
     return None
 
 
 def find_prefix(tools: dict[str, Any], tool: str, given: dict[str, Any]) -> dict[str, Any] | None:
-    """What was compiled for the longest beginning of a plain command, such as `Bash(git log:*)`.
+    """The compiled row with the longest prefix of a plain command, such as `Bash(git log:*)`.
 
     A command with more in it than words, such as a pipe, a variable or a second line, is decided as a whole.
     """
@@ -116,14 +116,14 @@ def find_prefix(tools: dict[str, Any], tool: str, given: dict[str, Any]) -> dict
         is_exact = not text.endswith("*")
         if len(start) > len(best) and words[: len(start)] == start and (not is_exact or words == start):
             best, prefix_row = start, tools[each]
-    return _current(prefix_row) if best else None
+    return _apply_grants(prefix_row) if best else None
 
 
 _WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./:=@%+,")
 
 
-def _current(row: dict[str, Any]) -> dict[str, Any]:
-    """What a row says now: what rests on a grant ends with it."""
+def _apply_grants(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as of now: an answer that depends on a grant ends with the grant."""
     while "until" in row and time.time() >= row["until"]:
         row = row["after"]
     return row
@@ -132,16 +132,16 @@ def _current(row: dict[str, Any]) -> dict[str, Any]:
 def answer_of(
     row: dict[str, Any], active: Activated, call: dict[str, Any], given: dict[str, Any]
 ) -> CallAnswer:
-    """What a row says of a call; where it depends on paths, of those of the call."""
+    """The answer of a row to a call, and to the paths of the call if it depends on them."""
     if "arguments" not in row:
         return row["outcome"], row.get("text", "")
     texts = [given[each] for each in row["arguments"] if each in given]
     if not texts:
-        return _as_asked(row, row) if row.get("own") else (row["outcome"], row["text"])
+        return _turn_into_question(row, row) if row.get("own") else (row["outcome"], row["text"])
     if "beginnings" in row:
-        return _strictest_beginning(texts, row)
+        return _find_strictest_prefix(texts, row)
     if "parts" in row:
-        return _strictest_part(texts, row, active, call)
+        return _find_strictest_part(texts, row, active, call)
     outcome, text = row["inside"]["outcome"], row["inside"].get("text", "")
     for path in _each(texts):
         if path is None or not _is_inside(path, row, active, call):
@@ -154,10 +154,10 @@ def _each(values: list[Any]) -> list[str | None]:
     return [each if isinstance(each, str) else None for each in flat_values] or [None]
 
 
-def _strictest_part(
+def _find_strictest_part(
     texts: list[Any], row: dict[str, Any], active: Activated, call: dict[str, Any]
 ) -> CallAnswer:
-    """The strictest answer for the paths of a call. A path that may be in several globs is decided as if unknown."""
+    """The strictest answer for the paths of a call. A path that could match several globs is treated as unknown."""
     from orgkernel.runtime.paths import is_inside, may_touch
 
     root = row.get("root") or active.project
@@ -165,10 +165,10 @@ def _strictest_part(
     answers: list[tuple[str, str, str]] = []
     maybe = unknown
     if row.get("own"):
-        outcome, text = _as_asked(unknown, row)
+        outcome, text = _turn_into_question(unknown, row)
         maybe = {"outcome": outcome, "text": text}
     for path in _each(texts):
-        ends = _ends(path, root, call) if path is not None and "\0" not in path else ()
+        ends = _resolve_ends(path, root, call) if path is not None and "\0" not in path else ()
         rows = []
         for end, is_below in ends:
             touched = [glob for glob in row["globs"] if may_touch(end, glob, root)]
@@ -177,17 +177,17 @@ def _strictest_part(
             elif len(touched) == 1 and is_inside(end, touched[0], root):
                 rows.append(row["parts"].get(touched[0], unknown))
             else:
-                # What the host's rules name may be a folder with all in it, and the file system a forgiving one.
+                # A rule of the host can name a folder with everything in it, and the file system can ignore case.
                 whole = (f"{glob}{ending}".casefold() for glob in touched for ending in ("", "/**"))
                 is_surely = any(is_inside(end.casefold(), each, root.casefold()) for each in whole)
                 rows.append(unknown if is_surely else maybe)
         answers += [(each["outcome"], each.get("text", ""), path or "?") for each in rows or [unknown]]
     outcome, text, path = min(answers, key=lambda each: ("deny", "ask", "allow").index(each[0]))
-    return outcome, _about_path(text, shown(path))
+    return outcome, _insert_path(text, shown(path))
 
 
-def _strictest_beginning(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
-    """The strictest answer for the commands of a call. One that nobody can read wholly may begin in every way."""
+def _find_strictest_prefix(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
+    """The strictest answer for the commands of a call. A command that cannot be read completely matches every prefix."""
     from orgkernel.runtime.commands import may_begin_with, read_words
 
     answers: list[CallAnswer] = []
@@ -199,13 +199,15 @@ def _strictest_beginning(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
             if words is None and part.get("text"):
                 part = {**part, "text": f"{part['text']}\n  {_UNREADABLE}"}
             is_own = words is None and command is not None and part.get("own")
-            answers.append(_as_asked(part, row) if is_own else (part["outcome"], part.get("text", "")))
+            answers.append(
+                _turn_into_question(part, row) if is_own else (part["outcome"], part.get("text", ""))
+            )
         if not touched:
             answers.append((row["clear"]["outcome"], row["clear"].get("text", "")))
     return min(answers, key=lambda each: ("deny", "ask", "allow").index(each[0]))
 
 
-def _as_asked(part: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
+def _turn_into_question(part: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
     """An answer about rules of the host's own settings, for a call that may not be about them: instead of a refusal, a
     person is asked, if anything else of the row would be more than refused.
     """
@@ -222,8 +224,8 @@ _UNREADABLE: Final = (
 _UNKNOWN: Final = f"decided as without a path: it cannot be told to which part `{PLACEHOLDER}` leads"
 
 
-def _about_path(text: str, path: str) -> str:
-    """A compiled text with the path of the call, quoted where it is part of a command to paste."""
+def _insert_path(text: str, path: str) -> str:
+    """A compiled text with the path of the call, quoted if it is part of a command to paste."""
     if PLACEHOLDER not in text:
         return text
     from shlex import quote
@@ -241,8 +243,8 @@ def _about_path(text: str, path: str) -> str:
     return "\n".join(lines)
 
 
-def _ends(path: str, root: str, call: dict[str, Any]) -> tuple[tuple[str, bool], ...]:
-    """A path as it is written and what it leads to, from the root where they lie in it; whether they do."""
+def _resolve_ends(path: str, root: str, call: dict[str, Any]) -> tuple[tuple[str, bool], ...]:
+    """A path as written and its target, relative to the root if they are inside, and whether they are."""
     cwd = call.get("cwd")
     if not path.startswith("/") and isinstance(cwd, str) and cwd.startswith("/"):
         path = f"{cwd}/{path}"
@@ -254,11 +256,11 @@ def _ends(path: str, root: str, call: dict[str, Any]) -> tuple[tuple[str, bool],
 
 
 def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str, Any]) -> bool:
-    """Whether a path, and what it leads to, is surely where the role may write."""
+    """Whether a path and its target are certainly where the role may write."""
     root = row.get("root") or active.project
     if "\0" in path:
         return False
-    for end, is_below in _ends(path, root, call):
+    for end, is_below in _resolve_ends(path, root, call):
         matches = [match_plain(end, glob) for glob in row["globs"]] if is_below else [None]
         if any(matches):
             continue
@@ -271,7 +273,7 @@ def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str
     return True
 
 
-def _handoff(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
+def _decide_handoff(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
     """Whether a role may hand work to the agent that a call names."""
     target = given.get("subagent_type", DEFAULT_AGENT)
     if not isinstance(target, str):
@@ -279,7 +281,7 @@ def _handoff(active: Activated, answers: dict[str, Any], given: dict[str, Any]) 
     role = active.role_of(target or DEFAULT_AGENT)
     if role is None:
         text = f"{_say_nameless(active, target)}, so nothing says who may start it"
-        return _nameless(
+        return _decide_unnamed(
             active, f"{text}. Start an agent of the organization, or declare a role of that name."
         )
     row = answers["handoffs"].get(role)
@@ -289,25 +291,27 @@ def _handoff(active: Activated, answers: dict[str, Any], given: dict[str, Any]) 
     return row["outcome"], row.get("text", "")
 
 
-def _of_nobody(active: Activated, name: str, tool: str) -> CallAnswer:
-    """A call of an agent that no role is named after."""
+def _decide_nameless(active: Activated, name: str, tool: str) -> CallAnswer:
+    """The answer to a call of an agent that has no role with its name."""
     declared = tool in HANDOFF_TOOLS or find_row(active.data["tools"], tool) is not None
     if not declared:
-        return _unlisted(active, tool)
+        return _decide_unlisted(active, tool)
     text = f"{_say_nameless(active, name)}, so it has no right to {quoted(tool)}"
-    return _nameless(active, f"{text}. Use an agent of the organization, or declare a role of that name.")
+    return _decide_unnamed(
+        active, f"{text}. Use an agent of the organization, or declare a role of that name."
+    )
 
 
 def _say_nameless(active: Activated, agent: str) -> str:
     return f"no role of {active.data['org_name']} is named after agent {quoted(agent)}"
 
 
-def _nameless(active: Activated, text: str) -> CallAnswer:
+def _decide_unnamed(active: Activated, text: str) -> CallAnswer:
     outcome = "ask" if active.settings["unnamed_agents"] == "ask" else "deny"
     return outcome, f"{outcome}: {text}"
 
 
-def _unlisted(active: Activated, tool: str) -> CallAnswer:
+def _decide_unlisted(active: Activated, tool: str) -> CallAnswer:
     from orgkernel.runtime.refusals import say_unlisted_tool
 
     text = say_unlisted_tool(active.data["org_name"], quoted(tool))
@@ -319,8 +323,8 @@ def _unlisted(active: Activated, tool: str) -> CallAnswer:
     return "warn", f"orgkernel: {text}, so only the rules of Claude Code hold for it"
 
 
-def _held_path(active: Activated, tool: str, call: dict[str, Any], given: dict[str, Any]) -> str:
-    """The path of a call that would change the settings of the hook, or what it looks up; empty if it does not."""
+def _find_held_path(active: Activated, tool: str, call: dict[str, Any], given: dict[str, Any]) -> str:
+    """The path of a call that would change the settings or the answers of the hook, or an empty string."""
     project = os.path.realpath(active.project)
     cwd = call.get("cwd")
     for path in _each([given[each] for each in PATH_ARGUMENTS[tool] if each in given]):
@@ -339,11 +343,11 @@ SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
 
 
 def shown(text: str) -> str:
-    """Text of others in one of ours: one line, and not too long."""
+    """Foreign text for a message: on one line, and cut."""
     text = "".join(each if each.isprintable() and each != "`" else "�" for each in text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def quoted(text: str) -> str:
-    """A name that somebody else chose."""
+    """A foreign name in quotes."""
     return f"`{shown(text)}`"

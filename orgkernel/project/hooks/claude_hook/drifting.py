@@ -1,4 +1,4 @@
-"""What is told when a session starts: who works here, and what has changed since the activation."""
+"""The messages at the start of a session: the organization and role, and the changes since the activation."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from orgkernel.version import __version__
 AGENTS: Final = ".claude/agents"
 _SHOWN: Final = 5
 _LOOKED_AT: Final = 5
-"""Lines in which an exported file says so."""
+"""The number of lines in which an exported file is marked as one."""
 _MOST_BYTES: Final = 4 * 1024 * 1024
 _MOST_AGENTS: Final = 1_000
 _NAME: Final = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*\r?\n)*?name:[ \t]*(.+?)[ \t]*\r?\n", re.MULTILINE)
 
 
 class SessionStart(NamedTuple):
-    """What is told."""
+    """The messages at the start of a session."""
 
     context: str
-    """For the agent."""
+    """The message for the agent."""
     drift: tuple[str, ...]
-    """For the person, and for the agent too."""
+    """The messages for the person and the agent."""
 
 
 def describe_session(active: Activated, call: Mapping[str, Any]) -> SessionStart:
-    """The organization and the role of the main thread, and what has changed."""
+    """Describe the organization, the role of the main thread, and the changes since the activation."""
     data, name = active.data, call.get("agent_type")
     role = active.role_of(name) if isinstance(name, str) else active.settings["main_role"]
     who = f" You work in role `{role}` ({data['names'].get(role, role)})." if role not in (None, FREE) else ""
@@ -45,33 +45,33 @@ def describe_session(active: Activated, call: Mapping[str, Any]) -> SessionStart
 
 
 def find_drift(active: Activated) -> Iterator[str]:
-    """What is not as it was when the organization was activated, in sentences."""
+    """Find the differences from the activated state, as sentences."""
     data = active.data
     again = f"activate it again: `orgkernel host activate {data['org_id']} --claude-code {active.project}`"
-    if changed := sorted(_changed_documents(active)):
-        yield f"The documents of {data['org_name']} have changed since it was activated ({_listing(changed)}); {again}."
+    if changed := sorted(_find_changed_documents(active)):
+        yield f"The documents of {data['org_name']} have changed since it was activated ({_render_list(changed)}); {again}."
     if data["compiled_by"] != f"orgkernel {__version__}":
         yield f"{data['org_name']} was activated by {data['compiled_by']}, and this is orgkernel {__version__}; {again}."
-    agent_files = dict(_agent_files(active.project))
-    agents = [name for name in map(_name_of, agent_files.values()) if name is not None]
-    if others := sorted(_changed_exports(active, agent_files)):
+    agent_files = dict(_list_agent_files(active.project))
+    agents = [name for name in map(_find_name, agent_files.values()) if name is not None]
+    if others := sorted(_find_changed_exports(active, agent_files)):
         yield (
-            f"These exported agents are not what {data['org_name']} says now: {_listing(others)}; export them again: "
+            f"These exported agents are not what {data['org_name']} says now: {_render_list(others)}; export them again: "
             f"`orgkernel export --to claude-code --org {data['org_id']} -o {active.project}`."
         )
     if not agents:
         return
     if strangers := sorted({name for name in agents if active.role_of(name) is None}):
-        yield f"No role of {data['org_name']} is named after these agents: {_listing(strangers)}."
+        yield f"No role of {data['org_name']} is named after these agents: {_render_list(strangers)}."
     there = set(map(active.role_of, agents))
     if missing := [
         each for each in data["roles"] if each not in there and each != active.settings["main_role"]
     ]:
-        yield f"These roles of {data['org_name']} have no agent in {AGENTS}: {_listing(missing)}."
+        yield f"These roles of {data['org_name']} have no agent in {AGENTS}: {_render_list(missing)}."
 
 
 def digest_of(path: str) -> str | None:
-    """The digest of a document. None if it cannot be read."""
+    """The digest of a document; None if it cannot be read."""
     try:
         return hashlib.sha256(read_regular(path, _MOST_BYTES)).hexdigest()
     except (OSError, ValueError):
@@ -79,14 +79,14 @@ def digest_of(path: str) -> str | None:
 
 
 def names_in(folder: str) -> list[str]:
-    """The names in a folder that may be documents."""
+    """The names in a folder that could be documents."""
     try:
         return sorted(each for each in os.listdir(folder) if each.endswith((".yaml", ".yml", ".md", ".json")))
     except OSError:
         return []
 
 
-def _changed_documents(active: Activated) -> Iterator[str]:
+def _find_changed_documents(active: Activated) -> Iterator[str]:
     documents = active.documents()
     for path, digest in documents["documents"].items():
         if digest_of(os.path.join(active.project, path)) != digest:
@@ -96,8 +96,8 @@ def _changed_documents(active: Activated) -> Iterator[str]:
             yield os.path.join(folder, name)
 
 
-def _agent_files(project: str) -> Iterator[tuple[str, bytes]]:
-    """The files of the agents of a project, by their path in it."""
+def _list_agent_files(project: str) -> Iterator[tuple[str, bytes]]:
+    """The agent files of a project, by their path in it."""
     seen = 0
     for place, _, names in os.walk(os.path.join(project, AGENTS)):
         for name in sorted(names):
@@ -110,15 +110,15 @@ def _agent_files(project: str) -> Iterator[tuple[str, bytes]]:
                     continue
 
 
-def _name_of(content: bytes) -> str | None:
-    """The name of an agent, as its front matter says."""
+def _find_name(content: bytes) -> str | None:
+    """The name of an agent from its front matter."""
     head, _, _ = content.decode("utf-8", "replace").partition("\n---")
     match = _NAME.match(head + "\n")
     return None if match is None else match[1].strip("\"'")
 
 
-def _changed_exports(active: Activated, agent_files: Mapping[str, bytes]) -> Iterator[str]:
-    """Files with our mark that say something else than an export would."""
+def _find_changed_exports(active: Activated, agent_files: Mapping[str, bytes]) -> Iterator[str]:
+    """Exported files that differ from what an export would write now."""
     documents = active.documents()
     mark, exported = documents["mark"].encode(), documents["exported"]
     for path, content in agent_files.items():
@@ -127,12 +127,12 @@ def _changed_exports(active: Activated, agent_files: Mapping[str, bytes]) -> Ite
             yield path
 
 
-def _listing(names: list[str]) -> str:
+def _render_list(names: list[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(map(quoted, names[:_SHOWN])) + more
 
 
 def as_data(paths: list[str]) -> dict[str, Any]:
-    """What an activation writes down of its documents, by path."""
+    """The digests of the documents that an activation records, by path."""
     folders = {os.path.dirname(path): names_in(os.path.dirname(path)) for path in paths}
     return {"documents": {path: digest_of(path) for path in paths}, "folders": folders}

@@ -15,7 +15,7 @@ REPORTS: Final = f"{FOLDER}/reports"
 
 
 def report_end(active: Activated, call: dict[str, Any]) -> str:
-    """Report that the work of a subagent is complete, if its role wants that. The problem, empty if there is none."""
+    """Report that the work of a subagent is complete, if its role sends such reports. Returns the problem, or an empty string."""
     role = active.role_of(caller_of(call) or "")
     if role is None or role not in active.data["reporting"]:
         return ""

@@ -1,6 +1,7 @@
-"""The script in the settings of Claude Code: `run.py EVENT ON_ERROR`. It starts without anything that is installed.
+"""The script in the settings of Claude Code: `run.py EVENT ON_ERROR`.
 
-Our own package is not initialized, because that takes longer than everything here.
+It starts without installed packages. The orgkernel package is not initialized, because that takes longer than
+everything here.
 """
 
 import os
@@ -10,7 +11,7 @@ _PACKAGE = os.path.realpath(os.path.join(os.path.realpath(__file__), *[os.pardir
 
 
 def start() -> int:
-    """Answer the event on standard input. The exit code."""
+    """Answer the event on standard input, and return the exit code."""
     package = type(sys)("orgkernel")
     package.__path__ = [_PACKAGE]
     sys.modules["orgkernel"] = package

@@ -14,7 +14,7 @@ def upgrade() -> None:
     """From version 0003 to 0004. What was stored for no organization can take away from now on, and no longer give.
 
     - Restrictions without an organization hold in all of them, as before.
-    - Grants without an organization sleep until somebody wakes them, and requests without one have expired.
+    - Grants without an organization sleep until they are woken, and requests without one have expired.
     - The rank and the lifecycle of an agent hold in all organizations, where they can only lower its rank or suspend it.
     - Results of tests have no organization and count in none.
     """
