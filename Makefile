@@ -53,7 +53,7 @@ quick-cases: $(VENV)/dev.stamp
 	ORGKERNEL_DEPTH=0 $(BIN)/pytest -q -n 2 --dist worksteal -m "not nightly and (not deep or hypothesis)" tests/rules tests/decisions tests/property
 
 # Four workers on two cores, because tests of servers and processes wait. What is marked `nightly` is not there.
-unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/hosts.stamp
+unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp
 	$(BIN)/pytest -n 4 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
@@ -62,7 +62,7 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/
 # documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in `make test`,
 # because one brings a gigabyte of packages, and the other half of one.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 
@@ -102,8 +102,9 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:conformance -o requirements/conformance.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:claude -o requirements/claude.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:hosts -o requirements/hosts.lock
-	$(MAKE) $(VENV)/conformance.stamp
-	cd requirements/conformance && ../../$(VENV)/conformance/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:clients -o requirements/clients.lock
+	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp
+	for each in conformance clients; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
 
 dist: $(VENV)/dev.stamp
 	$(BIN)/python -m hatchling build
@@ -139,12 +140,13 @@ $(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.sta
 	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
 	touch $@
 
-# The conformance suite of MCP is a package of npm, and needs a newer Node.js than many machines have: the one of PyPI.
-$(VENV)/conformance.stamp: requirements/conformance.lock requirements/conformance/package.json requirements/conformance/package-lock.json | $(VENV)/bin/python
-	$(BIN)/python -m venv $(VENV)/conformance
-	$(VENV)/conformance/bin/python -m pip install --quiet --require-hashes -r requirements/conformance.lock
-	cp requirements/conformance/package.json requirements/conformance/package-lock.json $(VENV)/conformance
-	cd $(VENV)/conformance && PATH="$$PWD/bin:$$PATH" bin/npm ci --silent --ignore-scripts --no-audit --no-fund
+# The conformance suite of MCP and the generator of TypeScript clients are packages of npm, and need a newer Node.js than many
+# machines have: the one of PyPI.
+$(VENV)/conformance.stamp $(VENV)/clients.stamp: $(VENV)/%.stamp: requirements/%.lock requirements/%/package.json requirements/%/package-lock.json | $(VENV)/bin/python
+	$(BIN)/python -m venv $(VENV)/$*
+	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
+	cp requirements/$*/package.json requirements/$*/package-lock.json $(VENV)/$*
+	cd $(VENV)/$* && PATH="$$PWD/bin:$$PATH" bin/npm ci --silent --ignore-scripts --no-audit --no-fund
 	touch $@
 
 clean:

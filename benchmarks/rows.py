@@ -106,6 +106,9 @@ _PYTHON = ("start", "python")
 # Of one small organization; the whole process, beside the start of bare Python.
 _START: tuple[Row, ...] = (
     Row("start: importing orgkernel", ("start", "import"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: from orgkernel import Kernel", ("start", "kernel"), "s", _PYTHON, 6, sizes=(0, 1_000), once=True),
+    Row("start: opening twelve roles, without import", ("start", "open"), "s", aim=0.15, sizes=(0, 1_000), once=True),
+    Row("start: from orgkernel import Client", ("start", "client"), "s", _PYTHON, sizes=(0, 1_000), once=True),
     Row("start: orgkernel --version", ("start", "version"), "s", _PYTHON, sizes=(0, 1_000), once=True),
     Row("start: importing pydantic, for comparison", ("start", "pydantic"), "s", _PYTHON, sizes=(0, 1_000), once=True),
     Row("start: check, cold", ("start", "check_cold"), "s", _PYTHON, 15, sizes=(0, 1_000), once=True),

@@ -23,7 +23,7 @@ Whole = Annotated[float, msgspec.Meta(ge=0, le=1_000_000, multiple_of=1)]
 
 
 class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The known keys of a context. Other keys are ignored, and the answer lists them."""
+    """The circumstances of a question. Keys that are not listed here are ignored, and the answer lists them."""
 
     org: Name = ACTIVE
     """The organization. By default the active one."""
@@ -47,13 +47,11 @@ class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
     concurrent: Whole = 0
 
 
-def _describe_context() -> dict[str, Any]:
-    """The schema of a context: the known keys, and any others."""
-    _, definitions = msgspec.json.schema_components([KnownCircumstances])
-    return {"properties": definitions["KnownCircumstances"]["properties"]}
-
-
-ContextData = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=_describe_context())]
+ContextData = Annotated[
+    dict[str, Any],
+    msgspec.Meta(extra_json_schema={"$ref": "#/components/schemas/KnownCircumstances"}),
+]
+"""The known keys of a context, and any others."""
 
 
 class AuthzenEntity(msgspec.Struct, frozen=True):

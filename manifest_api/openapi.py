@@ -6,6 +6,7 @@ API.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +14,8 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
+from manifest_api.authzen_shapes import KnownCircumstances
+from manifest_api.client_schemas import prepare_schemas
 from manifest_api.routes import (
     access,
     agent_cards,
@@ -40,10 +43,13 @@ from manifest_api.routes import (
     salute,
     shell_commands,
 )
-from manifest_api.routes.documented import PROBLEM, REFERENCE, SHAPES
+from manifest_api.routes.documented import MAY_ASK, PROBLEM, REFERENCE, SECURITY_SCHEMES, SHAPES
 from orgkernel import __version__
 from orgkernel.manifest.v1 import build_definitions, encode
 
+PROBES = ("/livez", "/readyz")
+"""Routes that need no credential, even where every caller has one."""
+NO_CREDENTIAL: Sequence[dict[str, list[str]]] = ()
 # The most used routers come first, because routes are matched in this order.
 ROUTERS: tuple[APIRouter, ...] = (
     authzen.router,
@@ -126,15 +132,16 @@ def build_openapi() -> dict[str, Any]:
     for router in ROUTERS:
         app.include_router(router)
     document = app.openapi()
-    for operations in document["paths"].values():
+    for path, operations in document["paths"].items():
         for operation in operations.values():
-            _mend(operation)
+            _mend(operation, NO_CREDENTIAL if path in PROBES else MAY_ASK)
     document["components"] = {
-        "schemas": _build_schemas(),
+        "schemas": _build_schemas(document["paths"]),
         "responses": {
             name: {"description": description, "content": PROBLEM}
             for name, description in _OF_EVERY_ROUTE.values()
         },
+        "securitySchemes": SECURITY_SCHEMES,
     }
     plain: dict[str, Any] = msgspec.json.decode(
         encode(document)
@@ -142,8 +149,12 @@ def build_openapi() -> dict[str, Any]:
     return plain
 
 
-def _mend(operation: dict[str, Any]) -> None:
-    """Add what FastAPI does not know: the responses of the guards, and that query parameters cannot be null."""
+def _mend(operation: dict[str, Any], security: Sequence[dict[str, list[str]]]) -> None:
+    """Add the responses of the guards and the credentials, which FastAPI does not know. Query parameters cannot be null.
+
+    `security` is that of a route which does not say itself that it needs a credential.
+    """
+    operation.setdefault("security", security)
     responses = operation["responses"]
     for status, (name, _) in _OF_EVERY_ROUTE.items():
         responses[status] = {"$ref": f"#/components/responses/{name}"}
@@ -155,11 +166,15 @@ def _mend(operation: dict[str, Any]) -> None:
                 parameter["schema"] = {**choice, **parameter["schema"]}
 
 
-def _build_schemas() -> dict[str, Any]:
-    schemas = build_definitions(tuple(SHAPES.values()), REFERENCE)[1]
-    # One question in full, or several that may share their parts.
-    schemas["EvaluationsQuestion"]["anyOf"] = [
-        {"required": ["subject", "action", "resource"]},
-        {"required": ["evaluations"], "properties": {"evaluations": {"minItems": 1}}},
-    ]
+def _build_schemas(paths: dict[str, Any]) -> dict[str, Any]:
+    """The schemas that the paths refer to."""
+    shapes = (*SHAPES.values(), KnownCircumstances)
+    schemas = build_definitions(shapes, REFERENCE)[1]
+    operations = [operation for methods in paths.values() for operation in methods.values()]
+    requests = [operation.get("requestBody") for operation in operations]
+    prepare_schemas(schemas, requests, [operation["responses"] for operation in operations], shapes)
+    # Without `evaluations`, the body is an `EvaluationQuestion`.
+    several = schemas["EvaluationsQuestion"]
+    several["required"] = ["evaluations"]
+    several["properties"]["evaluations"]["minItems"] = 1
     return schemas

@@ -12,6 +12,7 @@ OrgkernelError
 │   ├── BadToolbox         the settings of a tool's provider cannot be used
 │   └── BadBaseline        a baseline cannot be read or written, or is not a baseline
 ├── NotServed              the organization exists and has errors, so it is not served
+├── NoAnswer               a server did not answer in time, cannot be reached, or failed
 ├── StoreError             the state could not be read or written; the requested change was not stored
 │   ├── BadStore           the store cannot be used: not a database, a folder, read-only, another version
 │   ├── StoreBusy          another process held the store for too long
@@ -109,6 +110,12 @@ class NotServed(OrgkernelError):
     """The organization was read and has errors, and there is no earlier good version."""
 
     code = "NOT_SERVED"
+
+
+class NoAnswer(OrgkernelError):
+    """A server did not answer in time, cannot be reached, or failed. A change could have been made all the same."""
+
+    code = "NO_ANSWER"
 
 
 class StoreError(OrgkernelError):

@@ -1,4 +1,4 @@
-"""The reference of the documentation, from what is true: JSON Schemas, the command line, OpenAPI."""
+"""The reference of the documentation, from what is true: JSON Schemas, the command line, OpenAPI, the Python API."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from manifest_api.openapi import build_openapi
 from orgkernel.cli import cli
 from orgkernel.cli.layout import GROUPS
 from orgkernel.project.scaffold import build_schemas
+from tools.python_page import PAGE as PYTHON_PAGE
+from tools.python_page import python_page
 
 FOLDER = "docs/reference"
 _WIDTH = 80
@@ -35,6 +37,7 @@ def reference_pages() -> dict[str, str]:
     pages[f"{FOLDER}/documents/index.md"] = _kinds_page(schemas)
     pages[f"{FOLDER}/commands.md"] = _commands_page()
     pages[f"{FOLDER}/http.md"] = _http_page()
+    pages[PYTHON_PAGE] = python_page()
     return pages
 
 
@@ -269,10 +272,11 @@ def _operation(operation: Schema, openapi: Schema) -> Iterator[str]:
         yield ""
     body = operation.get("requestBody")
     if body:
-        schema = body["content"]["application/json"]["schema"]
-        if "$ref" in schema:
-            schema = openapi["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-        yield from ("The body:", "", *map(_plain, _fields(schema, openapi["components"]["schemas"])))
+        written = body["content"]["application/json"]["schema"]
+        for number, reference in enumerate(written.get("anyOf", [written])):
+            schema = openapi["components"]["schemas"][reference["$ref"].rpartition("/")[2]]
+            heading = "Or the body:" if number else "The body:"
+            yield from (heading, "", *map(_plain, _fields(schema, openapi["components"]["schemas"])))
     yield from ("| status | says |", "|---|---|")
     for status, answer in operation["responses"].items():
         if answer.get("description"):

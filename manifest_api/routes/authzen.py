@@ -88,7 +88,7 @@ async def post_evaluation(request: Request) -> Response:
     "/access/v1/evaluations",
     **declare_access_question(
         EvaluationsAnswer | EvaluationAnswer,
-        EvaluationsQuestion,
+        EvaluationsQuestion | EvaluationQuestion,
         {
             "subject": _EXAMPLE["subject"],
             "action": _EXAMPLE["action"],

@@ -10,6 +10,25 @@ SHAPES: dict[str, Any] = {"Problem": Problem}
 """The types of bodies and answers by name. Each is added where a route is declared."""
 REFERENCE = "#/components/schemas/{name}"
 PROBLEM = {"application/problem+json": {"schema": {"$ref": REFERENCE.format(name="Problem")}}}
+API_KEY, IDENTITY_TOKEN = "apiKey", "identityToken"
+SECURITY_SCHEMES = {
+    API_KEY: {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API key of the store. It begins with `orgk_`, and `orgkernel key create` creates one.",
+    },
+    IDENTITY_TOKEN: {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "A token of the identity provider that `[oidc]` in `orgkernel.toml` names.",
+    },
+}
+"""The types of credentials, as the OpenAPI document describes them."""
+WITH_CREDENTIAL: list[dict[str, list[str]]] = [{API_KEY: []}, {IDENTITY_TOKEN: []}]
+"""The security of a route that needs a credential."""
+MAY_ASK: list[dict[str, list[str]]] = [*WITH_CREDENTIAL, {}]
+"""The security of a route that answers callers on loopback without a credential."""
 _SNAPSHOT = {
     "Orgkernel-Snapshot": {
         "description": "Digest of the version that answered.",
@@ -79,7 +98,7 @@ def declare_change(gives: Any, takes: Any, example: object, *, made: bool = Fals
     return {
         "status_code": status,
         "responses": declare_store_responses(gives, *problems, status=status),
-        "openapi_extra": declare_body(takes, example),
+        "openapi_extra": declare_body(takes, example) | {"security": WITH_CREDENTIAL},
     }
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -20,7 +20,6 @@ from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.formats import FORMATS, OURS
-from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, build_shipped_request, find_organization_above
 from orgkernel.snapshots.shipped import list_templates
 from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
@@ -178,7 +177,15 @@ def _get_caches() -> Caches:
     return click.get_current_context().find_root().ensure_object(Caches)
 
 
-def save(loaded: Kernel | Loader) -> None:
+class _Saved(Protocol):
+    """What was read with a cache: a kernel, a loader, a comparison."""
+
+    @property
+    def save(self) -> Callable[[], None]:
+        """Writes it to the cache."""
+
+
+def save(loaded: _Saved) -> None:
     """Write the cache after the answer is printed. Print a note if that fails."""
     sys.stdout.flush()
     loaded.save()

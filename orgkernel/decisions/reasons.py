@@ -17,7 +17,13 @@ class Why(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """A step of a decision: a stable code, a sentence, and the supporting lines."""
+    """A step of a decision: a stable code, a sentence, and the supporting lines.
+
+    >>> from orgkernel import Kernel
+    >>> reason = Kernel.open().dispatch("software_dev", "bugfix").reasons[0]
+    >>> reason.code, reason.why[0].file
+    ('HANDLES_DOMAIN', 'templates/software_dev/roles/bugfix_specialist.yaml')
+    """
 
     code: str
     text: str

@@ -40,6 +40,45 @@ _LISTED = (
 )
 
 
+def say_edit(field: str, before: Any, after: Any) -> str:
+    """A declared value that is set, removed or changed; of lists, what came and went."""
+    if before is None:
+        return f"{field} is added" if after in ({}, []) else f"{field} is set to {_write_value(after)}"
+    if after is None:
+        return (
+            f"{field} is removed"
+            if before in ({}, [])
+            else f"{field} is removed, which was {_write_value(before)}"
+        )
+    if isinstance(before, list) and isinstance(after, list):
+        gone = [_write_value(each) for each in before if each not in after]
+        come = [_write_value(each) for each in after if each not in before]
+        clauses = [
+            f"{verb} {list_words(words)}" for verb, words in (("gains", come), ("loses", gone)) if words
+        ]
+        return f"{field} {' and '.join(clauses)}" if clauses else f"the order of {field} is different"
+    return f"{field} is {_write_value(after)} instead of {_write_value(before)}"
+
+
+def _write_value(value: Any) -> str:
+    """A value as YAML writes it on one line; the words of a plain list one by one."""
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        return list_words([quote(each) for each in value])
+    return quote(_write_flow(value))
+
+
+def _write_flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_write_flow(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_write_flow, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "null" if value is None else str(value)
+
+
 def say_difference(field: str, before: Any, after: Any) -> str:
     """A value that is another one now; of lists of words, what came and went."""
     if _is_words(before) and _is_words(after):

@@ -42,6 +42,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Positions in the old list of what is lost."""
     at_after: tuple[int, ...] = ()
     """Positions in the new list of what is gained."""
+    subjects: tuple[str, ...] = ()
+    """For an answer that differs: everybody who gets it."""
+    resources: tuple[str, ...] = ()
+    """For an answer about access that differs: everything it is about."""
+    question: dict[str, Any] | None = None
+    """For an answer that differs: the question, with the first subject. Both versions can be asked it again."""
+    causes: tuple[int, ...] = ()
+    """The edits that cause it, as numbers in the list of edits."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

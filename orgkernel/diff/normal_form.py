@@ -39,9 +39,11 @@ def normalize(manifest: OrganizationManifest) -> dict[str, Any]:
 
 
 def build_working_form(
-    manifest: OrganizationManifest, unread: frozenset[str] = frozenset()
+    manifest: OrganizationManifest, unread: frozenset[str] = frozenset(), only: frozenset[str] | None = None
 ) -> dict[str, Any]:
-    """The normal form with every `why` still in it. Roles in `unread` are left out, and what is said of them."""
+    """The normal form with every `why` still in it. Roles in `unread` are left out, and what is said of them; `only` names
+    the roles to keep, if the others are there for their names.
+    """
     organization: dict[str, Any] = msgspec.json.decode(encode(manifest))
     roles = organization[ROLES]
     echoes: dict[str, Mapping[str, Any]] = {role["role_id"]: _echo_of(role) for role in roles}
@@ -62,7 +64,9 @@ def build_working_form(
     for role in roles:
         if role["chain"] == _list_chain_above(role["role_id"], superiors):
             role["chain"] = None
-    organization[ROLES] = [role for role in roles if role["role_id"] not in unread]
+    organization[ROLES] = [
+        role for role in roles if role["role_id"] not in unread and (only is None or role["role_id"] in only)
+    ]
     return organization
 
 

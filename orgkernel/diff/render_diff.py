@@ -10,7 +10,8 @@ from unicodedata import east_asian_width
 
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
-from orgkernel.diff.changes import Change, summarize
+from orgkernel.diff.changes import Change
+from orgkernel.diff.report import ChangeReport, ReportedEdit, list_quiet_edits
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 WIDTH = 100
@@ -24,46 +25,114 @@ _LISTED = 200
 _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=:)/")
 
 
-def as_data(changes: Sequence[Change]) -> dict[str, Any]:
-    """For JSON: the counts, then every change."""
-    return {"summary": summarize(changes), "changes": changes}
+def as_data(report: ChangeReport) -> dict[str, Any]:
+    """For JSON: the counts, the edits, then every change with the numbers of its edits."""
+    data: dict[str, Any] = {"summary": report.summary, "edits": report.edits, "changes": report.changes}
+    return {
+        **data,
+        "cut": report.cut,
+        "without_examples": report.without_examples,
+        "incomparable": report.incomparable,
+    }
 
 
-def render_summary(changes: Sequence[Change]) -> str:
+def render_summary(report: ChangeReport) -> str:
     """One line of counts."""
-    if not changes:
-        return "no change"
-    summary = summarize(changes)
-    where = f"{_count(summary.organizations, 'organization')}, {_count(summary.roles, 'role')}"
+    return f"{'incomplete comparison: ' if report.incomparable else ''}{_count_changes(report)}"
+
+
+def _count_changes(report: ChangeReport) -> str:
+    summary, quiet = report.summary, len(list_quiet_edits(report))
+    if not report.changes:
+        return (
+            f"no change; {_count(quiet, 'edit')} of texts and settings that no answer depends on"
+            if quiet
+            else "no change"
+        )
+    where = f"{_count(summary.organizations, 'organization')}"
+    edits = f" by {_count(len(report.edits) - quiet, 'edit')}" if len(report.edits) > quiet else ""
     may = f"{summary.unclear:,} may widen, " if summary.unclear else ""
-    what = f"{summary.widened:,} widened, {may}{summary.narrowed:,} narrowed, {summary.neutral:,} neutral"
-    return f"{_count(summary.changes, 'change')} in {where}: {what}"
+    counts = f"{summary.widened:,} widened, {may}{summary.narrowed:,} narrowed, {summary.neutral:,} neutral"
+    rest = f"; {_count(quiet, 'more edit')} without effect" if quiet else ""
+    return f"{_count(summary.changes, 'change')} in {where}{edits}: {counts}{rest}"
 
 
-def render_text(changes: Sequence[Change]) -> str:
-    """Grouped by organization and role: `+` gives, `-` takes, `?` may give, `~` is neutral. At most 100 columns wide."""
+def render_text(report: ChangeReport) -> str:
+    """Grouped by organization and by the edits that cause a change: `+` gives, `-` takes, `?` may give, `~` is neutral."""
     lines = []
-    for (org_id, role_id), group in _group_changes(changes):
-        lines.append(org_id if role_id is None else f"{org_id}/{role_id}")
-        for change in group:
-            text = f"{change.sentence} {_format_places(change)}".rstrip()
-            lines += _wrap(_escape_text(text), f"  {_SIGNS[change.classification]} ", "      ")
+    for org_id, changes in groupby(report.changes, key=lambda change: change.org_id):
+        lines.append(org_id)
+        for group in _group_by_causes(changes):
+            causes = [report.edits[number] for number in group[0].causes]
+            if len(group) == 1 and len(causes) == 1 and group[0].sentence == causes[0].sentence:
+                lines += _render_change(group[0], f"  {_SIGNS[group[0].classification]} ", "      ")
+                continue
+            for edit in causes:
+                text = f"{edit.sentence} {_format_places(edit)}".rstrip()
+                lines += _wrap(_escape_text(text), "  ", "    ")
+            margin = "    " if causes else "  "
+            for change in _sort_changes(group):
+                sign = f"{margin}{_SIGNS[change.classification]} "
+                lines += _render_change(
+                    change, sign, f"{margin}    ", with_places=_is_placed_apart(change, causes)
+                )
         lines.append("")
-    return "".join(f"{line}\n" for line in (*lines, render_summary(changes)))
+    for sentence in _list_left_out(report):
+        lines += [*_wrap(_escape_text(sentence), "", "  "), ""]
+    return "".join(f"{line}\n" for line in (*lines, render_summary(report)))
 
 
-def render_markdown(changes: Sequence[Change]) -> str:
-    """For the summary of a pull request: a table of what is widened, then the rest."""
-    lines = ["### What the roles can do now", "", f"{render_summary(changes).capitalize()}.", ""]
+def _say_cut(org_id: str) -> str:
+    return (
+        f"{org_id}: the edits touch too many questions, and not all were asked, so more answers could differ"
+    )
+
+
+def _list_left_out(report: ChangeReport) -> Iterator[str]:
+    yield from map(_say_cut, report.cut)
+    for org_id in report.without_examples:
+        yield f"{org_id}: the declared examples were not dispatched, because the organization is too large for it"
+
+
+def _group_by_causes(changes: Iterable[Change]) -> list[list[Change]]:
+    """Changes with the same causes together, in the order of their first edits; those without come first."""
+    groups: dict[tuple[int, ...], list[Change]] = {}
+    for change in changes:
+        groups.setdefault(change.causes, []).append(change)
+    return [groups[causes] for causes in sorted(groups)]
+
+
+def _render_change(change: Change, sign: str, later: str, *, with_places: bool = True) -> Iterator[str]:
+    places = _format_places(change) if with_places else ""
+    yield from _wrap(_escape_text(f"{change.sentence} {places}".rstrip()), sign, later)
+
+
+def _is_placed_apart(change: Change, causes: Sequence[ReportedEdit]) -> bool:
+    """Whether the lines of a change are not those of its causes, which are shown already."""
+    shown = {(why.file, why.line) for edit in causes for why in (*edit.why_before, *edit.why_after)}
+    return not shown or not any(
+        (why.file, why.line) in shown for why in (*change.why_before, *change.why_after)
+    )
+
+
+def render_markdown(report: ChangeReport) -> str:
+    """For the summary of a pull request: a table of what is widened, with the edits that cause it, then the rest."""
+    changes = report.changes
+    lines = ["### What the organization allows now", "", f"{_capitalize(render_summary(report))}.", ""]
     widened = [change for change in changes if change.classification in _FLAGGED]
     others = [change for change in changes if change.classification not in _FLAGGED]
     if widened:
-        lines += ["| organization | role | widened | where |", "|---|---|---|---|"]
+        lines += ["| organization | widened | because | where |", "|---|---|---|---|"]
         for change in _sort_changes(widened)[:_LISTED]:
             sentence = (
                 change.sentence if change.classification == "widened" else f"may widen: {change.sentence}"
             )
-            cells = (change.org_id, change.role_id or "", sentence, _format_places(change).strip("()"))
+            causes = [report.edits[number] for number in change.causes]
+            because = "; ".join(edit.sentence for edit in causes if edit.sentence != change.sentence)
+            where = "; ".join(
+                filter(None, (_format_places(each).strip("()") for each in causes or (change,)))
+            )
+            cells = (change.org_id, sentence, because, where)
             lines.append(f"| {' | '.join(map(_escape_markdown, cells))} |")
         lines += [*_render_rest(len(widened), "widened"), ""]
     if others:
@@ -74,29 +143,52 @@ def render_markdown(changes: Sequence[Change]) -> str:
                 f"- {sign}{_escape_markdown(f'{change.sentence} {_format_places(change)}'.rstrip())}"
             )
         lines += [*_render_rest(len(others), "other"), "", "</details>", ""]
+    lines += [f"{_escape_markdown(sentence)}." for sentence in _list_left_out(report)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def render_github(changes: Sequence[Change]) -> str:
-    """Workflow commands that mark lines of the new tree: a warning where something is widened, a notice where a role
-    moves or is renamed.
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def render_github(report: ChangeReport) -> str:
+    """Workflow commands that mark the edited lines: a warning where something is widened, a notice where a role moves or is
+    renamed. Annotations of one line and level are one.
     """
-    return "".join(f"{line}\n" for change in _sort_changes(changes) for line in _render_annotation(change))
+    annotations: dict[tuple[str, str, str], list[str]] = {}
+    for change in _sort_changes(report.changes):
+        if change.classification in _FLAGGED:
+            level, title = "warning", _FLAGGED[change.classification]
+        elif change.kind in ("moved", "renamed"):
+            level, title = "notice", change.kind
+        else:
+            continue
+        causes = [report.edits[number] for number in change.causes]
+        for place in _find_edited_lines(change, causes):
+            sentences = annotations.setdefault((level, title, place), [])
+            if change.sentence not in sentences:
+                sentences.append(change.sentence)
+    lines = []
+    for (level, title, place), sentences in annotations.items():
+        properties = f"{place},title={_command(f'orgkernel diff: {title}', ':,')}".lstrip(",")
+        lines.append(f"::{level} {properties}::{_command(_escape_text('; '.join(sentences)))}")
+    lines += [
+        f"::warning title=orgkernel diff%3A incomplete::{_command(_escape_text(_say_cut(org_id)))}"
+        for org_id in report.cut
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _render_annotation(change: Change) -> Iterator[str]:
-    if change.classification in _FLAGGED:
-        level, title = "warning", _FLAGGED[change.classification]
-    elif change.kind in ("moved", "renamed"):
-        level, title = "notice", change.kind
-    else:
-        return
-    properties = {"title": f"orgkernel diff: {title}"}
-    if change.why_after:
-        first = change.why_after[0]
-        properties = {"file": first.file, "line": str(first.line), **properties}
-    listed = ",".join(f"{name}={_command(value, ':,')}" for name, value in properties.items())
-    yield f"::{level} {listed}::{_command(_escape_text(change.sentence))}"
+def _find_edited_lines(change: Change, causes: Sequence[ReportedEdit]) -> list[str]:
+    """The edited lines of the new tree as properties of an annotation; the file alone if the line is gone."""
+    places = []
+    for each in causes or (change,):
+        if each.why_after:
+            first = each.why_after[0]
+            places.append(f"file={_command(first.file, ':,')},line={first.line}")
+        elif each.why_before:
+            places.append(f"file={_command(each.why_before[0].file, ':,')}")
+    return list(dict.fromkeys(places)) or [""]
 
 
 def _command(text: str, more: str = "") -> str:
@@ -104,11 +196,6 @@ def _command(text: str, more: str = "") -> str:
     for character in f"%\r\n{more}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text
-
-
-def _group_changes(changes: Iterable[Change]) -> Iterator[tuple[tuple[str, str | None], list[Change]]]:
-    for key, group in groupby(_sort_changes(changes), key=lambda change: (change.org_id, change.role_id)):
-        yield key, list(group)
 
 
 def _sort_changes(changes: Iterable[Change]) -> list[Change]:
@@ -124,9 +211,14 @@ def _sort_changes(changes: Iterable[Change]) -> list[Change]:
     )
 
 
-def _format_places(change: Change) -> str:
+def _format_places(change: Change | ReportedEdit) -> str:
     """The line on the new side, and that on the old one if it is called otherwise."""
     new, old = _place(change.why_after), _place(change.why_before)
+    if isinstance(change, ReportedEdit):
+        before, after = change.before, change.after
+        both = isinstance(before, list) and isinstance(after, list)
+        new = "" if after is None or (both and all(each in before for each in after)) else new
+        old = "" if both and all(each in after for each in before) else old
     if not new or not old or new == old:
         return f"({new})" if new else f"(was {old})" if old else ""
     return f"({new}, was {old})"

@@ -24,6 +24,10 @@ ROLES = "roles"
 COGNITIVE_SKILLS = "cognitive_skills"
 DIRECTORY = "directory"
 """First step of a path to somebody outside the crew: the directory stands beside the manifests."""
+ANSWERS = "answers"
+"""First step of a path to an answer that differs and that no manifest shows."""
+EDITS = "edits"
+"""First step of a path to an edit that is a change by itself."""
 SINGLE = frozenset({"superior", "department", "layer", "rank", "mode"})
 """Parts that are one item, or none."""
 MEMBERS = frozenset({"superior", "subordinates", "peers", "handoff_targets", "handoff_sources", "escalation"})

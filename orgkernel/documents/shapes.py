@@ -552,6 +552,7 @@ class ToolUse(Record, frozen=True, kw_only=True):
     """A tool that the role is equipped with, at a given level (orgkernel)."""
     tool: ToolId
     level: ToolLevel = 'full'
+ToolEntry = ToolUse
 
 
 class SkillUse(Record, frozen=True, kw_only=True):
@@ -568,7 +569,7 @@ class Capabilities(Record, frozen=True, kw_only=True):
     htn_plans: tuple[PlanId, ...] = ()
     tools_primary: tuple[ToolId, ...] = ()
     tools_secondary: tuple[ToolId, ...] = ()
-    tools: tuple[ToolUse, ...] = ()
+    tools: tuple[ToolEntry, ...] = ()
     skills: tuple[SkillEntry, ...] = ()
     intents: tuple[Id, ...] = ()
     procedures: tuple[Id, ...] = ()

@@ -89,9 +89,7 @@ def assemble(tree: Tree) -> Assembly:
     """Assemble every organization of a tree."""
     org_documents, duplicates = _find_organizations(tree)
     visibility = Visibility(tree)
-    included = {
-        document.path: _find_included_roles(_get_organization(document)) for document in org_documents
-    }
+    included = {document.path: find_included_roles(_get_organization(document)) for document in org_documents}
     uses: dict[int, int] = defaultdict(int)
     including = Including(
         lambda: [(_get_organization(each).org_id, included[each.path]) for each in org_documents]
@@ -167,7 +165,7 @@ def _find_organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicat
     return list(first.values()), duplicates
 
 
-def _find_included_roles(organization: Organization) -> dict[str, tuple[str | int, ...]]:
+def find_included_roles(organization: Organization) -> dict[str, tuple[str | int, ...]]:
     """Every role in the hierarchy, as a key or as a subordinate, with its route."""
     named: dict[str, tuple[str | int, ...]] = {
         role_id: ("hierarchy", role_id) for role_id in organization.hierarchy
@@ -186,25 +184,10 @@ def _resolve(
     including: Including,
 ) -> OrgRecords:
     organization = _get_organization(document)
-    posts: dict[str, RolePost] = {}
-    without_profile: dict[str, Place] = {}
-    superiors = {
-        subordinate: superior
-        for superior, post in reversed(organization.hierarchy.items())
-        for subordinate in post.subordinates
-    }
-    overrides, governance = organization.overrides, visible.definitions["governance"]
-    layers = map_roles_to_layers(governance)
-    for role_id, route in included.items():
-        source = visible.find_profile(role_id)
-        if source is None:
-            without_profile[role_id] = document.place(*route, key=len(route) == 2)
-            continue
-        shared = uses[id(source)] > 1
-        superior = superiors.get(role_id) if shared else None
-        posts[role_id] = RolePost(
-            role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
-        )
+    governance = visible.definitions["governance"]
+    posts, without_profile = build_posts(
+        document, organization, governance, visible.find_profile, lambda profile: uses[id(profile)] > 1
+    )
     missed = visible.find_missed(included)
     contributing = list_parts([document, *(post.document for post in posts.values()), *visible.catalogs])
     return OrgRecords(
@@ -223,8 +206,38 @@ def _resolve(
     )
 
 
+def build_posts(
+    document: SourceDocument,
+    organization: Organization,
+    governance: SourceDocument | None,
+    find_profile: Callable[[str], SourceDocument | None],
+    is_shared: Callable[[SourceDocument], bool],
+) -> tuple[dict[str, RolePost], dict[str, Place]]:
+    """Every role in the hierarchy: its post, or its place there if it has no profile."""
+    posts: dict[str, RolePost] = {}
+    without_profile: dict[str, Place] = {}
+    superiors = {
+        subordinate: superior
+        for superior, post in reversed(organization.hierarchy.items())
+        for subordinate in post.subordinates
+    }
+    overrides = organization.overrides
+    layers = map_roles_to_layers(governance)
+    for role_id, route in find_included_roles(organization).items():
+        source = find_profile(role_id)
+        if source is None:
+            without_profile[role_id] = document.place(*route, key=len(route) == 2)
+            continue
+        shared = is_shared(source)
+        superior = superiors.get(role_id) if shared else None
+        posts[role_id] = RolePost(
+            role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
+        )
+    return posts, without_profile
+
+
 def list_parts(documents: Iterable[SourceDocument]) -> list[SourceDocument]:
-    """The single-file documents that some documents consist of."""
+    """The documents of one file each that some documents are made of."""
     return [part for document in documents for part in document.parts]
 
 

@@ -10,11 +10,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orgkernel.kernel.registry_state import RegistryState
-
 if TYPE_CHECKING:
     from orgkernel.decisions.evidence.state_view import StateView
     from orgkernel.kernel.clock import Clock, StateSource
+    from orgkernel.kernel.registry_state import RegistryState
 
 _DAY, _MINUTE = 86_400.0, 60.0
 _NEVER = float("inf")

@@ -9,18 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from orgkernel.decisions.dispatch.by_domain import DispatchDecision, decide_dispatch
-from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownAgent, UnknownBill, UnknownRole
 from orgkernel.kernel.answer_version import AnswerVersions
 from orgkernel.kernel.manifest_cache import ManifestCache
 from orgkernel.kernel.registry import Registry
-from orgkernel.loading.cache import Cache
-from orgkernel.snapshots.roots import Request, build_shipped_request, resolve_paths
-from orgkernel.snapshots.snapshot import require_declared_agent
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
@@ -32,6 +24,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.crew.promotion import PromotionDecision
     from orgkernel.decisions.crew.skill_profile import SkillProfile
     from orgkernel.decisions.crew.vacancies import VacancyAnswer
+    from orgkernel.decisions.dispatch.by_domain import DispatchDecision
     from orgkernel.decisions.dispatch.embedding import Embedder
     from orgkernel.decisions.evidence.qualifications import QualificationRecord
     from orgkernel.decisions.evidence.service_record import PersonalityDrift
@@ -50,11 +43,13 @@ if TYPE_CHECKING:
     from orgkernel.decisions.work.capability.proposals import Proposals
     from orgkernel.decisions.work.capability.skills import SkillList
     from orgkernel.decisions.work.contracts.terms import ContractTerms
+    from orgkernel.diagnostics import Diagnostic, Severity
     from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import OrganizationAccess
     from orgkernel.kernel.answer_version import AnswerVersion
     from orgkernel.kernel.capability import SkillDisclosed, SkillResource
     from orgkernel.kernel.clock import Clock, StateSource
+    from orgkernel.loading.cache import Cache
     from orgkernel.loading.sources import SourceDocument
     from orgkernel.manifest.bills import BillList, BillPage
     from orgkernel.manifest.crew import AgentFilter, AgentList
@@ -62,6 +57,7 @@ if TYPE_CHECKING:
     from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
     from orgkernel.runtime.observation import Observation
     from orgkernel.runtime.salute import Situation
+    from orgkernel.snapshots.roots import Request
 
 
 class Kernel(Registry):
@@ -100,6 +96,8 @@ class Kernel(Registry):
         >>> Kernel.open(active="software_dev").organization("active").snapshot.org_id
         'software_dev'
         """
+        from orgkernel.snapshots.roots import build_shipped_request, resolve_paths
+
         named = [os.fspath(path) for path in paths]
         request = resolve_paths(named, os.getcwd()) if named else build_shipped_request()
         return cls(request, active=active, store=store)
@@ -178,7 +176,7 @@ class Kernel(Registry):
             raise TypeError("dispatch takes exactly one of `domain`, `intent` and `text`")
         index = self.organization(org).snapshot.index
         if domain is not None:
-            return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
+            return _import_domain_dispatch()(index, domain, needs=needs, all_considered=all_considered)
         if intent is not None:
             from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 
@@ -472,6 +470,8 @@ class Kernel(Registry):
 
     def _open_desk_with_agent(self, org: str, agent: str) -> OrganizationAccess:
         """The organization, whose roster must declare the agent. Raises `UnknownAgent`."""
+        from orgkernel.snapshots.snapshot import require_declared_agent
+
         desk = self.access(org)
         require_declared_agent(desk.view.records, agent)
         return desk
@@ -500,6 +500,8 @@ class Kernel(Registry):
             desk.view, desk.state, wanted or AgentFilter(), desk.build_current_context().now
         )
         if after is not None and after not in desk.view.records.agents:
+            from orgkernel.diagnostics.wording import quote
+
             raise UnknownAgent(f"the cursor names no agent of organization {quote(desk.view.org_id)}")
         start = 0 if after is None else bisect_right(chosen, after)
         return build_agent_list(desk.view, desk.state, chosen, start=start, limit=limit)
@@ -693,6 +695,8 @@ class Kernel(Registry):
         if after is not None:
             order = snapshot.index.order
             if after not in order:
+                from orgkernel.diagnostics.wording import quote
+
                 raise UnknownRole(f"the cursor names no role of organization {quote(snapshot.org_id)}")
             start = sum(order[role_id] <= order[after] for role_id in fitting)
         end = len(fitting) if limit is None else start + limit
@@ -704,18 +708,30 @@ class Kernel(Registry):
 
 def _add_current_state(desk: OrganizationAccess, question: HandoffQuestion) -> HandoffQuestion:
     """A question about a hand-off with the current time and the recorded alert and watch."""
+    from msgspec.structs import replace
+
     from orgkernel.decisions.access.request import AccessRequest
 
     now = desk.add_current_state(AccessRequest("", "", "", question.context)).context
-    return msgspec.structs.replace(question, context=now)
+    return replace(question, context=now)
 
 
 def _find_bill(view: OrgView, bill: str) -> SourceDocument:
     bills = view.records.bills
     if bill not in bills:
+        from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+
         help = did_you_mean(bill, bills) or (f"bills are {listing(bills)}" if bills else "")
         raise UnknownBill(f"organization {quote(view.org_id)} has no bill {quote(bill)}", help)
     return bills[bill]
+
+
+@cache
+def _import_domain_dispatch() -> Callable[..., DispatchDecision]:
+    """What decides by domain, imported once."""
+    from orgkernel.decisions.dispatch.by_domain import decide_dispatch
+
+    return decide_dispatch
 
 
 @cache

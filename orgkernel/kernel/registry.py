@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.kernel.registry_state import RegistryState, Reload, ServedOrganization, compute_next_state
-from orgkernel.loading.cache import Cache
-from orgkernel.loading.files import Root, list_documents_in
-from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import Request
-from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
+
+if TYPE_CHECKING:
+    # The loader is imported when a kernel is opened, because programs import `Kernel` that open none.
+    from orgkernel.diagnostics import Diagnostic, Severity
+    from orgkernel.kernel.registry_state import RegistryState, Reload, ServedOrganization
+    from orgkernel.loading.cache import Cache
+    from orgkernel.loading.files import Root
+    from orgkernel.snapshots.roots import Request
+    from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 _SAVE_WAIT = 1.0
 
@@ -30,9 +32,11 @@ class Registry:
         severities: Mapping[str, Severity | None],
         cache: Cache | None,
     ) -> None:
+        from orgkernel.kernel.registry_state import compute_next_state
+        from orgkernel.snapshots.loader import Loader
+
         self._request = request
         self._active = active
-        self._severities = severities
         self._severities = dict(severities)
         self._loader = Loader(request, severities, cache)
         self._reloading = threading.Lock()
@@ -46,6 +50,8 @@ class Registry:
     @property
     def watched(self) -> tuple[str, ...]:
         """Files and folders whose change can change an answer, including missing files in other formats."""
+        from orgkernel.loading.files import list_documents_in
+
         paths: list[str] = []
         sources = self._loader.sources
         for root in (*self._request.roots, *sources.roots):
@@ -89,6 +95,9 @@ class Registry:
         org_id = self._resolve(org, state)
         if org_id in state.served:
             return state.served[org_id]
+        from orgkernel.diagnostics import Severity
+        from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+
         if org_id in state.refused:
             errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in state.refused[org_id])
             raise NotServed(
@@ -125,6 +134,8 @@ class Registry:
         >>> Kernel.open().reload().changed
         False
         """
+        from orgkernel.kernel.registry_state import compute_next_state
+
         with self._reloading:
             latest = self._loader.load()
             self._state, report = compute_next_state(latest, self._state.served, self._state.latest)
@@ -176,6 +187,8 @@ class Registry:
             return known[0]
         if not known:
             raise UnknownOrganization("there is no organization", "start one with `orgkernel new DIR`")
+        from orgkernel.diagnostics.wording import listing
+
         raise AmbiguousActive(
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or set `active` in orgkernel.toml",

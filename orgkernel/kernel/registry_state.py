@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic
+from orgkernel.diagnostics.wording import printable
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, does_cover_file
 
 
@@ -110,6 +111,7 @@ def _find_unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]
     for each in latest.tree.broken:
         folder, stem = os.path.split(os.path.splitext(each.path)[0])
         if each.kind == "organization" or (each.kind is None and stem == "org"):
+            stem = printable(stem)
             ids = each.declared_ids - {stem} or {os.path.basename(folder) if stem == "org" else stem}
             for org_id in sorted(ids):
                 yield org_id, each.name

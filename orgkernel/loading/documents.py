@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalog as row
-from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.diagnostics.wording import did_you_mean, printable, quote
 from orgkernel.documents.model.kinds import KINDS, LATER_KINDS, VERSION
 from orgkernel.documents.records import PREFIX, Document, ToolCatalog
 from orgkernel.loading.files import SourceText, get_markdown_kind
@@ -302,7 +302,7 @@ def read_broken(
 
 def _find_declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     stem = source.path.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    declared_ids = {stem}
+    declared_ids = {printable(stem)}
     if isinstance(value, dict):
         declared_ids |= {value[field] for field in ("role_id", "org_id") if isinstance(value.get(field), str)}
     else:

@@ -10,9 +10,9 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -131,6 +131,54 @@ class Found(NamedTuple):
     """Whether it is a link that leads out of the roots."""
 
 
+class FolderEntry(Protocol):
+    """An entry of a folder, as `os.scandir` yields it."""
+
+    @property
+    def name(self) -> str:
+        """The name in the folder."""
+
+    @property
+    def path(self) -> str:
+        """The full path."""
+
+    def is_symlink(self) -> bool:
+        """Whether it is a link."""
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder, or a link to one."""
+
+
+class FileSystem(Protocol):
+    """Where files are looked for: the disk, or the tree of a revision."""
+
+    def is_folder(self, path: str) -> bool:
+        """Whether a path is a folder, or a link to one."""
+
+    def find_real_path(self, path: str) -> str:
+        """The path without links."""
+
+    def list_entries(self, folder: str) -> Sequence[FolderEntry]:
+        """The entries of a folder, in any order. Raises `OSError` for a folder that cannot be listed."""
+
+
+class _Disk:
+    """The files of this machine."""
+
+    def is_folder(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def find_real_path(self, path: str) -> str:
+        return os.path.realpath(path)
+
+    def list_entries(self, folder: str) -> Sequence[FolderEntry]:
+        with os.scandir(folder) as entries:
+            return list(entries)
+
+
+DISK: FileSystem = _Disk()
+
+
 class SourceText(msgspec.Struct, frozen=True):
     """The text of one file, or the reason why it cannot be read."""
 
@@ -177,16 +225,22 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
     return ((each.path, each.name) for each in find_real_files(root) if not each.leaves)
 
 
-def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
-    """The files of `find_files`, and the links that leave both the root and `others` (real paths)."""
-    if not os.path.isdir(root.path):
-        yield Found(root.path, printable(root.name), os.path.realpath(root.path))
+def find_real_files(
+    root: Root, others: Iterable[str] = (), file_system: FileSystem = DISK
+) -> Iterator[Found]:
+    """The files of `find_files`, and the links that leave both the root and `others` (real paths).
+
+    A root in the format of others is always looked for on the disk.
+    """
+    real_top = file_system.find_real_path(root.path)
+    if not file_system.is_folder(root.path):
+        yield Found(root.path, printable(root.name), real_top)
         return
-    tops = tuple(
-        dict.fromkeys(os.path.join(top, "") for top in (os.path.realpath(root.path), *root.links, *others))
-    )
+    tops = tuple(dict.fromkeys(os.path.join(top, "") for top in (real_top, *root.links, *others)))
     if not root.areas:
-        yield from _walk(root, root.path, printable(root.name), tops, set(), is_candidate)
+        yield from _walk(
+            root, root.path, printable(root.name), tops, set(), is_candidate, file_system=file_system
+        )
         return
     seen: set[str] = set()
     for area in root.areas:
@@ -215,17 +269,19 @@ def _walk(
     seen: set[str],
     accepts: Callable[[str], bool],
     depth: int | None = None,
+    file_system: FileSystem = DISK,
 ) -> Iterator[Found]:
     """The files in a folder of a root; `seen` are the real paths of searched folders."""
     pending = [(top, top_name, 0)]
     while pending:
         folder, name, level = pending.pop()
-        if (real := os.path.realpath(folder)) in seen:
+        if (real := file_system.find_real_path(folder)) in seen:
             continue
         seen.add(real)
         try:
-            with os.scandir(folder) as folder_entries:
-                entries = sorted(folder_entries, key=lambda entry: (entry.is_symlink(), entry.name))
+            entries = sorted(
+                file_system.list_entries(folder), key=lambda entry: (entry.is_symlink(), entry.name)
+            )
         except OSError:
             yield Found(folder, name, real)
             continue
@@ -243,7 +299,7 @@ def _walk(
             entry_name = f"{name}/{shown}" if name not in ("", ".") else shown
             # The real path of the folder is known, so only links have to be resolved. This saves five calls for each file.
             is_link = entry.is_symlink()
-            here = os.path.realpath(entry.path) if is_link else inside + entry.name
+            here = file_system.find_real_path(entry.path) if is_link else inside + entry.name
             if is_link and not os.path.join(here, "").startswith(tops):
                 if accepts(entry.path) or _is_folder(entry):
                     yield Found(entry.path, entry_name, here, leaves=True)
@@ -255,18 +311,19 @@ def _walk(
         pending.extend(reversed(below))
 
 
-def locate_files(roots: Iterable[Root]) -> list[Located]:
+def locate_files(roots: Iterable[Root], file_system: FileSystem = DISK) -> list[Located]:
     """The files below the roots, in the order of reading. A file below two roots is listed once, for the first of them."""
     located: list[Located] = []
     seen: set[str] = set()
     roots = tuple(roots)
-    shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
-    tops = tuple(os.path.realpath(root.path) for root in roots)
+    find_real_path = file_system.find_real_path
+    shared = tuple(os.path.join(find_real_path(root.path), "") for root in roots if root.shared)
+    tops = tuple(find_real_path(root.path) for root in roots)
     # Files of a declared source belong to its organization, even if another path also covers them.
     for number, root in sorted(enumerate(roots), key=lambda each: not each[1].uses):
         as_shared = replace(root, shared=True)
-        ours = {os.path.realpath(use.file) for use in root.uses}
-        for path, name, real, leaves in find_real_files(root, tops):
+        ours = {find_real_path(use.file) for use in root.uses}
+        for path, name, real, leaves in find_real_files(root, tops, file_system):
             if leaves:
                 if path not in seen:
                     seen.add(path)
@@ -307,7 +364,7 @@ def does_stay_below(path: str, top: str) -> bool:
     return os.path.join(real, "").startswith(os.path.join(os.path.realpath(top), ""))
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def _is_folder(entry: FolderEntry) -> bool:
     try:
         return entry.is_dir()
     except OSError:

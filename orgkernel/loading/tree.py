@@ -8,7 +8,7 @@ a package manifest) is skipped and counted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -22,20 +22,23 @@ from orgkernel.loading.marks import unpack_mark
 from orgkernel.loading.sources import FileRead, Tree, build_tree
 
 ROLES = "roles"
+TextReader = Callable[[Located], SourceText]
+"""What reads the text of a file that was found."""
 
 
 class _Candidate:
     """A candidate file: with its text, or with the earlier result for the same content at the same place."""
 
-    __slots__ = ("_before", "_source", "digest", "located", "named", "says_ours")
+    __slots__ = ("_before", "_read_text", "_source", "digest", "located", "named", "says_ours")
 
-    def __init__(self, located: Located, before: FileRead | None) -> None:
+    def __init__(self, located: Located, before: FileRead | None, read_text: TextReader) -> None:
         self.located = located
+        self._read_text = read_text
         self.named = located.path == located.root.path
         self._before = before
         self._source: SourceText | None = None
         if before is None:
-            self._source = read_located(located)
+            self._source = read_text(located)
             self.digest = self._source.digest
             self.says_ours = bool(located.root.areas) or is_orgkernel_document(self._source)
         else:
@@ -48,7 +51,7 @@ class _Candidate:
             for document in before.read.documents:
                 document.hold_again()
             return FileRead(located, self.digest, self.says_ours, among_ours, before.read)
-        source, root = self._source or read_located(located), located.root
+        source, root = self._source or self._read_text(located), located.root
         if root.areas:
             read = format_named(root.format).read(source, root)
         else:
@@ -65,15 +68,20 @@ def read_tree(
     *,
     located: Sequence[Located] | None = None,
     known: Mapping[str, FileRead] | None = None,
+    read_text: TextReader | None = None,
 ) -> Tree:
-    """All documents below the roots. Unchanged files that are `known` by their path are not read again."""
+    """All documents below the roots. Unchanged files that are `known` by their path are not read again.
+
+    `read_text` yields the texts of files that are not on the disk as they are located.
+    """
+    read_text = read_text or read_located
     roots = tuple(roots)
     read: dict[str, FileRead] = {}
     folders: set[str] = set()
     undecided: list[_Candidate] = []
     located = locate_files(roots) if located is None else located
     for each in located:
-        file = _Candidate(each, known.get(each.path) if known else None)
+        file = _Candidate(each, known.get(each.path) if known else None, read_text)
         if not (file.says_ours or file.named):
             undecided.append(file)
             continue

@@ -72,7 +72,12 @@ class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentList(msgspec.Struct, frozen=True, kw_only=True):
-    """Agents of an organization, in the order of their ids."""
+    """Agents of an organization, in the order of their ids.
+
+    >>> from orgkernel import Kernel
+    >>> [agent.agent_id for agent in Kernel.open().agents("household").agents]
+    ['butler', 'clerk']
+    """
 
     agents: tuple[AgentLine, ...]
     count: int

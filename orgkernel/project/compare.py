@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-
-from msgspec.structs import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
-from orgkernel.diff.changes import Change
-from orgkernel.diff.diff import OrganizationVersion, compare_versions
-from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
-from orgkernel.kernel.kernel import Kernel
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.diff.organizations import Version, compare_versions_of
+from orgkernel.diff.report import ChangeReport, build_report
+from orgkernel.errors import UnknownOrganization
 from orgkernel.kernel.settings import Project
-from orgkernel.loading.files import Root
-from orgkernel.loading.formats import OURS
-from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.manifest.why import get_places
-from orgkernel.project.git.tree import Repository, find_repository, find_tree, written_tree
-from orgkernel.project.requests import request_of
-from orgkernel.snapshots.roots import Request, resolve_paths
-from orgkernel.snapshots.shipped import get_shipped_folder
-
-PREFIX = "git:"
-_WITHOUT_GIT = "compare two folders instead"
+from orgkernel.loading.cache import Cache
+from orgkernel.project.versions import TreeVersion, read_versions
 
 
 @dataclass(frozen=True, slots=True)
 class TreeComparison:
-    """The differences between two trees, and notes about reading them."""
+    """The differences between two trees, and what was noticed while they were read."""
 
-    changes: tuple[Change, ...]
+    report: ChangeReport
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """One side: paths on disk, or a revision with an optional path."""
-
-    side: str
-    text: str
-    revision: str | None = None
-    path: str | None = None
-
-    @property
-    def name(self) -> str:
-        return f"{self.side} ({self.text})" if self.text else self.side
+    save: Callable[[], None]
+    """Writes what was read to the cache, after the answer."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +30,13 @@ class _Read:
     """What was read from one side."""
 
     name: str
-    versions: dict[str, OrganizationVersion]
+    versions: dict[str, Version]
     errors: dict[str, int]
     """Organizations with errors, and their number of errors."""
+    held_back: frozenset[str]
+    """Organizations whose errors keep them from answering."""
     unreadable: frozenset[str]
     """Organizations that are declared and cannot be read."""
-    unread_roles: dict[str, frozenset[str]] = field(default_factory=dict)
     other_errors: int = 0
     """The number of errors outside organizations."""
 
@@ -73,167 +48,46 @@ def compare_trees(
     folder: str,
     org: str | None = None,
     read_as: str | None = None,
+    cache: Cache | None = None,
 ) -> TreeComparison:
     """Read both sides and compare them.
 
     A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
     the project's work tree. Raises `UsageError` if a side cannot be read at all.
     """
-    sides = (_parse("OLD", old), _parse("NEW", new))
-    if new is None and sides[0].revision is None:
-        raise UsageError(
-            "NEW is missing, and OLD is not a git revision",
-            "pass two trees, or `git:REV` to compare a revision with the work tree",
-        )
-    first, second = (
-        _read_side(each, other, project, folder, read_as) for each, other in (sides, sides[::-1])
-    )
+    versions = read_versions(old, new, project, folder, read_as, cache)
+    sides = (_read(versions.old), _read(versions.new))
+    first, second = sides
     known = {*first.versions, *second.versions, *first.unreadable, *second.unreadable}
     chosen = _chosen(org, known, project)
     skipped = first.unreadable | second.unreadable
-    unread = {
-        org_id: first.unread_roles.get(org_id, frozenset()) | second.unread_roles.get(org_id, frozenset())
-        for org_id in known
-    }
-    compared = [
-        {org_id: each for org_id, each in side.versions.items() if org_id in chosen - skipped}
-        for side in (first, second)
-    ]
-    changes = compare_versions(compared[0], compared[1], unread)
-    return TreeComparison(changes, (*_notes(first, chosen, org), *_notes(second, chosen, org)))
-
-
-def _parse(side: str, text: str | None) -> _Tree:
-    if text is None or not text.startswith(PREFIX):
-        return _Tree(side, text or "", None, text)
-    rest = text.removeprefix(PREFIX)
-    depth = 0
-    for number, character in enumerate(rest):
-        depth += (character == "{") - (character == "}")
-        if character == ":" and depth <= 0:  # `HEAD@{2026-01-01 12:00}`: these colons belong to the revision
-            return _Tree(side, text, rest[:number], rest[number + 1 :])
-    return _Tree(side, text, rest)
-
-
-def _read_side(tree: _Tree, other: _Tree, project: Project, folder: str, read_as: str | None) -> _Read:
-    with ExitStack() as stack:
-        request = _request(tree, other, project, folder, stack, read_as)
-        if tree.side == "OLD" and other.revision is None and any(root.areas for root in request.roots):
-            request = _called_alike(request, _request(other, tree, project, folder, stack, read_as))
-        return _read(tree.name, Kernel(request, severities=project.severities))
-
-
-def _called_alike(request: Request, other: Request) -> Request:
-    """An organization that is called as its folder is the one in another folder that it is compared with."""
-    names = [os.path.basename(root.path) for root in other.roots if root.areas]
-    if len(names) != 1 or sum(bool(root.areas) for root in request.roots) != 1:
-        return request
-    roots = (replace(root, called=names[0]) if root.areas else root for root in request.roots)
-    return replace(request, roots=tuple(roots))
-
-
-def _request(
-    tree: _Tree, other: _Tree, project: Project, folder: str, stack: ExitStack, read_as: str | None
-) -> Request:
-    if tree.revision is None:
-        return request_of(project, folder, () if tree.path is None else (tree.path,), read_as)
-    if tree.path is not None or (other.revision is not None and other.path is not None):
-        repository = find_repository(folder, remedy=_WITHOUT_GIT)
-        named = [_in_repository(tree, other, repository, folder)]
-        return _request_of_revision(tree, repository, named, folder, stack, read_as)
-    full = _full_paths(other.path, project, folder)
-    real = [os.path.realpath(path) for path in full]
-    repository = find_repository(real[0], remedy=_WITHOUT_GIT)
-    named = [_inside(path, repository) for path in real]
-    return _request_of_revision(tree, repository, named, folder, stack, read_as)
-
-
-def _full_paths(path: str | None, project: Project, folder: str) -> list[str]:
-    if path is not None:
-        return [os.path.join(folder, path)]
-    return [os.path.join(project.folder, each) for each in project.paths]
-
-
-def _in_repository(tree: _Tree, other: _Tree, repository: Repository, folder: str) -> str:
-    """A path as in git's `REV:PATH`: relative to the top, or to the current folder if it begins with a dot."""
-    path = tree.path if tree.path is not None else other.path
-    assert path is not None
-    from_here = path in (".", "..") or path.startswith(("./", "../"))
-    return _inside(
-        os.path.join(os.path.realpath(folder) if from_here else repository.folder, path), repository
+    comparisons = tuple(
+        compare_versions_of(org_id, first.versions.get(org_id), second.versions.get(org_id))
+        for org_id in sorted(chosen - skipped)
+    )
+    return TreeComparison(
+        build_report(comparisons, (each for side in sides for each in _list_incomparable(side, chosen))),
+        tuple(note for side in sides for note in _notes(side, chosen, org)),
+        versions.save,
     )
 
 
-def _inside(path: str, repository: Repository) -> str:
-    name = os.path.relpath(path, repository.folder)
-    if name == ".." or name.startswith("../"):
-        raise UsageError(f"`{printable(path)}` is not inside {repository}")
-    return "" if name == "." else name
-
-
-def _request_of_revision(
-    tree: _Tree,
-    repository: Repository,
-    names: Sequence[str],
-    folder: str,
-    stack: ExitStack,
-    read_as: str | None,
-) -> Request:
-    assert tree.revision is not None
-    git_tree = find_tree(repository, tree.revision)
-    every_markdown = read_as not in (None, OURS)
-    top = stack.enter_context(written_tree(repository, git_tree, tuple(names), every_markdown=every_markdown))
-    there = [name for name in names if os.path.lexists(os.path.join(top, name))]
-    if not there:
-        paths = listing(name or "." for name in names)
-        raise NothingToRead(f"{tree.name} has no {paths}", "pass a path that exists in it: `git:REV:PATH`")
-    # Files have the same names as on the other side: relative to the current folder, if it is above all of them.
-    here = os.path.relpath(os.path.realpath(folder), repository.folder)
-    above = all(f"{name}/".startswith(f"{here}/") for name in there)
-    shown_from = os.path.join(top, here) if above and not here.startswith("..") else top
-    request = resolve_paths(
-        [os.path.join(top, name) for name in there],
-        top,
-        shown_from=os.path.normpath(shown_from),
-        read_as=read_as,
-    )
-    called = os.path.basename(repository.folder)
-    roots = (
-        replace(root, called=called) if root.areas and os.path.samefile(root.path, top) else root
-        for root in _own_ontology(request, top, repository)
-    )
-    return replace(request, roots=tuple(roots))
-
-
-def _own_ontology(request: Request, top: str, repository: Repository) -> Iterator[Root]:
-    """In a checkout of orgkernel itself, the shared catalogs are those of the revision too."""
-    name = os.path.relpath(os.path.realpath(get_shipped_folder("ontology")), repository.folder)
-    at_revision = os.path.join(top, name)
-    for root in request.roots:
-        if root.shared and not name.startswith("..") and os.path.isdir(at_revision):
-            yield replace(root, path=at_revision)
-        else:
-            yield root
-
-
-def _read(name: str, kernel: Kernel) -> _Read:
-    latest = kernel.state.latest
-    if not latest.read_anything:
-        raise NothingToRead(f"{name} has no orgkernel documents", "pass a file or a folder of documents")
-    versions, unread_roles, errors = {}, {}, {}
+def _read(version: TreeVersion) -> _Read:
+    latest = version.state.latest
+    versions, errors = {}, {}
     for org_id, each in latest.organizations.items():
-        manifest = build_organization_manifest(each.index, each.index.roles, each.diagnostics)
-        versions[org_id] = OrganizationVersion(manifest, get_places(each.index), each.index)
-        unread_roles[org_id] = frozenset(each.records.without_profile) & each.records.excused
+        unread = frozenset(each.records.without_profile) & each.records.excused
+        versions[org_id] = Version(each.index, each.diagnostics, unread)
         errors[org_id] = sum(diagnostic.severity is Severity.ERROR for diagnostic in each.diagnostics)
     about_some = {diagnostic for each in latest.organizations.values() for diagnostic in each.diagnostics}
     others = [diagnostic for diagnostic in latest.diagnostics if diagnostic not in about_some]
+    refused = version.state.refused.keys()
     return _Read(
-        name,
+        version.name,
         versions,
         {org_id: count for org_id, count in errors.items() if count},
-        frozenset(kernel.state.refused.keys() - latest.organizations.keys()),
-        {org_id: roles for org_id, roles in unread_roles.items() if roles},
+        frozenset(refused & latest.organizations.keys()),
+        frozenset(refused - latest.organizations.keys()),
         sum(diagnostic.severity is Severity.ERROR for diagnostic in others),
     )
 
@@ -248,15 +102,29 @@ def _chosen(org: str | None, known: set[str], project: Project) -> set[str]:
     return {named}
 
 
-def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
+def _list_incomparable(read: _Read, chosen: set[str]) -> Iterator[str]:
+    """The organizations of a side about which a comparison cannot say that nothing changed."""
     for org_id in sorted(read.unreadable & chosen):
-        yield f"{read.name}: organization {quote(org_id)} cannot be read and is not compared"
+        yield f"{read.name}: organization {quote(org_id)} cannot be read, so it is not compared"
+    for org_id in sorted(read.held_back & chosen):
+        yield (
+            f"{read.name}: organization {quote(org_id)} has {_count_errors(read.errors[org_id])} and does not answer, so only its "
+            f"readable parts are compared{_name_unread(read, org_id)}"
+        )
+
+
+def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
     for org_id, count in read.errors.items():
-        if org_id in chosen:
-            unread = read.unread_roles.get(org_id, frozenset())
-            without = f", without {listing(sorted(unread))}" if unread else ""
-            errors = f"{count} error{'s' * (count != 1)}"
-            yield f"{read.name}: organization {quote(org_id)} has {errors}; only the readable parts are compared{without}"
+        if org_id in chosen - read.held_back:
+            yield f"{read.name}: organization {quote(org_id)} has {_count_errors(count)} about single roles{_name_unread(read, org_id)}"
     if read.other_errors and org is None:
-        count = read.other_errors
-        yield f"{read.name}: {count} error{'s' * (count != 1)} in documents outside organizations"
+        yield f"{read.name}: {_count_errors(read.other_errors)} in documents outside organizations"
+
+
+def _count_errors(count: int) -> str:
+    return f"{count} error{'s' * (count != 1)}"
+
+
+def _name_unread(read: _Read, org_id: str) -> str:
+    unread = read.versions[org_id].unread
+    return f", without {listing(sorted(unread))}" if unread else ""

@@ -20,7 +20,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.files import Located, Root
 from orgkernel.loading.sources import FileRead, Tree
-from orgkernel.loading.tree import read_tree
+from orgkernel.loading.tree import TextReader, read_tree
 from orgkernel.snapshots.check import (
     apply_severities,
     check_documents,
@@ -45,6 +45,7 @@ def build_snapshot(
     *,
     located_files: Sequence[Located] | None = None,
     known_files: Mapping[str, FileRead] | None = None,
+    read_text: TextReader | None = None,
     found_before: FoundBefore = NOTHING_FOUND,
     refused: Sequence[Diagnostic] = (),
 ) -> Snapshot:
@@ -54,10 +55,10 @@ def build_snapshot(
     organization among them includes; by default, all findings are reported except those in documents that are only read
     as context. `located_files` are the files below the roots, if they are known already. Files in `known_files`
     are not read again, and the findings in `found_before` are reused for unchanged documents. Sources that were `refused`
-    before reading are reported as well.
+    before reading are reported as well. `read_text` reads the other files, by default from the disk.
     """
     with _pause_garbage_collection():
-        tree = read_tree(roots, located=located_files, known=known_files)
+        tree = read_tree(roots, located=located_files, known=known_files, read_text=read_text)
         if refused:
             tree = replace(tree, diagnostics=(*tree.diagnostics, *refused))
         return _build_snapshot(tree, severities or {}, selection, found_before)

@@ -20,12 +20,13 @@ from orgkernel.diagnostics import Severity
 from orgkernel.loading.cache import Cache, Signature, sign_file
 from orgkernel.loading.files import Located, digest_file, locate_files
 from orgkernel.loading.formats.lookups import are_answers_current
-from orgkernel.loading.sources import FileRead
 from orgkernel.prepared_types import prepared
 from orgkernel.snapshots.cache_keys import compute_contents_key, compute_program_fingerprint, digest_request
 from orgkernel.snapshots.packing import (
+    NOTHING_PICKED,
     DamagedEntry,
     OutdatedEntry,
+    PickedFiles,
     decode,
     decode_snapshot,
     pack_snapshot,
@@ -33,7 +34,7 @@ from orgkernel.snapshots.packing import (
     restore_snapshot,
 )
 from orgkernel.snapshots.roots import Request
-from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
+from orgkernel.snapshots.snapshot import Snapshot
 from orgkernel.snapshots.sources import NO_SOURCES, DeclaredSource, find_declared_sources, find_sources
 
 # The coarsest resolution of file times (FAT: two seconds), in ns.
@@ -129,14 +130,15 @@ class Loader:
             # Imported here, because a restored snapshot needs neither pydantic, yaml nor the rules.
             from orgkernel.snapshots.build import build_snapshot
 
+            known = self._get_known_files(located, digests)
             snapshot = build_snapshot(
                 (*self.request.roots, *sources.roots),
                 self._severities,
                 self.request.asked,
                 refused=sources.refused,
                 located_files=located,
-                known_files=self._get_known_files(located, digests),
-                found_before=self._last.snapshot.found_before if self._last else NOTHING_FOUND,
+                known_files=known.files,
+                found_before=known.found_before,
             )
             # The key is of the content that was read, which could have changed since the comparison.
             digests = [file.digest for file in snapshot.tree.files]
@@ -215,7 +217,7 @@ class Loader:
 
     def _get_known_files(
         self, located_files: Sequence[Located], digests: Sequence[str | None]
-    ) -> dict[str, FileRead]:
+    ) -> PickedFiles:
         """The earlier results for files whose content is unchanged, by path."""
         wanted = {
             (each.number, each.name): (each, digest)
@@ -229,17 +231,19 @@ class Loader:
             each, digest = wanted.get((file.located.number, file.located.name), (None, ""))
             if each == file.located and digest == file.digest:
                 known[file.located.path] = file
-        return known
+        return PickedFiles(known, self._last.snapshot.found_before)
 
     def _get_known_from_cache(
         self, wanted_files: Mapping[tuple[int, str], tuple[Located, str]]
-    ) -> dict[str, FileRead]:
+    ) -> PickedFiles:
         key = self._compute_last_key() if wanted_files else ""
         packed = self.cache.find(key) if self.cache and key else None
         try:
-            return pick_files(decode_snapshot(packed), wanted_files) if packed else {}
+            if packed is None:
+                return NOTHING_PICKED
+            return pick_files(decode_snapshot(packed), wanted_files, self.request.roots)
         except DamagedEntry:
-            return {}
+            return NOTHING_PICKED
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from orgkernel.graph.governance import apply_governance, map_roles_to_layers
 from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.visible_documents import VisibleDocuments
-from orgkernel.loading.files import Located
+from orgkernel.loading.files import Located, Root
 from orgkernel.loading.formats import complete
 from orgkernel.loading.sources import (
     NOTHING_UNKNOWN,
@@ -37,7 +37,7 @@ from orgkernel.loading.sources import (
     build_tree,
 )
 from orgkernel.prepared_types import prepared
-from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
+from orgkernel.snapshots.snapshot import NOTHING_FOUND, FoundBefore, FoundInDocuments, OrgSnapshot, Snapshot
 
 T = TypeVar("T")
 
@@ -95,6 +95,15 @@ class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
     findings: tuple[int, ...]
 
 
+class PackedFindings(msgspec.Struct, frozen=True, array_like=True):
+    """The findings of rules about single documents, for the next load."""
+
+    checked: bytes = b""
+    """The numbers of the documents that were checked, 32 bits each."""
+    findings: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """Of those with findings, the number and the numbers of the findings."""
+
+
 class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     """A complete load."""
 
@@ -104,6 +113,8 @@ class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     reported: tuple[int, ...]
     digest: str
     looked_up: tuple[tuple[Lookup, bool], ...] = ()
+    in_documents: PackedFindings = PackedFindings()
+    in_profiles: PackedFindings = PackedFindings()
 
 
 _SNAPSHOT = msgspec.msgpack.Decoder(prepared(PackedSnapshot))
@@ -116,7 +127,7 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
     numbers = {id(document): number for number, document in enumerate(snapshot.tree.documents)}
     findings: dict[Diagnostic, int] = {}
 
-    def number_documents(diagnostics: Sequence[Diagnostic]) -> tuple[int, ...]:
+    def number_findings(diagnostics: Sequence[Diagnostic]) -> tuple[int, ...]:
         return tuple(findings.setdefault(each, len(findings)) for each in diagnostics)
 
     organizations = tuple(
@@ -138,15 +149,37 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
             each.records.unread,
             each.records.digest,
             each.columns.pack(),
-            number_documents(each.diagnostics),
+            number_findings(each.diagnostics),
         )
         for each in snapshot.organizations.values()
     )
-    reported = number_documents(snapshot.diagnostics)
+    reported = number_findings(snapshot.diagnostics)
     files = tuple(map(_pack_file, snapshot.tree.files))
     looked_up = tuple(snapshot.tree.looked_up.items())
+
+    def pack_findings(known: FoundInDocuments) -> PackedFindings:
+        checked = [
+            (number, known[document])
+            for number, document in enumerate(snapshot.tree.documents)
+            if document in known
+        ]
+        return PackedFindings(
+            array("I", [number for number, _ in checked]).tobytes(),
+            tuple((number, number_findings(diagnostics)) for number, diagnostics in checked if diagnostics),
+        )
+
+    in_documents, in_profiles = map(pack_findings, snapshot.found_before)
     return _ENCODER.encode(
-        PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest, looked_up)
+        PackedSnapshot(
+            files,
+            organizations,
+            tuple(findings),
+            reported,
+            snapshot.digest,
+            looked_up,
+            in_documents,
+            in_profiles,
+        )
     )
 
 
@@ -178,19 +211,41 @@ def decode(decoder: msgspec.msgpack.Decoder[T], packed: bytes | memoryview) -> T
         raise DamagedEntry(f"its content cannot be decoded: {type(error).__name__}") from None
 
 
-def pick_files(
-    packed: PackedSnapshot, wanted_files: Mapping[tuple[int, str], tuple[Located, str]]
-) -> dict[str, FileRead]:
-    """The results of the files with the wanted content, by path. `wanted_files` maps root and name to location and digest.
+class PickedFiles(NamedTuple):
+    """What is the same as in a packed snapshot."""
 
-    Raises `DamagedEntry`.
+    files: dict[str, FileRead]
+    """What files yielded, by path."""
+    found_before: FoundBefore
+    """The findings about their documents."""
+
+
+NOTHING_PICKED = PickedFiles({}, NOTHING_FOUND)
+
+
+def pick_files(
+    packed: PackedSnapshot, wanted: Mapping[tuple[int, str], tuple[Located, str]], roots: Sequence[Root]
+) -> PickedFiles:
+    """What the files yielded whose content is the wanted one; wanted are, by root and name, place and digest.
+
+    `roots` are those of the request, without those of sources. Raises `DamagedEntry`.
     """
-    picked = {}
+    picked: dict[str, FileRead] = {}
+    documents: list[SourceDocument | None] = []
     for file in packed.files:
-        located, digest = wanted_files.get((file.root, file.name), (None, ""))
-        if located is not None and digest == file.digest:
-            picked[located.path] = _restore_file(file, located)
-    return picked
+        located, digest = wanted.get((file.root, file.name), (None, ""))
+        if located is None or digest != file.digest:
+            documents += [None] * len(file.documents)
+            continue
+        read = picked[located.path] = _restore_file(file, located)
+        documents += read.read.documents
+    # Files in the format of others mean something together: their documents have other numbers and other findings.
+    if any(root.areas for root in roots) or any(file.root >= len(roots) for file in packed.files):
+        return PickedFiles(picked, NOTHING_FOUND)
+    try:
+        return PickedFiles(picked, _unpack_found_before(packed, documents))
+    except (LookupError, ValueError):
+        raise DamagedEntry("findings that it does not have") from None
 
 
 def restore_snapshot(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapshot:
@@ -261,7 +316,28 @@ def _restore(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapsh
             records, columns, OrgIndex(records, columns), tuple(findings[number] for number in org.findings)
         )
     reported = tuple(findings[number] for number in packed.reported)
-    return Snapshot(organizations, reported, tree, packed.digest)
+    return Snapshot(
+        organizations, reported, tree, packed.digest, _unpack_found_before(packed, tree.documents)
+    )
+
+
+def _unpack_found_before(packed: PackedSnapshot, documents: Sequence[SourceDocument | None]) -> FoundBefore:
+    return FoundBefore(
+        _unpack_findings(packed.in_documents, packed.findings, documents),
+        _unpack_findings(packed.in_profiles, packed.findings, documents),
+    )
+
+
+def _unpack_findings(
+    known: PackedFindings, findings: Sequence[Diagnostic], documents: Sequence[SourceDocument | None]
+) -> FoundInDocuments:
+    """The findings about documents by their numbers, of those that are at hand."""
+    unpacked: dict[SourceDocument, tuple[Diagnostic, ...]] = {}
+    numbers_of = dict(known.findings).get
+    for number in array("I", known.checked):
+        if (document := documents[number]) is not None:
+            unpacked[document] = tuple(findings[each] for each in numbers_of(number, ()))
+    return unpacked
 
 
 def _restore_file(file: PackedFile, located_file: Located) -> FileRead:

@@ -29,7 +29,7 @@ from orgkernel.snapshots.shipped import get_shipped_folder
 
 _LEVELS_UP = 4
 # Folders that belong to the organizations of their parent folder.
-_LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
+LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
 _WORD = lazy_pattern(rb"[\w.-]+")
 _ROLE_ID = lazy_pattern(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
 
@@ -247,7 +247,7 @@ def _find_home(path: str, links: tuple[str, ...], top: str | None = None) -> str
     # Nearest organization first. A path belongs to it by its place in the layout, or because it includes a role declared there.
     for home in above:
         place = os.path.relpath(path, home).split(os.sep)
-        is_laid_out = bool(files) and (place[0] in _LAID_OUT or (not is_folder and folder == home))
+        is_laid_out = bool(files) and (place[0] in LAID_OUT or (not is_folder and folder == home))
         named = is_ours and bool(roles) and _does_name_role(home, roles, links)
         if top is not None and not _is_in(home, top):
             if named:
@@ -286,7 +286,7 @@ def _list_seen_folders(path: str, home: str, links: tuple[str, ...]) -> tuple[st
     These are the path itself, `roles/`, `skills/`, `standing_orders/`, and the folders next to those
     on the way that directly contain documents but no other organization.
     """
-    seen = [path, *(os.path.join(home, each) for each in _LAID_OUT)]
+    seen = [path, *(os.path.join(home, each) for each in LAID_OUT)]
     folder = os.path.dirname(path)
     while True:
         try:
@@ -310,7 +310,7 @@ def _list_roots_beside(folder: str, name: str, links: tuple[str, ...]) -> list[R
     """The `roles/`, `skills/`, `standing_orders/` and the catalogs of an organization's parent folder."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
     roots = []
-    for each in _LAID_OUT:
+    for each in LAID_OUT:
         path = os.path.join(parent, each)
         if os.path.isdir(path) and does_stay_inside(path, links):
             roots.append(Root(path, os.path.join(above, each), context=True, links=links))

@@ -110,7 +110,7 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     tree: Tree
     digest: str
     found_before: FoundBefore = NOTHING_FOUND
-    """Findings for the next load, which reads only changed documents. Empty if the snapshot comes from the cache."""
+    """Findings for the next load, which reads only changed documents."""
 
     def list_reported(self, selection: frozenset[str]) -> frozenset[str]:
         """Names of the requested files: those at the paths, and the profiles that their organizations include."""

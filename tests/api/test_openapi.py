@@ -67,6 +67,8 @@ def test_references_lead_somewhere() -> None:
         found = document
         for step in reference.removeprefix("#/").split("/"):
             found = found[step]
+    schemes = {name for _, _, operation in operations() for each in operation["security"] for name in each}
+    assert schemes == document["components"].pop("securitySchemes").keys()
     for section, definitions in document["components"].items():
         for name in definitions:
             assert f"#/components/{section}/{name}" in references
@@ -83,6 +85,46 @@ def test_schemas_are_json_schema() -> None:
     ]
     for schema in [*document["components"]["schemas"].values(), *schemas]:
         Draft202012Validator.check_schema(schema)
+
+
+def test_generators_read_every_schema() -> None:
+    """No schema uses `items: false` or a default, every object without fields is open, and the first object of a union has a field of its own."""
+    document = build_openapi()
+    schemas = document["components"]["schemas"]
+    nodes = [each for each in walk(schemas) if isinstance(each, dict)]
+    assert not any(each.get("items") is False for each in nodes)
+    for each in nodes:
+        fields = [field for field in each.get("properties", {}).values() if isinstance(field, dict)]
+        assert not any("default" in field for field in fields)
+        if each.get("type") == "object":
+            assert {"properties", "additionalProperties", "$ref"} & each.keys()
+    unions = [each["anyOf"] for each in walk(document) if isinstance(each, dict) and "anyOf" in each]
+    objects = [
+        [schemas[one["$ref"].rpartition("/")[2]] for one in union if "$ref" in one] for union in unions
+    ]
+    for members in (each for each in objects if len(each) > 1):
+        for number, member in enumerate(members[:-1], 1):
+            assert all(set(member["required"]) - set(other["properties"]) for other in members[number:])
+
+
+def test_fields_are_required_where_they_are_always_present() -> None:
+    """A field of a request with a default is optional, and a field that every answer has is required."""
+    schemas = build_openapi()["components"]["schemas"]
+    assert schemas["TaskQuestion"]["required"] == []
+    assert schemas["RequestTerms"]["required"] == ["resources"]
+    assert schemas["ApprovalAnswer"]["properties"]["approval"]["description"] == "The default is `once`."
+    assert schemas["RoleManifest"]["required"] == list(schemas["RoleManifest"]["properties"])
+    assert schemas["Problem"]["required"] == ["type", "title", "status", "detail", "code"]
+
+
+def test_operations_name_their_credentials() -> None:
+    """A question can be asked without a credential on loopback, a change needs one, and a probe needs none."""
+    credentials = [{"apiKey": []}, {"identityToken": []}]
+    security = {(method, path): operation["security"] for method, path, operation in operations()}
+    assert security["post", "/v1/orgs/{org}/dispatch"] == [*credentials, {}]
+    assert security["post", "/v1/orgs/{org}/requests/{request_id}/approve"] == credentials
+    assert security["get", "/livez"] == []
+    assert all(each for (_, path), each in security.items() if path not in ("/livez", "/readyz"))
 
 
 def test_operations_are_documented() -> None:

@@ -77,7 +77,9 @@ def test_the_organization_is_named_in_the_path_only() -> None:
         yield from (each["name"] for each in operation.get("parameters", ()) if each["in"] == "query")
         if "requestBody" in operation:
             schema = operation["requestBody"]["content"]["application/json"]["schema"]
-            yield from DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]["properties"]
+            for reference in schema.get("anyOf", [schema]):
+                name = reference["$ref"].rpartition("/")[2]
+                yield from DOCUMENT["components"]["schemas"][name]["properties"]
 
     for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():

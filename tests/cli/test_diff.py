@@ -56,6 +56,23 @@ def repository(first_commit: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(first_commit, tmp_path / "repository"))
 
 
+def gain_browser(repository: Path) -> None:
+    """Give a role one more tool."""
+    change_line(repository / CODEGEN, "    - skills_tool", "    - skills_tool\n    - browser_agent")
+
+
+def move_osint(repository: Path) -> None:
+    """Move a role under another superior, in the hierarchy and in its profile."""
+    change_line(repository / "org/org.yaml", "      - osint_specialist", "")
+    change_line(
+        repository / "org/org.yaml",
+        "      - devops_specialist",
+        "      - devops_specialist\n      - osint_specialist",
+    )
+    path = repository / "org/roles/osint_specialist.yaml"
+    path.write_text(path.read_text().replace(": research_xo", ": engineering_xo"))
+
+
 def sentences(folder: Path, *arguments: str) -> list[tuple[str, str]]:
     done = run("diff", *arguments, "--format", "json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -63,17 +80,19 @@ def sentences(folder: Path, *arguments: str) -> list[tuple[str, str]]:
 
 
 def test_a_role_gains_a_tool(repository: Path) -> None:
-    """A reviewer reads who gains what, and the line of the profile that gives it."""
-    change_line(repository / CODEGEN, "    - skills_tool", "    - skills_tool\n    - browser_agent")
+    """A reviewer reads the edit with its line, and under it who gains what."""
+    gain_browser(repository)
     done = run("diff", "git:HEAD", "org", cwd=repository)
     assert (done.returncode, done.stderr) == (0, "")
     assert (
         done.stdout
         == """\
-software_dev/codegen_specialist
-  + codegen_specialist gains tool browser_agent (org/roles/codegen_specialist.yaml:32)
+software_dev
+  role `codegen_specialist`: `capabilities.tools_secondary` gains `browser_agent`
+    (org/roles/codegen_specialist.yaml:32)
+    + codegen_specialist gains tool browser_agent
 
-1 change in 1 organization, 1 role: 1 widened, 0 narrowed, 0 neutral
+1 change in 1 organization by 1 edit: 1 widened, 0 narrowed, 0 neutral
 """
     )
 
@@ -83,21 +102,21 @@ def test_two_folders(repository: Path, tmp_path: Path) -> None:
     copy_template(tmp_path / "other", "software_dev")
     change_line(tmp_path / "other/roles/osint_specialist.yaml", "    - browser_agent", "")
     done = run("diff", repository / "org", "other", cwd=tmp_path)
-    assert (
-        "  - osint_specialist loses tool browser_agent (was repository/org/roles/osint_specialist.yaml:"
-        in done.stdout
+    assert "    - osint_specialist loses tool browser_agent\n" in done.stdout
+    assert "loses `browser_agent` (was repository/org/roles/osint_specialist.yaml:" in " ".join(
+        done.stdout.split()
     )
     back = run("diff", "other", repository / "org", cwd=tmp_path)
-    assert (
-        "  + osint_specialist gains tool browser_agent (repository/org/roles/osint_specialist.yaml:"
-        in back.stdout
+    assert "    + osint_specialist gains tool browser_agent\n" in back.stdout
+    assert "gains `browser_agent` (repository/org/roles/osint_specialist.yaml:" in " ".join(
+        back.stdout.split()
     )
 
 
 def test_two_revisions(repository: Path) -> None:
     """Both sides may be revisions, with a path of their own or with the other side's; the work tree is not looked at."""
     first = git(repository, "rev-parse", "HEAD")
-    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    gain_browser(repository)
     git(repository, "mv", "org", "moved")
     second = commit(repository)
     git(repository, "tag", "-a", "v1", "-m", "x")
@@ -107,7 +126,7 @@ def test_two_revisions(repository: Path) -> None:
         for each in sentences(repository, f"git:{first}:org", f"git:{second}:moved")
         if each[0] == "widened"
     ]
-    assert ("widened", "codegen_specialist may now delegate") in wanted
+    assert ("widened", "codegen_specialist gains tool browser_agent") in wanted
     assert [each for each in sentences(repository, "git:HEAD~1", "git:v1:") if each[0] == "widened"] == wanted
     assert [
         each for each in sentences(repository, "git:HEAD~1", "git:HEAD") if each[0] == "widened"
@@ -118,7 +137,7 @@ def test_two_revisions(repository: Path) -> None:
 
 def test_the_work_tree_and_the_index_are_left_alone(repository: Path) -> None:
     """Reading a revision changes no file, no entry of the index, no branch, and leaves nothing behind."""
-    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    gain_browser(repository)
     (repository / "untracked.txt").write_text("x")
     state = git(repository, "status", "--porcelain"), (repository / ".git/index").read_bytes()
     files = sorted(repository.rglob("*"))
@@ -134,10 +153,10 @@ def test_the_work_tree_and_the_index_are_left_alone(repository: Path) -> None:
 def test_new_may_be_left_out(repository: Path) -> None:
     """Without NEW a revision is compared with the work tree as the project says."""
     (repository / "orgkernel.toml").write_text('paths = ["org"]\n')
-    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    gain_browser(repository)
     (repository / "org/deeper").mkdir()
     for folder in (repository, repository / "org/deeper"):
-        assert ("widened", "codegen_specialist may now delegate") in sentences(folder, "git:HEAD")
+        assert ("widened", "codegen_specialist gains tool browser_agent") in sentences(folder, "git:HEAD")
     refused = run("diff", "org", cwd=repository)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "NEW is missing, and OLD is not a git revision" in refused.stderr
@@ -145,7 +164,7 @@ def test_new_may_be_left_out(repository: Path) -> None:
 
 def test_paths_of_a_revision_start_at_the_top_or_here(repository: Path) -> None:
     """As in git: `REV:PATH` counts from the top of the repository, `REV:./PATH` from the current folder."""
-    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    gain_browser(repository)
     here = repository / "org"
     assert len(sentences(here, "git:HEAD", ".")) == len(sentences(here, "git:HEAD:org", ".")) > 0
     assert (
@@ -154,10 +173,21 @@ def test_paths_of_a_revision_start_at_the_top_or_here(repository: Path) -> None:
         == sentences(here, "git:HEAD", ".")
     )
     done = run("diff", "git:HEAD", ".", cwd=here)
-    assert "(roles/codegen_specialist.yaml:15)" in done.stdout
+    assert "(roles/codegen_specialist.yaml:32)" in done.stdout
     outside = run("diff", "git:HEAD:../../elsewhere", ".", cwd=here)
     assert outside.returncode == 2
     assert "is not inside the repository" in outside.stderr
+
+
+def test_files_above_the_current_folder_have_one_name_on_both_sides(repository: Path) -> None:
+    """In a folder of an organization, the files above it are shown in full, on both sides by their place in the work tree."""
+    org = repository / "org/org.yaml"
+    change_line(org, "      - codegen_specialist", "      - codegen_specialist\n      - extra")
+    done = run("diff", "git:HEAD", "--format", "json", cwd=repository / "org/roles")
+    changes = json.loads(done.stdout)["changes"]
+    places = [place["file"] for each in changes for place in (*each["why_before"], *each["why_after"])]
+    assert str(org) in places
+    assert not [file for file in places if "orgkernel-diff" in file]
 
 
 def test_a_renamed_role(repository: Path) -> None:
@@ -176,20 +206,21 @@ def test_a_renamed_role(repository: Path) -> None:
 
 
 def test_a_moved_role(repository: Path) -> None:
-    """A role with another superior moves; the superiors lose and gain whom they hand work to."""
-    change_line(repository / "org/org.yaml", "      - osint_specialist", "")
-    change_line(
-        repository / "org/org.yaml",
-        "      - devops_specialist",
-        "      - devops_specialist\n      - osint_specialist",
-    )
+    """A role with another superior moves; the superiors lose and gain to whom they hand work, and it can escalate elsewhere."""
+    move_osint(repository)
     done = run("diff", "git:HEAD", "org", cwd=repository)
+    lines = done.stdout.splitlines()
     for line in (
-        "  ~ osint_specialist moves from research_xo to engineering_xo (org/org.yaml:44, was org/org.yaml:54)",
-        "  + engineering_xo gains hand-off target osint_specialist (org/org.yaml:44)",
-        "  - research_xo loses hand-off target osint_specialist (was org/org.yaml:54)",
+        "    ~ osint_specialist moves from research_xo to engineering_xo",
+        "    + engineering_xo gains hand-off target osint_specialist",
+        "    - research_xo loses hand-off target osint_specialist",
+        "    + osint_specialist may now escalate to `engineering_xo`",
     ):
-        assert line in done.stdout.splitlines(), done.stdout
+        assert any(each.startswith(line) for each in lines), done.stdout
+    heading = lines.index(
+        "  `hierarchy.research_xo.subordinates` loses `osint_specialist` (was org/org.yaml:54)"
+    )
+    assert heading < lines.index("    ~ osint_specialist moves from research_xo to engineering_xo")
 
 
 def test_an_override_is_the_line(repository: Path) -> None:
@@ -201,8 +232,12 @@ def test_an_override_is_the_line(repository: Path) -> None:
     )
     line = len(path.read_text().splitlines())
     done = run("diff", "git:HEAD", "org", cwd=repository)
-    said = f"osint_specialist: doctrine.salute_interval_turns is `3` instead of `4` (org/org.yaml:{line}, was"
-    assert said in " ".join(done.stdout.split())
+    shown = " ".join(done.stdout.split())
+    assert (
+        f"`overrides` is set to `{{osint_specialist: {{doctrine: {{salute_interval_turns: 3}}}}}}` (org/org.yaml:{line - 3})"
+        in shown
+    )
+    assert "~ osint_specialist: doctrine.salute_interval_turns is `3` instead of `4`" in shown
 
 
 TOOL = """\
@@ -225,7 +260,7 @@ capabilities:
 
 
 def test_a_catalog_that_changes_many_roles(tmp_path: Path) -> None:
-    """What a catalog says about a tool is reported once, what roles may do because of it for each of them."""
+    """A catalog's change of a tool is reported once, and what several roles may do because of it is one line."""
     roles = {f"roles/{role}.yaml": READER.format(role=role) for role in ("co", "dev", "ops")}
     for side, said in (
         ("old", {"description": "One", "write": "write"}),
@@ -234,12 +269,11 @@ def test_a_catalog_that_changes_many_roles(tmp_path: Path) -> None:
         write_tree(tmp_path / side, {**SHOP, **roles, "tools.yaml": TOOL.format(**said)})
     done = run("diff", "old", "new", cwd=tmp_path)
     assert done.stdout.count("tool text_editor: description is `Two` instead of `One`, for 3 roles") == 1
-    for role in ("co", "dev", "ops"):
-        assert (
-            f"  + {role} may now use action write of tool text_editor (new/tools.yaml:6, was old/tools.yaml:6)"
-            in done.stdout
-        )
-    assert "3 widened, 0 narrowed, 2 neutral" in done.stdout
+    assert (
+        "  tool `text_editor`: `actions.write` is `read` instead of `write` (new/tools.yaml:8, was\n    old/tools.yaml:8)\n"
+        "    + co, dev and ops may now use `write` of `text_editor`\n" in done.stdout
+    )
+    assert "1 widened, 0 narrowed, 2 neutral" in done.stdout
 
 
 def test_organizations_come_and_go(repository: Path) -> None:
@@ -329,37 +363,43 @@ def test_links_stay_inside(repository: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_an_organization_with_errors(repository: Path) -> None:
-    """A side with errors is compared as far as it can be read, and that is said on stderr."""
+def test_an_organization_that_is_held_back(repository: Path) -> None:
+    """A side whose errors keep it from answering ends with 2 and says so first; what can be read of it is still shown."""
     change_line(
         repository / "org/org.yaml", "      - osint_specialist", "      - osint_specialist\n      - nobody"
     )
     done = run("diff", "git:HEAD", "org", cwd=repository)
-    assert done.returncode == 0
+    assert done.returncode == 2
     assert "research_xo gains subordinate nobody" in done.stdout
     assert done.stderr.startswith(
-        "note: NEW (org): organization `software_dev` has 1 error; only the readable"
+        "error: NEW (org): organization `software_dev` has 1 error and does not answer, so only"
     )
+    assert "help: run `orgkernel check` on both sides" in done.stderr
 
 
 def test_a_role_that_cannot_be_read(repository: Path) -> None:
-    """A profile with a syntax error is not a removed role: nothing is said about it but that."""
+    """A profile with a syntax error is not a removed role: only that it cannot be compared is said about it."""
     (repository / CODEGEN).write_text("_schema: orgkernel:role_profile\nrole_id: codegen_specialist\nx: [\n")
     done = run("diff", "git:HEAD", "org", cwd=repository)
-    assert done.returncode == 0
+    assert done.returncode == 2
     assert "codegen_specialist is removed" not in done.stdout
     assert "compared, without `codegen_specialist`" in done.stderr
 
 
 def test_an_organization_that_cannot_be_read(repository: Path) -> None:
-    """An organization's file with a syntax error is not a removed organization."""
+    """An organization's file with a syntax error, or with a key twice, is neither a removed organization nor no change."""
     copy_template(repository / "other", "sigint_alpha")
     commit(repository)
     path = repository / "org/org.yaml"
-    path.write_text(path.read_text() + "\nx: [\n")
-    done = run("diff", "git:HEAD", ".", cwd=repository)
-    assert (done.returncode, done.stdout) == (0, "no change\n")
-    assert "note: NEW (.): organization `software_dev` cannot be read and is not compared" in done.stderr
+    text = path.read_text()
+    for broken in ("\nx: [\n", "\ndescription: Another.\n"):
+        path.write_text(text + broken)
+        done = run("diff", "git:HEAD", ".", cwd=repository)
+        assert done.returncode == 2
+        assert done.stderr.startswith(
+            "error: NEW (.): organization `software_dev` cannot be read, so it is not compared"
+        )
+        assert done.stdout.startswith("incomplete comparison: no change")
 
 
 def test_a_side_without_documents(repository: Path) -> None:
@@ -375,7 +415,7 @@ def test_exit_code(repository: Path, form: str) -> None:
     """With `--exit-code` 0 says equal and 1 says different; without it both are 0."""
     asked = ("diff", "git:HEAD", "org", "--format", form)
     assert [run(*asked, *more, cwd=repository).returncode for more in ((), ("--exit-code",))] == [0, 0]
-    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    gain_browser(repository)
     assert [run(*asked, *more, cwd=repository).returncode for more in ((), ("--exit-code",))] == [0, 1]
     assert run("diff", "git:nothing", "org", "--exit-code", cwd=repository).returncode == 2
 
@@ -383,7 +423,7 @@ def test_exit_code(repository: Path, form: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "widened", "any"),
     [
-        ("  can_delegate: false", "  can_delegate: true", 1, 1),
+        ("    - skills_tool\n", "    - skills_tool\n    - browser_agent\n", 1, 1),
         ("    - skills_tool\n", "", 0, 1),
         ("role_name: ", "role_name: New ", 0, 1),
         ("role_name", "role_name", 0, 0),
@@ -410,38 +450,39 @@ def test_moving_lines_is_no_change(repository: Path) -> None:
 
 def test_annotations(repository: Path) -> None:
     """GitHub marks the line of the new tree: a warning for what is widened, a notice for who moved."""
-    change_line(repository / CODEGEN, "    - skills_tool", "    - skills_tool\n    - browser_agent")
-    change_line(repository / "org/org.yaml", "      - osint_specialist", "")
-    change_line(
-        repository / "org/org.yaml",
-        "      - devops_specialist",
-        "      - devops_specialist\n      - osint_specialist",
-    )
+    gain_browser(repository)
+    move_osint(repository)
     done = run("diff", "git:HEAD", "org", "--format", "github", cwd=repository)
     lines = done.stdout.splitlines()
     assert "::warning file=org/roles/codegen_specialist.yaml,line=32,title=orgkernel diff%3A widened::codegen_specialist gains tool browser_agent" in lines  # fmt: skip
-    assert "::notice file=org/org.yaml,line=44,title=orgkernel diff%3A moved::osint_specialist moves from research_xo to engineering_xo" in lines  # fmt: skip
-    assert len(lines) == 3
-    assert done.stderr.splitlines()[-1].endswith("2 widened, 1 narrowed, 8 neutral")
+    moved = "title=orgkernel diff%3A moved::osint_specialist moves from research_xo to engineering_xo"
+    assert f"::notice file=org/org.yaml,line=44,{moved}" in lines
+    assert any(line.startswith("::warning file=org/org.yaml,line=44,") for line in lines)
+    assert done.stderr.splitlines()[-1].startswith("14 changes in 1 organization by 6 edits: ")
 
 
 def test_json_is_a_summary_and_a_list(repository: Path) -> None:
-    """Programs get every change with both sides, their lines, and the counts."""
-    change_line(repository / CODEGEN, "  can_delegate: false", "  can_delegate: true")
+    """Programs get every edit and every change with both sides, their lines, the causes of changes, and the counts."""
+    gain_browser(repository)
     found = json.loads(run("diff", "git:HEAD", "org", "--format", "json", cwd=repository).stdout)
-    assert (
-        found["summary"]["widened"]
-        == sum(each["classification"] == "widened" for each in found["changes"])
-        == 2
+    assert found["summary"]["widened"] == len(found["changes"]) == 1
+    (change,), (edit,) = found["changes"], found["edits"]
+    assert (change["subject"], change["before"], change["after"]["id"]) == (
+        "tool:browser_agent",
+        None,
+        "browser_agent",
     )
-    (change,) = [each for each in found["changes"] if each["subject"] == "identity:can_delegate"]
-    assert (change["before"], change["after"]) == (False, True)
-    place = {
-        "text": "chain_of_command.can_delegate is set",
-        "file": "org/roles/codegen_specialist.yaml",
-        "line": 15,
-    }
-    assert change["why_before"] == change["why_after"] == [place]
+    assert change["causes"] == [0]
+    assert (edit["section"], edit["id"], edit["field"]) == (
+        "roles",
+        "codegen_specialist",
+        "capabilities.tools_secondary",
+    )
+    assert set(edit["after"]) - set(edit["before"]) == {"browser_agent"}
+    assert [(each["file"], each["line"]) for each in edit["why_after"]] == [
+        ("org/roles/codegen_specialist.yaml", 32)
+    ]
+    assert found["incomparable"] == found["cut"] == []
 
 
 def test_a_hostile_text_drives_nothing(repository: Path) -> None:

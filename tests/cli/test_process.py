@@ -229,6 +229,17 @@ def test_a_file_whose_name_is_no_text_is_read(shop: Path) -> None:
             assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_an_unreadable_file_whose_name_is_no_text_is_reported(shop: Path) -> None:
+    """A file that cannot be read, and whose name is not UTF-8, is reported like any other, and kept in the cache."""
+    with open(os.fsencode(shop / "roles") + b"/\xff\xfe.yaml", "w") as file:
+        file.write("_schema: orgkernel:role_profile\nrole_id: [a\n")
+    for _ in range(2):
+        done = run("check", "--format", "concise", cwd=shop)
+        assert done.returncode == 1
+        assert done.stdout.startswith("roles/\\udcff\\udcfe.yaml:3:1: error[ORG005]")
+        assert "internal error" not in done.stderr
+
+
 def test_output_works_where_the_terminal_speaks_no_utf8(shop: Path) -> None:
     """JSON stays UTF-8; the rest writes out what cannot be shown."""
     env = {"PYTHONIOENCODING": "latin-1"}

@@ -220,7 +220,9 @@ class Reader:
             self._compare(step, re.sub(r"^\d{4}-\d\d-\d\d .*\n", "", said, flags=re.MULTILINE))
 
     def _try(self, step: Example) -> None:
-        example = doctest.DocTestParser().get_doctest(step.text, self.names, "page", None, 0)
+        example = doctest.DocTestParser().get_doctest(
+            self._with_own_ports(step.text), self.names, "page", None, 0
+        )
         with contextlib.chdir(self.folder):
             said: list[str] = []
             outcome = doctest.DocTestRunner().run(example, out=said.append, clear_globs=False)

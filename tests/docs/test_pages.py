@@ -32,8 +32,11 @@ HAND_WRITTEN = {
     ]
 }
 FRONT_PAGE = "docs/index.md"
-FOLLOWED = {"docs/mission.md", FRONT_PAGE}
-"""Pages that are followed elsewhere: in `tests/demo/test_mission.py`, and as `README.md`, which is the site's front page."""
+CLIENT_PAGES = {f"docs/how-to/http-client-{language}.md" for language in ("python", "typescript")}
+FOLLOWED = {"docs/mission.md", FRONT_PAGE, *CLIENT_PAGES}
+"""Pages that are followed elsewhere: in `tests/demo/test_mission.py`, in `tests/interop/test_http_clients.py`, and as
+`README.md`, which is the site's front page.
+"""
 GENERATED_AND_SHOWING = "docs/reference/commands.md"
 SHOWING = sorted(
     [name for name, text in HAND_WRITTEN.items() if name not in FOLLOWED and any(steps_of(text))]

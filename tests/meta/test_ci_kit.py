@@ -346,7 +346,7 @@ def test_a_comparison_that_fails_prints_and_annotates_what_failed(remote: Remote
     assert annotation.startswith("::warning ")
     assert "browser_agent" in annotation
     assert stop == f"::stop-commands::{go.strip(':')}"
-    assert any(line.startswith("  + ") and "browser_agent" in line for line in text)
+    assert any(line.lstrip().startswith("+ ") and "browser_agent" in line for line in text)
     assert error == f"::error title=orgkernel diff::this change does not pass the gate diff-fail-on: {gate}"
     assert "browser_agent" in remote.summary
 
@@ -358,7 +358,9 @@ def test_a_narrowed_role_fails_the_gate_any_and_is_printed(remote: Remote) -> No
     assert remote.compare(remote.base, "widened").returncode == 0
     done = remote.compare(remote.base, "any")
     assert done.returncode == 1
-    assert any(line.startswith("  - ") and "code_execution_tool" in line for line in done.stdout.splitlines())
+    assert any(
+        line.lstrip().startswith("- ") and "code_execution_tool" in line for line in done.stdout.splitlines()
+    )
 
 
 def test_a_comparison_without_a_change_passes_every_gate(remote: Remote) -> None:

@@ -22,6 +22,7 @@ from orgkernel.loading.cache import Cache
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.role import build_role_manifest
 from orgkernel.manifest.v1 import encode
+from orgkernel.snapshots import check as checking
 from orgkernel.snapshots import loader as loading
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.packing import pack_snapshot
@@ -263,6 +264,23 @@ def test_only_the_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest
     kept = {id(document) for document in before.tree.documents}
     anew = [document.name for document in after.tree.documents if id(document) not in kept]
     assert anew == ["roles/dev.yaml"]
+
+
+def test_only_the_changed_document_is_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process takes the findings about the other documents from the cache, and finds the same as one without it."""
+    tree = write_tree(tmp_path / "shop", SHOP)
+    request = resolve_paths(["."], str(tree))
+    first = Loader(request, {}, Cache(str(tmp_path / "cache")))
+    first.load()
+    first.save()
+    path = tree / "roles/dev.yaml"
+    path.write_text(path.read_text() + "credentials: [deploy_key, deploy_key]\n")
+    checked: list[str] = []
+    original = checking.check_post
+    monkeypatch.setattr(checking, "check_post", lambda post: checked.append(post.role_id) or original(post))
+    after = Loader(request, {}, Cache(str(tmp_path / "cache"))).load()
+    assert checked == ["dev"]
+    assert everything(after) == everything(Loader(request, {}).load())
 
 
 ROLES = ("co", "xo", "dev", "ops", "doc")

@@ -14,13 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.diff.changes import Change
-from orgkernel.diff.diff import (
-    OrganizationVersion,
-    compare_versions,
-    normalize,
-)
+from orgkernel.diff.manifests import OrganizationVersion
+from orgkernel.diff.normal_form import normalize
 from orgkernel.manifest.v1 import OrganizationManifest
 from tests.support.apply_changes import apply_changes
+from tests.support.compared import compare_versions
 from tests.support.edited_trees import edited, edits, small_documents, template_documents, versions_of
 from tests.support.reverse_changes import reverse
 from tests.support.trees import TEMPLATES, copy_template, read, write_tree

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from orgkernel.diff.diff import OrganizationVersion
+from orgkernel.diff.manifests import OrganizationVersion
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import get_places
 from tests.support.trees import TEMPLATES, read, write_tree

@@ -135,7 +135,13 @@ class AccessExplanation(msgspec.Struct, frozen=True):
 
 
 class AccessRow(msgspec.Struct, frozen=True, gc=False):
-    """One row of a list: what a subject may do with a resource."""
+    """One row of a list: what a subject may do with a resource.
+
+    >>> from orgkernel import Kernel
+    >>> row = Kernel.open().who_can("software_dev", "use", "tool:scheduler")[0]
+    >>> row.subject, row.outcome, row.conditional
+    ('role:co', 'allow', False)
+    """
 
     subject: str
     resource: str

@@ -35,7 +35,12 @@ class Routing(msgspec.Struct, frozen=True):
 
 
 class AccessEnvelope(msgspec.Struct, frozen=True):
-    """The permissions of a subject in the given circumstances."""
+    """The permissions of a subject in the given circumstances.
+
+    >>> from orgkernel import Kernel
+    >>> Kernel.open().envelope("household", "person:owner").routing.session_key
+    'main'
+    """
 
     subject: str
     """The canonical name of the subject. A sender that the directory knows becomes a person."""

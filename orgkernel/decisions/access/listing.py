@@ -216,7 +216,7 @@ def _build_row(evaluation: Evaluation, name: str, actions: tuple[str, ...] = ())
     """The row of an evaluation; None if the subject cannot do anything in any circumstances."""
     evaluate(evaluation)
     outcome, order = evaluation.outcome, evaluation.tables.order
-    conditions = _find_conditions(evaluation, outcome)
+    conditions = find_conditions(evaluation, outcome)
     if outcome == "deny" and not conditions:
         return None
     code = order.get_code_names(evaluation.failing or evaluation.sources)[0]
@@ -226,7 +226,7 @@ def _build_row(evaluation: Evaluation, name: str, actions: tuple[str, ...] = ())
     )
 
 
-def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
+def find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
     """What could change the outcome, each as `KEY:VALUE`; empty if nothing could."""
     words = _list_circumstances(evaluation, outcome)
     first = next(words, None)

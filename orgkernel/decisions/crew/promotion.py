@@ -59,7 +59,12 @@ class PromotionPath(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PromotionDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """The position of an agent on the ladder of ranks, and the ranks it could move to. It changes nothing."""
+    """The position of an agent on the ladder of ranks, and the ranks it could move to. It changes nothing.
+
+    >>> from orgkernel import Kernel
+    >>> Kernel.open().promotion("household", "clerk").rank
+    'lieutenant'
+    """
 
     agent_id: str
     org_id: str

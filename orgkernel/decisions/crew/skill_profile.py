@@ -75,7 +75,12 @@ class RankGap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SkillProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """The skills of an agent."""
+    """The skills of an agent.
+
+    >>> from orgkernel import Kernel
+    >>> Kernel.open().skill_profile("household", "clerk").depth
+    0
+    """
 
     agent_id: str
     org_id: str

@@ -46,7 +46,12 @@ class Vacancy(msgspec.Struct, frozen=True):
 
 
 class VacancyAnswer(msgspec.Struct, frozen=True):
-    """The vacancies of an organization, in the order of its hierarchy."""
+    """The vacancies of an organization, in the order of its hierarchy.
+
+    >>> from orgkernel import Kernel
+    >>> Kernel.open().vacancies("household").vacancies
+    ()
+    """
 
     org_id: str
     vacancies: tuple[Vacancy, ...]

@@ -81,7 +81,12 @@ class QualificationStanding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QualificationRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Every test that is declared or that an agent has taken, and every result."""
+    """Every test that is declared or that an agent has taken, and every result.
+
+    >>> from orgkernel import Kernel
+    >>> Kernel.open().qualification_record("household", "clerk").qualifications
+    ()
+    """
 
     agent_id: str
     org_id: str

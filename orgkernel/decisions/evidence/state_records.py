@@ -58,7 +58,12 @@ def get_stream(kind: AuditKind) -> Stream:
 
 
 class PermissionRequest(msgspec.Struct, frozen=True):
-    """A stored request for a permission."""
+    """A stored request for a permission.
+
+    >>> from orgkernel import PermissionRequest
+    >>> PermissionRequest("r-1", "agent:clerk", ("tool:browser_agent",), 0.0, 3600.0).status
+    'pending'
+    """
 
     request_id: str
     requester: str
@@ -160,7 +165,12 @@ class SkillAssessment(msgspec.Struct, frozen=True):
 
 
 class ReportReceipt(msgspec.Struct, frozen=True):
-    """The result of submitting a report."""
+    """The result of submitting a report.
+
+    >>> from orgkernel import ReportReceipt
+    >>> ReportReceipt("stored", 7).number
+    7
+    """
 
     outcome: Literal["stored", "known", "expired"]
     """`stored` for a new report; `known` for one that was stored before; `expired` for one older than reports are kept,

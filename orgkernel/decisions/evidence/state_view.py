@@ -52,7 +52,12 @@ class AgentState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Grant(msgspec.Struct, frozen=True, gc=False):
-    """A stored permission in addition to what roles and policies give."""
+    """A stored permission in addition to what roles and policies give.
+
+    >>> from orgkernel import Grant
+    >>> Grant("g-1", "role:co", ("tool:browser_agent",), "read").expires_at is None
+    True
+    """
 
     grant_id: str
     subject: str

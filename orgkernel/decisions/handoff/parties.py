@@ -45,7 +45,8 @@ def _find_senders(view: OrgView, name: str) -> tuple[list[SubjectIdentity], Hand
 def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...], HandoffFinding | None]:
     """The roles that a word names. If a role and a layer share the name, the role is used."""
     kind, colon, name = written.partition(":")
-    name = name if colon else written
+    if kind not in ("role", "layer"):
+        name = written  # the message masks a secret only if it sees all of it
     layers = (*records.organization.layers, *dict.fromkeys(filter(None, _list_layers(records))))
     if (not colon or kind == "role") and name in records.posts:
         return (name,), None

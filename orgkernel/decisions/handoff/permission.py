@@ -36,6 +36,10 @@ class HandoffQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     The receiver is a role or a layer. The sender is a role, a layer, or a subject such as `agent:ID` or `person:ID`.
     A missing value is unknown; the obligations of the answer then list what has to be stated.
+
+    >>> from orgkernel import HandoffQuestion
+    >>> HandoffQuestion(sender="L3", receiver="L5").receiver
+    'L5'
     """
 
     sender: str = msgspec.field(name="from")
@@ -92,7 +96,12 @@ class HandoffVerdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class HandoffPermission(msgspec.Struct, frozen=True):
-    """Whether a sender may hand work to a receiver, and every failing step."""
+    """Whether a sender may hand work to a receiver, and every failing step.
+
+    >>> from orgkernel import HandoffQuestion, Kernel
+    >>> Kernel.open().handoff_permission("omega", HandoffQuestion(sender="L3", receiver="L5")).outcome
+    'deny'
+    """
 
     outcome: PermissionOutcome
     code: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from orgkernel.documents.model.levels import Proficiency, ToolLevel
 from orgkernel.documents.model.record import Document, DomainId, Id, PlanId, Record, RoleId, SkillId, ToolId
@@ -34,6 +34,15 @@ class ToolUse(Record):
 
     tool: ToolId
     level: ToolLevel = "full"
+
+
+def _read_tool_name(value: Any) -> Any:
+    """A text is the id of a tool, as in `tools_primary`."""
+    return {"tool": value} if isinstance(value, str) else value
+
+
+# People write `tools: [ID]` as they do in the files of hosts. The level is then the default.
+ToolEntry = Annotated[ToolUse, BeforeValidator(_read_tool_name, json_schema_input_type=ToolUse | ToolId)]
 
 
 class SkillUse(Record):
@@ -67,8 +76,8 @@ class Capabilities(Record):
     """Tools at full level, first preference."""
     tools_secondary: tuple[ToolId, ...] = ()
     """Tools at full level, second preference."""
-    tools: tuple[ToolUse, ...] = ()
-    """Tools at a given level (orgkernel)."""
+    tools: tuple[ToolEntry, ...] = ()
+    """Tools at a given level (orgkernel). An id alone is at full level."""
     skills: tuple[SkillEntry, ...] = ()
     """Required skills: a skill id, or an object with a lowest proficiency (objects: orgkernel)."""
     intents: tuple[Id, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, NamedTuple
@@ -23,7 +23,10 @@ from orgkernel.project.git.process import OBJECT_ID, first_line
 _LINK = b"120000"
 _FILES = (b"100644", b"100755", b"100664", _LINK)
 # The search for a path's organization goes up some folders: above the tree it must find nothing.
-_ABOVE = os.path.join("1", "2", "3", "4", "5", "6")
+_ABOVE = os.path.join("1", "2", "3", "4", "5")
+# An object's id always stands for the same content.
+_AS_STORED = "--no-replace-objects"
+_IMPOSSIBLE = frozenset({"", ".", ".."})
 # git sets these for its hooks. They may name another repository than the one of the path.
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")
 
@@ -38,10 +41,17 @@ class Repository:
         return f"the repository `{printable(self.folder)}`"
 
 
-class _Entry(NamedTuple):
+class TreeEntry(NamedTuple):
+    """A file or a link in a tree."""
+
     mode: bytes
     object_id: bytes
     path: str
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a link; its content is the target."""
+        return self.mode == _LINK
 
 
 def find_repository(path: str, *, remedy: str = "name a folder in a git repository") -> Repository:
@@ -75,6 +85,29 @@ def find_tree(repository: Repository, revision: str) -> str:
     return done.stdout.decode().strip()
 
 
+def list_entries(repository: Repository, tree: str) -> list[TreeEntry]:
+    """The files and links of a tree, sorted by git. Raises `UsageError`."""
+    done = _git(repository.folder, _AS_STORED, "ls-tree", "-r", "-z", "--full-tree", tree)
+    if done.returncode != 0:
+        raise UsageError(f"git cannot list the tree {quote(tree)}", first_line(done.stderr))
+    entries = []
+    for line in done.stdout.split(b"\0"):
+        head, tab, name = line.partition(b"\t")
+        if not tab:
+            continue
+        mode, _, object_id = head.split(b" ")[:3]
+        path = os.fsdecode(name)
+        # git rejects such names, but other programs can create such a tree.
+        if mode in _FILES and _IMPOSSIBLE.isdisjoint(path.split("/")):
+            entries.append(TreeEntry(mode, object_id, path))
+    return entries
+
+
+def is_document(entry: TreeEntry) -> bool:
+    """Whether a file could be a document, in our format or in that of others."""
+    return is_candidate(entry.path) or may_be_foreign(entry.path)
+
+
 @contextmanager
 def written_tree(
     repository: Repository, tree: str, named: tuple[str, ...], *, every_markdown: bool = False
@@ -84,62 +117,61 @@ def written_tree(
     `named` are paths that were asked for explicitly: they are written under any name. `every_markdown` is for a format of
     others that somebody chose. Raises `UsageError`.
     """
-    with tempfile.TemporaryDirectory(prefix="orgkernel-diff-") as temporary:
-        top = os.path.join(temporary, _ABOVE)
-        os.makedirs(top)
-        entries = list(_entries(repository, tree))
-        for name in named:
-            if any(entry.path.startswith(f"{name}/") for entry in entries):
-                os.makedirs(os.path.join(top, name), exist_ok=True)
-        wanted = [
-            entry
-            for entry in entries
-            if entry.mode == _LINK
-            or is_candidate(entry.path)
-            or may_be_foreign(entry.path)
-            or (every_markdown and entry.path.endswith(MARKDOWN))
-            or entry.path in named
-        ]
-        _write(repository, wanted, top, temporary)
+    entries = list_entries(repository, tree)
+    wanted = [
+        entry
+        for entry in entries
+        if entry.is_link
+        or is_document(entry)
+        or (every_markdown and entry.path.endswith(MARKDOWN))
+        or entry.path in named
+    ]
+    folders = [name for name in named if any(entry.path.startswith(f"{name}/") for entry in entries)]
+    with written_entries(repository, wanted, folders) as top:
         yield top
 
 
-def _entries(repository: Repository, tree: str) -> Iterator[_Entry]:
-    done = _git(repository.folder, "ls-tree", "-r", "-z", "--full-tree", tree)
-    if done.returncode != 0:
-        raise UsageError(f"git cannot list the tree {quote(tree)}", first_line(done.stderr))
-    for line in done.stdout.split(b"\0"):
-        head, tab, name = line.partition(b"\t")
-        if not tab:
-            continue
-        mode, _, object_id = head.split(b" ")[:3]
-        path = os.fsdecode(name)
-        # git rejects such names, but other programs can create such a tree.
-        if mode in _FILES and not {"", ".", ".."} & set(path.split("/")):
-            yield _Entry(mode, object_id, path)
+@contextmanager
+def written_entries(
+    repository: Repository, entries: Sequence[TreeEntry], folders: Iterable[str] = ()
+) -> Iterator[str]:
+    """A folder with some files of a tree, and with empty folders. It exists until the block ends. Raises `UsageError`.
 
-
-def _write(repository: Repository, entries: list[_Entry], top: str, temporary: str) -> None:
-    with open(os.path.join(temporary, "objects"), "w+b") as objects:
-        request_lines = b"".join(entry.object_id + b"\n" for entry in entries)
-        done = _git(repository.folder, "cat-file", "--batch", input=request_lines, output=objects)
-        if done.returncode != 0:
-            raise UsageError("git cannot read the files of a revision", first_line(done.stderr))
-        objects.seek(0)
+    It is called as the top of the repository, because the name of a folder can name an organization.
+    """
+    with tempfile.TemporaryDirectory(prefix="orgkernel-diff-") as temporary:
+        top = os.path.join(temporary, _ABOVE, os.path.basename(repository.folder))
+        for folder in ("", *folders):
+            os.makedirs(os.path.join(top, folder), exist_ok=True)
         links = []
-        for entry in entries:
-            content = _next_object(objects, entry)
+        for entry, content in zip(entries, read_objects(repository, entries), strict=True):
             path = os.path.join(top, entry.path)
-            if entry.mode == _LINK:
+            if entry.is_link:
                 links.append((path, content))
                 continue
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as file:
                 file.write(content)
-    _link(links, top)
+        _link(links, top)
+        yield top
 
 
-def _next_object(objects: IO[bytes], entry: _Entry) -> bytes:
+def read_objects(repository: Repository, entries: Sequence[TreeEntry]) -> Iterator[bytes]:
+    """The contents of files and links, in their order. Raises `UsageError`."""
+    if not entries:
+        return
+    # In a file, because git would wait for a reader of its output before it reads all names.
+    with tempfile.TemporaryFile() as objects:
+        request_lines = b"".join(entry.object_id + b"\n" for entry in entries)
+        done = _git(repository.folder, _AS_STORED, "cat-file", "--batch", input=request_lines, output=objects)
+        if done.returncode != 0:
+            raise UsageError("git cannot read the files of a revision", first_line(done.stderr))
+        objects.seek(0)
+        for entry in entries:
+            yield _next_object(objects, entry)
+
+
+def _next_object(objects: IO[bytes], entry: TreeEntry) -> bytes:
     head = objects.readline().split()
     if len(head) != 3:
         raise UsageError(

@@ -47,16 +47,22 @@ like all others. A prefix in a policy that matches nothing is reported by ORG425
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.wording import did_you_mean_tool
+from orgkernel.diagnostics.wording import did_you_mean_tool, quote
 from orgkernel.documents.records import EssentialFor
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.references import Reference, find_undeclared, report_undeclared
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.runtime.lazy_patterns import lazy_pattern
+
+_WORD_BREAK = lazy_pattern(r"[_\-.\s]+")
+_SHORTEST = 4
+"""Letters of a word that is looked for in descriptions."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -64,13 +70,32 @@ def check(view: OrgView) -> Iterator[Finding]:
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return
-    names = {tool_id: tool.record.names.values() for tool_id, tool in tools.items()}
     unknown = find_undeclared(
         view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO, EdgeKind.COVERS,
         EdgeKind.MAY_GRANT, EdgeKind.CALLS,
         known=tools, also=_iterate_entry_references(view.records),
     )  # fmt: skip
-    yield from report_undeclared(unknown, "tool", lambda word: did_you_mean_tool(word, names))
+    yield from report_undeclared(unknown, "tool", lambda word: _suggest_tool(word, view))
+
+
+def _suggest_tool(word: str, view: OrgView) -> str:
+    """Help for a tool that is not declared: the tool of that name, of a similar id, with such an action, or about that word."""
+    tools = view.records.tools
+    wanted = _WORD_BREAK.sub(" ", word).casefold().strip()
+    for tool_id, tool in tools.items():
+        if tool.record.name.casefold() == wanted:
+            return f"did you mean {quote(tool_id)}, which is called {quote(tool.record.name)}?"
+    help = did_you_mean_tool(word, {tool_id: tool.record.names.values() for tool_id, tool in tools.items()})
+    if help:
+        return help
+    for tool_id, tool in tools.items():
+        if wanted in tool.record.actions:
+            return f"did you mean {quote(tool_id)}, which has the action {quote(wanted)}?"
+    about = re.compile(rf"\b{re.escape(wanted)}s?\b", re.IGNORECASE)
+    for tool_id, tool in tools.items():
+        if len(wanted) >= _SHORTEST and about.search(tool.record.description):
+            return f"did you mean {quote(tool_id)}, described as {quote(tool.record.description)}?"
+    return ""
 
 
 def _iterate_entry_references(records: OrgRecords) -> Iterator[Reference]:

@@ -15,7 +15,7 @@ from orgkernel.shell.sql import read_sql
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class DatabaseClient:
     """The ways in which a database client receives statements."""
 
     valued: str
@@ -29,7 +29,7 @@ class Client:
     reads_stdin: bool = True
 
 
-_MYSQL: Final = Client(
+_MYSQL: Final = DatabaseClient(
     "uhPDSe",
     ("e", "execute"),
     (
@@ -45,38 +45,38 @@ _MYSQL: Final = Client(
     ),
     (),
 )
-_CLIENTS: Final[Mapping[str, Client]] = {
-    "psql": Client(
+_CLIENTS: Final[Mapping[str, DatabaseClient]] = {
+    "psql": DatabaseClient(
         "cdfhpUvLoRFPT", ("c", "command"),
         ("command", "dbname", "file", "host", "port", "username", "set", "variable", "output", "log-file", "pset"),
     ),
-    "pgcli": Client("hpUd", ("c", "command"), ("command",)),
+    "pgcli": DatabaseClient("hpUd", ("c", "command"), ("command",)),
     "mysql": _MYSQL,
     "mariadb": _MYSQL,
-    "mycli": Client("hPuDe", ("e", "execute"), ("execute", "host", "user", "database")),
-    "sqlite3": Client("", ("cmd",), ("cmd", "init", "separator", "nullvalue", "newline"), ("init",), 1, single_dash_longs=True),
-    "sqlite": Client("", ("cmd",), ("cmd", "init", "separator"), ("init",), 1, single_dash_longs=True),
-    "duckdb": Client("cf", ("c", "s", "cmd"), ("cmd", "init"), ("f", "init"), 1),
-    "clickhouse-client": Client("qhud", ("q", "query"), ("query", "host", "user", "password", "port", "database", "queries-file"), ("queries-file",)),
-    "clickhouse": Client("qhud", ("q", "query"), ("query", "host", "user", "password", "port", "database", "queries-file"), ("queries-file",)),
-    "cqlsh": Client("efukp", ("e", "execute"), ("execute", "file", "username", "password", "keyspace")),
-    "snowsql": Client("qfacudsrw", ("q", "query"), ("query", "filename", "connection"), ("f", "filename")),
-    "sqlcmd": Client("QqiSUPdo", ("Q", "q"), (), ("i",)),
-    "bsql": Client("q", ("q",), ()),
-    "spark-sql": Client("ef", ("e",), ("database",)),
-    "hive": Client("ef", ("e",), ("database", "hiveconf")),
-    "beeline": Client("uefnp", ("e",), ()),
-    "impala-shell": Client("qfid", ("q", "query"), ("query", "query_file"), ("f", "query_file")),
-    "trino": Client("f", ("execute",), ("execute", "server", "catalog", "schema", "file"), ("f", "file")),
-    "presto": Client("f", ("execute",), ("execute", "server", "catalog", "schema", "file"), ("f", "file")),
-    "cockroach": Client("ef", ("e", "execute"), ("execute", "url", "host", "database", "file"), ("f", "file")),
-    "usql": Client("cfo", ("c", "command"), ("command", "file", "out")),
-    "vsql": Client("cfdhpUw", ("c", "command"), ("command", "file")),
-    "sqlplus": Client("", (), ()),
-    "db2": Client("f", (), (), ("f",), 0),
-    "influx": Client("", ("execute",), ("execute", "host", "port", "database"), (), None, single_dash_longs=True),
-    "osqueryi": Client("", (), (), (), 0),
-    "q": Client("d", (), (), (), 0),
+    "mycli": DatabaseClient("hPuDe", ("e", "execute"), ("execute", "host", "user", "database")),
+    "sqlite3": DatabaseClient("", ("cmd",), ("cmd", "init", "separator", "nullvalue", "newline"), ("init",), 1, single_dash_longs=True),
+    "sqlite": DatabaseClient("", ("cmd",), ("cmd", "init", "separator"), ("init",), 1, single_dash_longs=True),
+    "duckdb": DatabaseClient("cf", ("c", "s", "cmd"), ("cmd", "init"), ("f", "init"), 1),
+    "clickhouse-client": DatabaseClient("qhud", ("q", "query"), ("query", "host", "user", "password", "port", "database", "queries-file"), ("queries-file",)),
+    "clickhouse": DatabaseClient("qhud", ("q", "query"), ("query", "host", "user", "password", "port", "database", "queries-file"), ("queries-file",)),
+    "cqlsh": DatabaseClient("efukp", ("e", "execute"), ("execute", "file", "username", "password", "keyspace")),
+    "snowsql": DatabaseClient("qfacudsrw", ("q", "query"), ("query", "filename", "connection"), ("f", "filename")),
+    "sqlcmd": DatabaseClient("QqiSUPdo", ("Q", "q"), (), ("i",)),
+    "bsql": DatabaseClient("q", ("q",), ()),
+    "spark-sql": DatabaseClient("ef", ("e",), ("database",)),
+    "hive": DatabaseClient("ef", ("e",), ("database", "hiveconf")),
+    "beeline": DatabaseClient("uefnp", ("e",), ()),
+    "impala-shell": DatabaseClient("qfid", ("q", "query"), ("query", "query_file"), ("f", "query_file")),
+    "trino": DatabaseClient("f", ("execute",), ("execute", "server", "catalog", "schema", "file"), ("f", "file")),
+    "presto": DatabaseClient("f", ("execute",), ("execute", "server", "catalog", "schema", "file"), ("f", "file")),
+    "cockroach": DatabaseClient("ef", ("e", "execute"), ("execute", "url", "host", "database", "file"), ("f", "file")),
+    "usql": DatabaseClient("cfo", ("c", "command"), ("command", "file", "out")),
+    "vsql": DatabaseClient("cfdhpUw", ("c", "command"), ("command", "file")),
+    "sqlplus": DatabaseClient("", (), ()),
+    "db2": DatabaseClient("f", (), (), ("f",), 0),
+    "influx": DatabaseClient("", ("execute",), ("execute", "host", "port", "database"), (), None, single_dash_longs=True),
+    "osqueryi": DatabaseClient("", (), (), (), 0),
+    "q": DatabaseClient("d", (), (), (), 0),
 }  # fmt: skip
 
 

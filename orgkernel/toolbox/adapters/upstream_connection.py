@@ -21,7 +21,6 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from orgkernel import __version__
 from orgkernel.engines import is_on
 from orgkernel.toolbox.adapters.adapter import build_headers, describe_error, reply_missing
 from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
@@ -35,6 +34,7 @@ from orgkernel.toolbox.adapters.watched_streams import watch_transport
 from orgkernel.toolbox.engine.connection_pool import BrokenOff, NotReached
 from orgkernel.toolbox.engine.http_client import HttpToolClient
 from orgkernel.toolbox.providers import McpServer
+from orgkernel.version import __version__
 
 _KINDS: Final[tuple[tuple[type, tuple[ListKind, ...]], ...]] = (
     (ToolListChangedNotification, ("tools",)),

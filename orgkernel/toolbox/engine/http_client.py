@@ -17,9 +17,9 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND, methods
 
-from orgkernel import __version__
 from orgkernel.prepared_types import prepared
 from orgkernel.toolbox.engine.connection_pool import BrokenOff, ConnectionPool, encode_headers
+from orgkernel.version import __version__
 
 _ERA: Final = "2026-07-28"
 _PREFIX: Final = "io.modelcontextprotocol/"

@@ -9,9 +9,10 @@ import pytest
 
 from orgkernel.decisions.reasons import Why
 from orgkernel.diff.changes import Change, summarize
-from orgkernel.diff.diff import compare_versions, normalize
+from orgkernel.diff.normal_form import normalize
 from orgkernel.diff.render_diff import WIDTH, render_github, render_markdown, render_summary, render_text
 from orgkernel.manifest.v1 import OrganizationManifest, RoleManifest
+from tests.support.compared import compare_versions, report_of
 from tests.support.edited_trees import Documents, small_documents, versions_of
 
 PLANS = {"_schema": "orgkernel:plan_catalog", "plans": {"write": {"tools": ["text_editor"]}}}
@@ -258,12 +259,14 @@ def test_summary() -> None:
         for fields in ({"description": "x"}, {"description": "y", "data": ["z"]})
     )
     changes = compare_versions(old, new)
-    assert render_summary(changes) == "2 changes in 1 organization, 1 role: 1 widened, 0 narrowed, 1 neutral"
+    assert (
+        render_summary(report_of(changes)) == "2 changes in 1 organization: 1 widened, 0 narrowed, 1 neutral"
+    )
     assert summarize(changes).kinds == {"changed": 1, "gained": 1}
-    assert render_summary(()) == "no change"
-    assert render_text(()) == "no change\n"
-    assert render_github(()) == ""
-    assert render_markdown(()) == "### What the roles can do now\n\nNo change.\n"
+    assert render_summary(report_of(())) == "no change"
+    assert render_text(report_of(())) == "no change\n"
+    assert render_github(report_of(())) == ""
+    assert render_markdown(report_of(())) == "### What the organization allows now\n\nNo change.\n"
 
 
 def said(sentence: str, file: str = "org.yaml", effect: str = "widened") -> Change:
@@ -276,14 +279,14 @@ def said(sentence: str, file: str = "org.yaml", effect: str = "widened") -> Chan
 def test_text_is_at_most_100_columns_wide() -> None:
     """Long sentences are broken at spaces, longer words inside, and wide characters count twice."""
     for sentence in ("word " * 60, "x" * 500, "漢字" * 150, "a " + "b" * 99):
-        shown = render_text([said(sentence, "folder/" * 30 + "org.yaml")])
+        shown = render_text(report_of([said(sentence, "folder/" * 30 + "org.yaml")]))
         assert max(sum(1 + (ord(each) > 0x2E80) for each in line) for line in shown.splitlines()) <= WIDTH
         assert "".join(sentence.split()) in "".join(shown.split())
 
 
 def test_workflow_commands_are_escaped() -> None:
     """Neither a sentence nor the name of a file can end a workflow command or begin another one."""
-    (line,) = render_github([said("100% of\r\n::error::x", "a,b:c.yaml")]).splitlines()
+    (line,) = render_github(report_of([said("100% of\r\n::error::x", "a,b:c.yaml")])).splitlines()
     assert line == (
         "::warning file=a%2Cb%3Ac.yaml,line=7,title=orgkernel diff%3A widened::100%25 of\\r\\n::error::x"
     )
@@ -291,12 +294,12 @@ def test_workflow_commands_are_escaped() -> None:
 
 def test_markdown_is_escaped_and_bounded() -> None:
     """A text stays text in a cell, and a summary stays short."""
-    text = render_markdown([said("gains `x` | <b> @all #1 *y* [z](https://e.org)")])
+    text = render_markdown(report_of([said("gains `x` | <b> @all #1 *y* [z](https://e.org)")]))
     assert (
         "gains &#96;x&#96; &#124; &#60;b&#62; &#64;all &#35;1 &#42;y&#42; &#91;z&#93;(https:&#47;/e.org)"
         in text
     )
-    many = render_markdown([said("x")] * 300 + [said("y", effect="neutral")] * 300)
+    many = render_markdown(report_of([said("x")] * 300 + [said("y", effect="neutral")] * 300))
     assert len(many.splitlines()) < 420
     assert "And 100 widened more" in many
     assert "And 100 other more" in many

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.diff.diff import OrganizationVersion, compare_versions
 from orgkernel.diff.render_diff import render_github, render_markdown, render_summary, render_text
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.organization import build_organization_manifest
+from tests.support.compared import OrganizationVersion, compare_versions, report_of
 from tests.support.reverse_changes import reverse
 from tests.support.trees import write_tree
 
@@ -140,10 +140,10 @@ def test_the_direction_of_a_change(
 def test_what_may_widen_is_shown_like_what_does(tmp_path: Path) -> None:
     """A sign and a count of its own in text, a row of the table in markdown, a warning on GitHub."""
     changes, *_ = effects(tmp_path, {"p": allow({"person_id": "anna"})}, {"p": allow({"person_id": "ben"})})
-    assert "0 widened, 1 may widen, 0 narrowed, 0 neutral" in render_summary(changes)
-    assert "\n  ? " in render_text(changes)
-    assert "| may widen: " in render_markdown(changes)
-    assert "title=orgkernel diff%3A may widen::" in render_github(changes)
+    assert "0 widened, 1 may widen, 0 narrowed, 0 neutral" in render_summary(report_of(changes))
+    assert "\n  ? " in render_text(report_of(changes))
+    assert "| may widen: " in render_markdown(report_of(changes))
+    assert "title=orgkernel diff%3A may widen::" in render_github(report_of(changes))
 
 
 PRINCIPALS = st.sampled_from(

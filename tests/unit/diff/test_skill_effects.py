@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.diff.diff import OrganizationVersion, compare_versions
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.organization import build_organization_manifest
+from tests.support.compared import OrganizationVersion, compare_versions
 from tests.support.reverse_changes import reverse
 from tests.support.trees import write_tree
 

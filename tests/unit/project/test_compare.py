@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orgkernel.kernel.settings import Project
-from orgkernel.project import compare
+from orgkernel.project import versions
 from orgkernel.project.compare import compare_trees
 from orgkernel.snapshots import roots
 from tests.support.trees import REPOSITORY, change_line
@@ -28,7 +28,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
     for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "x"]):
         subprocess.run(["git", *identity, *arguments], cwd=folder, check=True)
-    for module in (compare, roots):
+    for module in (versions, roots):
         monkeypatch.setattr(module, "get_shipped_folder", lambda name: str(folder / name))
     return folder
 
@@ -36,9 +36,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_shared_ontology_of_a_revision(checkout: Path) -> None:
     """Where the repository holds the shared catalogs, a revision is read with those of that revision."""
     project = Project(str(checkout), ("ontology", "templates"))
-    assert compare_trees("git:HEAD", None, project, str(checkout)).changes == ()
+    assert compare_trees("git:HEAD", None, project, str(checkout)).report.changes == ()
     change_line(checkout / "ontology/tools.yaml", "    name: Web search", "    name: Search")
-    (change,) = compare_trees("git:HEAD", None, project, str(checkout)).changes
+    (change,) = compare_trees("git:HEAD", None, project, str(checkout)).report.changes
     assert change.sentence.startswith("tool search_engine: name is `Search` instead of `Web search`, for ")
     assert change.why_before[0].file == change.why_after[0].file == "ontology/tools.yaml"
 
@@ -47,4 +47,6 @@ def test_what_lies_above_a_repository_is_not_looked_at(checkout: Path) -> None:
     """What lies above a repository belongs to no revision of it."""
     shutil.copy(checkout / "templates/software_dev/org.yaml", checkout.parent / "org.yaml")
     project = Project(str(checkout), ("templates",))
-    assert compare_trees("git:HEAD:templates", "git:HEAD:templates", project, str(checkout)).changes == ()
+    assert (
+        compare_trees("git:HEAD:templates", "git:HEAD:templates", project, str(checkout)).report.changes == ()
+    )

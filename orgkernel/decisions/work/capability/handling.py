@@ -56,7 +56,12 @@ _CERTAINTY = {"allow": 0, "conditional": 1, "ask": 2}
 
 
 class HandlingRequest(msgspec.Struct, frozen=True):
-    """The request: a subject, an intent, and the means that failed before."""
+    """The request: a subject, an intent, and the means that failed before.
+
+    >>> from orgkernel import HandlingRequest
+    >>> HandlingRequest("role:co", "coding").intent
+    'coding'
+    """
 
     subject: str
     """`role:ID` or `agent:ID`."""
@@ -88,7 +93,12 @@ class NextWay(msgspec.Struct, frozen=True):
 
 
 class HandlingDecision(msgspec.Struct, frozen=True):
-    """The means by which a subject handles an intent."""
+    """The means by which a subject handles an intent.
+
+    >>> from orgkernel import HandlingRequest, Kernel
+    >>> Kernel.open().handle("software_dev", HandlingRequest("role:co", "coding")).reasons[0].code
+    'INTENT_UNKNOWN'
+    """
 
     tier: CapabilityTier
     name: str

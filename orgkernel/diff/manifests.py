@@ -1,4 +1,4 @@
-"""What each role gained and lost between two versions of an organization, with the lines that caused it.
+"""The manifests of two versions of an organization, compared part by part.
 
 Two manifests are compared part by part over the whole shape of `crew_manifest`. `normal_form` defines what counts as equal:
 the diff is empty if and only if the normal forms are equal. So every edit that changes a manifest is reported, and an edit
@@ -11,55 +11,30 @@ change, and everything else is reported as if the role always had its new id.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from orgkernel.diff.authzen_effects import compare_authzen
-from orgkernel.diff.change_words import describe_change
-from orgkernel.diff.changes import Change, sort_changes
+from orgkernel.diff.changes import Change
 from orgkernel.diff.comparison import Side, compare_forms, get_why
-from orgkernel.diff.directory_effects import compare_directories
 from orgkernel.diff.normal_form import build_working_form, normalize
 from orgkernel.diff.renames import find_renames, swap_names, swap_organization
 from orgkernel.diff.sections import ROLES
-from orgkernel.graph.questions import OrgView
 from orgkernel.manifest.v1 import OrganizationManifest
 from orgkernel.manifest.why import Places, locate_nothing
 
 
 @dataclass(frozen=True, slots=True)
 class OrganizationVersion:
-    """An organization on one side of a comparison: the manifest of all its roles, and where its documents say what."""
+    """An organization on one side of a comparison: the manifest of all its roles, and where its documents set each value."""
 
     manifest: OrganizationManifest
     places: Places = locate_nothing
-    view: OrgView | None = None
-    """Who is outside the crew, whom no manifest names; where it is left out, they are not compared."""
 
 
-def compare_versions(
-    old: Mapping[str, OrganizationVersion],
-    new: Mapping[str, OrganizationVersion],
-    unread: Mapping[str, frozenset[str]] | None = None,
-) -> tuple[Change, ...]:
-    """All changes between two trees of organizations, by their ids.
-
-    `unread` names, for each organization, the roles that one side declares in a file that cannot be read. Nothing is known
-    about them, so they are left out on both sides.
-    """
-    changes: list[Change] = []
-    for org_id in {*old, *new}:
-        if org_id in old and org_id in new:
-            roles = (unread or {}).get(org_id, frozenset())
-            changes += _compare(old[org_id], new[org_id], roles)
-        else:
-            changes.append(_build_whole_change(org_id, old.get(org_id), new.get(org_id)))
-    return sort_changes(map(describe_change, changes))
-
-
-def _build_whole_change(
+def build_whole_change(
     org_id: str, old: OrganizationVersion | None, new: OrganizationVersion | None
 ) -> Change:
+    """The change of an organization that only one tree has."""
     return Change(
         org_id=org_id,
         role_id=None,
@@ -73,8 +48,15 @@ def _build_whole_change(
     )
 
 
-def _compare(old: OrganizationVersion, new: OrganizationVersion, unread: frozenset[str]) -> Iterator[Change]:
-    before, after = build_working_form(old.manifest, unread), build_working_form(new.manifest, unread)
+def compare_manifests(
+    old: OrganizationVersion,
+    new: OrganizationVersion,
+    unread: frozenset[str] = frozenset(),
+    only: frozenset[str] | None = None,
+) -> Iterator[Change]:
+    """The changes between two manifests of one organization, without words; `only` names the roles to compare."""
+    before = build_working_form(old.manifest, unread, only)
+    after = build_working_form(new.manifest, unread, only)
     renamed = find_renames(before, after)
     names = swap_names(renamed)
     old_side = Side(swap_organization(before, names), old.places, names)
@@ -91,6 +73,3 @@ def _compare(old: OrganizationVersion, new: OrganizationVersion, unread: frozens
             why_after=get_why(new_side.roles[new_id]),
         )
     yield from compare_forms(old_side, new_side)
-    if old.view is not None and new.view is not None:
-        yield from compare_directories(old.view, new.view)
-        yield from compare_authzen(old.view, new.view)

@@ -1,0 +1,252 @@
+"""Differences between answers as changes: their sentence, and whether they widen what somebody may do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diff.answers import AccessAnswer, AccessFact, AccessProbe, DifferingAnswer
+from orgkernel.diff.changes import Change, ChangeEffect
+from orgkernel.diff.questions import ELSEWHERE, Task
+from orgkernel.diff.sections import ANSWERS
+from orgkernel.documents.records import BUILT_IN_ORIGINS
+
+_RANK = {"deny": 0, "ask": 2, "allow": 3}
+_MOST_NAMED = 8
+_WEEKDAYS = ("Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday")
+_MOST_LIMITS = 5
+_SENTENCES: Mapping[tuple[str, str], str] = {
+    ("deny", "allow"): "may now {what}",
+    ("allow", "deny"): "may no longer {what}",
+    ("ask", "allow"): "may now {what} without approval",
+    ("allow", "ask"): "may now {what} only with approval",
+    ("deny", "ask"): "may now ask to {what}",
+    ("ask", "deny"): "may no longer ask to {what}",
+    ("deny", "conditional"): "may now {what} in some circumstances",
+    ("conditional", "deny"): "may no longer {what}",
+    ("allow", "conditional"): "may now {what} only in some circumstances",
+    ("conditional", "allow"): "may now {what}",
+    ("ask", "conditional"): "may now {what} in some circumstances without approval",
+    ("conditional", "ask"): "may now {what} only with approval",
+}
+_OBLIGATIONS = {
+    "credential": "the credential {}",
+    "approval": "an approval of {}",
+    "hold_lock": "the lock of {}",
+    "resolve_links": "resolved links of {}",
+    "without_credential": "no credential {}",
+    "consume_grant": "a grant {}",
+    "state": "the circumstance {}",
+}
+
+
+def describe_access_change(org_id: str, fact: AccessFact) -> Change:
+    """One change for one fact about access."""
+    roles = [each[5:] for each in fact.subjects if each.startswith("role:")]
+    role_id = roles[0] if len(fact.subjects) == 1 and roles else None
+    before, after = fact.before, fact.after
+    return Change(
+        org_id=org_id,
+        role_id=role_id,
+        kind="changed",
+        subject=fact.resources[0] if len(fact.resources) == 1 else fact.subjects[0],
+        classification=classify(before, after),
+        sentence=_write_sentence(fact),
+        before=_as_data(before),
+        after=_as_data(after),
+        subjects=fact.subjects,
+        resources=fact.resources,
+        question=_build_question(fact),
+        causes=fact.causes,
+        path=(ANSWERS, *fact.question[:3], _word_stated(fact.question)),
+    )
+
+
+def describe_task_change(org_id: str, difference: DifferingAnswer, causes: tuple[int, ...]) -> Change:
+    """One change for a task that goes to another role."""
+    task, before, after = difference
+    what = quote(task.value) if task.kind != "text" else f"the example {quote(task.value)}"
+    noun = "" if task.kind == "text" else f"{task.kind} "
+    return Change(
+        org_id=org_id,
+        role_id=None,
+        kind="changed",
+        subject=f"{task.kind}:{task.value}",
+        classification="neutral",
+        sentence=f"{noun}{what} goes to {_name_role(after)} instead of {_name_role(before)}",
+        before=before,
+        after=after,
+        question={task.kind: task.value},
+        causes=causes,
+        path=(ANSWERS, task.kind, task.value),
+    )
+
+
+def _name_role(role_id: str | None) -> str:
+    return f"role {quote(role_id)}" if role_id else "no role"
+
+
+def classify(before: AccessAnswer, after: AccessAnswer) -> ChangeEffect:
+    """Whether an answer permits more than another one; `unclear` where it depends on circumstances either way."""
+    if before.outcome != after.outcome:
+        if "conditional" in (before.outcome, after.outcome):
+            other = after.outcome if before.outcome == "conditional" else before.outcome
+            if other == "ask":
+                return "unclear"
+            grows = (before.outcome == "conditional") == (other == "allow")
+            return "widened" if grows else "narrowed"
+        return "widened" if _RANK[after.outcome] > _RANK[before.outcome] else "narrowed"
+    gone = set(before.obligations) - set(after.obligations)
+    come = set(after.obligations) - set(before.obligations)
+    if (gone or come) and after.outcome == "allow":
+        if any(each.startswith("without_credential:") for each in (*gone, *come)):
+            return "unclear"
+        return "narrowed" if come and not gone else "widened" if gone and not come else "unclear"
+    return "unclear"
+
+
+def _write_sentence(fact: AccessFact) -> str:
+    before, after = fact.before, fact.after
+    subjects = name_subjects(fact.subjects)
+    tail = _word_limits(fact)
+    what = _name_use(fact)
+    if before.outcome != after.outcome:
+        sentence = _SENTENCES[before.outcome, after.outcome].format(what=what)
+        if after.outcome == "conditional" and not tail:
+            sentence += f" ({_list_conditions(after)})"
+        if "conditional" in (before.outcome, after.outcome) and tail:
+            sentence = sentence.replace(" in some circumstances", "")
+        return f"{subjects} {sentence}{tail}"
+    if before.outcome == "allow" and before.obligations != after.obligations:
+        come = [_word_obligation(each) for each in after.obligations if each not in before.obligations]
+        gone = [_word_obligation(each) for each in before.obligations if each not in after.obligations]
+        clauses = [f"now needs {', '.join(come)}"] if come else []
+        clauses += [f"no longer needs {', '.join(gone)}"] if gone else []
+        return f"{subjects}: to {what} {' and '.join(clauses)}{tail}"
+    conditions = _list_conditions(after) or "nothing that has to be stated"
+    return f"{subjects}: whether {_verb_phrase(after.outcome)} {what} now depends on {conditions}{tail}"
+
+
+def _word_limits(fact: AccessFact) -> str:
+    """The circumstances and parts to which a change is limited, or those that it spares."""
+    words = list(dict.fromkeys(map(_word_stated, fact.within or fact.outside)))
+    if not words:
+        return ""
+    if len(words) > _MOST_LIMITS:
+        words = [*words[: _MOST_LIMITS - 1], f"in {len(words) - _MOST_LIMITS + 1} more cases"]
+    listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    if not fact.within:
+        return f", except {listed}"
+    return f" {listed}{', but not in every combination of circumstances' if fact.is_partial else ''}"
+
+
+def _word_stated(question: AccessProbe) -> str:
+    words = _word_context(question.context)
+    if question.part:
+        preposition = "for" if question.input else "on"
+        return f"{preposition} {question.part} {words}".rstrip()
+    return words
+
+
+def _verb_phrase(outcome: str) -> str:
+    return "to ask for approval to" if outcome == "ask" else "they may"
+
+
+def _list_conditions(answer: AccessAnswer) -> str:
+    words = [each.removeprefix("state:") for each in answer.conditions]
+    return listing(words) if words else ""
+
+
+def _word_obligation(obligation: str) -> str:
+    word, _, rest = obligation.partition(":")
+    return _OBLIGATIONS.get(word, f"{word} {{}}").format(quote(rest))
+
+
+def name_subjects(subjects: tuple[str, ...]) -> str:
+    """Roles by their ids, everybody else with their kind."""
+    built_in = {f"system:{each}" for each in BUILT_IN_ORIGINS}
+    names = [each.removeprefix("role:") for each in subjects]
+    if built_in <= set(subjects):
+        names = [*(each for each in names if each not in built_in), "every built-in system origin"]
+    if len(names) > _MOST_NAMED:
+        return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _name_use(fact: AccessFact) -> str:
+    kind = fact.resources[0].partition(":")[0]
+    names = [_name_resource(each) for each in fact.resources]
+    if len(names) > _MOST_NAMED:
+        names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more {kind}s"]
+    what = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    actions = fact.actions
+    if kind == "role":
+        verbs = " and ".join(
+            "escalate to" if each == "escalate" else "hand work to"
+            for each in actions or ("handoff", "escalate")
+        )
+        return f"{verbs} {what}"
+    noun = {"credential": "credential ", "data": "data "}.get(kind, "")
+    if kind == "credential" and len(names) > 1:
+        noun = "credentials "
+    if actions == ("lock",):
+        return f"lock and use {what}"
+    verb = "read" if kind == "data" else "use"
+    if not actions or kind != "tool":
+        return f"{verb} {noun}{what}"
+    return f"use {listing(actions)} of {noun}{what}"
+
+
+def _name_resource(resource: str) -> str:
+    _, _, name = resource.partition(":")
+    return quote(name)
+
+
+def _word_context(context: AccessContext) -> str:
+    """The circumstances in which an answer differs; empty where they were left out."""
+    if context == AccessContext():
+        return ""
+    words = []
+    for field in ("channel", "peer_kind", "account", "guild", "hook_id", "event_type", "alert", "watch"):
+        value = getattr(context, field)
+        if value and value != ELSEWHERE:
+            words.append(f"{field.replace('_', ' ')} {quote(value)}")
+    text = f"with {' and '.join(words)}" if words else ""
+    if context.now:
+        text = f"{text} at {_word_moment(context.now)}".strip()
+    return text or "in other circumstances"
+
+
+def _word_moment(now: float) -> str:
+    """The weekday and the time of a moment of the first week of 1970, which began on a Thursday."""
+    minutes = int(now) // 60
+    return f"{_WEEKDAYS[minutes // 1_440 % 7]} {minutes // 60 % 24:02}:{minutes % 60:02}"
+
+
+def _as_data(answer: AccessAnswer) -> dict[str, Any]:
+    data: dict[str, Any] = msgspec.to_builtins(answer)
+    return data
+
+
+def _build_question(fact: AccessFact) -> dict[str, Any]:
+    """The question to replay, with the first subject, resource and action."""
+    subject, action, resource = fact.question[:3]
+    context = fact.question.get_full_context()
+    return {
+        "subject": subject,
+        "action": action,
+        "resource": resource,
+        "context": msgspec.to_builtins(context),
+    }
+
+
+def get_task(change: Change) -> Task | None:
+    """The task that a change is about; None for a change about access."""
+    question = change.question or {}
+    return next(
+        (Task(kind, question[kind]) for kind in ("domain", "intent", "text") if kind in question), None
+    )
