@@ -376,9 +376,13 @@ def list_tasks(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Task]:
     if not does_ask_texts(edits, sides):
         return
     texts: dict[str, None] = {}
+    edited = {edit.id for edit in edits if edit.section == "domains"}
     for view in sides:
         for post in view.posts:
             texts.update(dict.fromkeys((*post.profile.examples, *post.profile.not_examples)))
         for definition in view.records.domains.values():
+            # The examples of the shared catalog are those of every organization: hundreds, and none of its own words.
+            if not (definition.own or definition.id in edited):
+                continue
             texts.update(dict.fromkeys((*definition.record.examples, *definition.record.triggers)))
     yield from (Task("text", each) for each in texts)
