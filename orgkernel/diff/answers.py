@@ -24,7 +24,7 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE
-from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, Task, list_contexts
+from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, StatedCircumstances, Task, list_circumstances
 from orgkernel.graph.questions import OrgView
 
 MOST_QUESTIONS = 400_000
@@ -54,13 +54,18 @@ class AccessProbe(NamedTuple):
     """Arguments of the tool."""
     part: str = ""
     """The part of the tool that a path or an argument stands for, as a policy or a file scope writes it."""
+    time: str = ""
+    """The window of the moment, as a policy writes it."""
 
     @property
     def stated(self) -> frozenset[tuple[str, object]]:
         """The circumstances and the part that it names, without those that stand for any other."""
         fields = msgspec.structs.asdict(self.context).items()
-        named = {(name, value) for name, value in fields if value not in (None, "", 0, 0.0, ELSEWHERE)}
-        return frozenset(named | ({("part", self.part)} if self.part else set()))
+        named = {
+            (name, value) for name, value in fields if name != "now" and value not in (None, "", 0, ELSEWHERE)
+        }
+        named |= {("part", self.part), ("time", self.time)} - {("part", ""), ("time", "")}
+        return frozenset(named)
 
     @property
     def is_plain(self) -> bool:
@@ -113,9 +118,9 @@ def find_access_differences(
         before, after = old.find_subject(old_names.translate(subject_name)), new.find_subject(subject_name)
         if before is None or after is None:
             continue
-        contexts = list_contexts((before, after))
+        circumstances = list_circumstances((before, after))
         for pair in group:
-            for questions in _list_questions(pair, sides, old_names, (before, after), contexts):
+            for questions in _list_questions(pair, sides, old_names, (before, after), circumstances):
                 count += len(questions)
                 if count > MOST_QUESTIONS:
                     return asked_pairs, True
@@ -145,7 +150,7 @@ def _list_questions(
     sides: Sides,
     old_names: OldNames,
     subjects: tuple[Subject, Subject],
-    contexts: Iterable[AccessContext],
+    circumstances: Iterable[StatedCircumstances],
 ) -> Iterator[list[AccessProbe]]:
     """For every action of a resource that both versions declare, the circumstances and parts that they tell apart."""
     old, new = sides.tables
@@ -156,10 +161,10 @@ def _list_questions(
     for action in _choose_actions(before, after):
         yield [
             question
-            for context in contexts
+            for stated in circumstances
             for question in (
-                AccessProbe(pair.subject, action, pair.resource, context),
-                *(part.ask(pair, action, context) for part in parts),
+                AccessProbe(pair.subject, action, pair.resource, stated.context, time=stated.time),
+                *(part.ask(pair, action, stated) for part in parts),
             )
         ]
 
@@ -185,11 +190,12 @@ class _Part(NamedTuple):
     path: str = ""
     input: tuple[tuple[str, str], ...] = ()
 
-    def ask(self, pair: Pair, action: str, context: AccessContext) -> AccessProbe:
+    def ask(self, pair: Pair, action: str, stated: StatedCircumstances) -> AccessProbe:
         """The question about this part."""
-        if self.input:
-            return AccessProbe(pair.subject, action, pair.resource, context, self.input, self.label)
-        return AccessProbe(pair.subject, action, f"{pair.resource}:{self.path}", context, part=self.label)
+        resource = pair.resource if self.input else f"{pair.resource}:{self.path}"
+        return AccessProbe(
+            pair.subject, action, resource, stated.context, self.input, self.label, stated.time
+        )
 
 
 def _list_parts(
@@ -324,7 +330,11 @@ def _merge_circumstances(pair: AskedPair, causes: Causes) -> Iterator[AccessFact
             each.question for each in pair.differences if not each.question.is_plain and each not in group
         ]
         yield _build_fact(group[0], _choose_limits(inside, tuple(dict.fromkeys((*same, *others)))), causes)
-    if not stated and plain:
+    if stated or not plain:
+        return
+    before, after = plain[0].before, plain[0].after
+    is_same = before.outcome == after.outcome and before.obligations == after.obligations
+    if not (is_same and same):  # that other conditions are named changes nothing where every condition was tried
         yield _build_fact(plain[0], _Limits(), causes)
 
 
@@ -453,7 +463,7 @@ def _get_key(fact: AccessFact) -> tuple[Any, ...]:
 
 
 def _describe_stated(question: AccessProbe) -> tuple[bytes, str]:
-    return msgspec.json.encode(question.context), question.part
+    return msgspec.json.encode(question.context), f"{question.part} {question.time}"
 
 
 def _strip(answer: AccessAnswer) -> tuple[str, ...]:
