@@ -7,7 +7,7 @@ role is one line, not one for each of its tools.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
@@ -78,7 +78,7 @@ class AccessProbe(NamedTuple):
 
 
 class DifferingAnswer(NamedTuple):
-    """A question that the versions answer differently."""
+    """A question with the answers of both versions."""
 
     question: Any
     """`AccessProbe` or `Task`."""
@@ -90,7 +90,7 @@ class AskedPair(NamedTuple):
     """A subject, an action and a resource about which some answer differs."""
 
     differences: tuple[DifferingAnswer, ...]
-    same: tuple[AccessProbe, ...]
+    same: tuple[DifferingAnswer, ...]
     """The other questions about them, in other circumstances and about other parts, which are answered alike."""
 
 
@@ -132,7 +132,7 @@ def find_access_differences(
                 ]
                 differing = tuple(each for each in answers if each.before != each.after)
                 if differing:
-                    same = tuple(each.question for each in answers if each.before == each.after)
+                    same = tuple(each for each in answers if each.before == each.after)
                     asked_pairs.append(AskedPair(differing, same))
     return asked_pairs, False
 
@@ -315,26 +315,21 @@ def merge_differences(
 def _merge_circumstances(pair: AskedPair, causes: Causes) -> Iterator[AccessFact]:
     """One fact for each change of outcome. The answer when nothing is stated follows from what is stated, if that differs."""
     stated: dict[tuple[Any, ...], list[DifferingAnswer]] = defaultdict(list)
-    plain: list[DifferingAnswer] = []
-    same = [each for each in pair.same if not each.is_plain]
-    for each in pair.differences:
-        if each.question.is_plain:
-            plain.append(each)
-        elif each.before.outcome != each.after.outcome:
+    plain = [each for each in pair.differences if each.question.is_plain]
+    others = [each for each in (*pair.differences, *pair.same) if not each.question.is_plain]
+    for each in others:
+        if each.before.outcome != each.after.outcome:
             stated[each.before.outcome, each.after.outcome, causes[each.question]].append(each)
-        else:
-            same.append(each.question)
     for group in stated.values():
-        inside = tuple(each.question for each in group)
-        others = [
-            each.question for each in pair.differences if not each.question.is_plain and each not in group
-        ]
-        yield _build_fact(group[0], _choose_limits(inside, tuple(dict.fromkeys((*same, *others)))), causes)
+        yield _build_fact(
+            group[0], _choose_limits(group, [each for each in others if each not in group]), causes
+        )
     if stated or not plain:
         return
     before, after = plain[0].before, plain[0].after
     is_same = before.outcome == after.outcome and before.obligations == after.obligations
-    if not (is_same and same):  # that other conditions are named changes nothing where every condition was tried
+    # That other conditions are named changes nothing where every condition was tried.
+    if not (is_same and others):
         yield _build_fact(plain[0], _Limits(), causes)
 
 
@@ -346,23 +341,31 @@ class _Limits(NamedTuple):
     is_partial: bool = False
 
 
-def _choose_limits(inside: tuple[AccessProbe, ...], outside: tuple[AccessProbe, ...]) -> _Limits:
-    """The shortest way to tell the cases that changed from the others: by their common circumstances, or by the exceptions."""
-    if not outside:
+def _choose_limits(group: Sequence[DifferingAnswer], others: Sequence[DifferingAnswer]) -> _Limits:
+    """The shortest way to tell the cases that changed from the others: by their common circumstances, or by the exceptions.
+
+    A case that had the new answer before is no exception.
+    """
+    if not others:
         return _Limits()
-    here, there = _find_smallest(inside), _find_smallest(outside)
-    is_here, is_there = _is_closed(here, outside), _is_closed(there, inside)
+    outcome = group[0].after.outcome
+    exceptions = [each.question for each in others if each.after.outcome != outcome]
+    inside = [each.question for each in group]
+    here, there = _find_smallest(inside), _find_smallest(exceptions)
+    is_here = _is_closed(here, exceptions)
+    # What had the new answer before would be told as changed, if only exceptions were named.
+    is_there = len(exceptions) == len(others) and _is_closed(there, inside)
     if is_there and (not is_here or len(there) < len(here)):
         return _Limits(outside=there)
     return _Limits(here, is_partial=not is_here)
 
 
-def _find_smallest(chosen: tuple[AccessProbe, ...]) -> tuple[AccessProbe, ...]:
+def _find_smallest(chosen: Sequence[AccessProbe]) -> tuple[AccessProbe, ...]:
     """The questions that state least."""
     return tuple(each for each in chosen if not any(other.stated < each.stated for other in chosen))
 
 
-def _is_closed(smallest: tuple[AccessProbe, ...], others: tuple[AccessProbe, ...]) -> bool:
+def _is_closed(smallest: Iterable[AccessProbe], others: Sequence[AccessProbe]) -> bool:
     """Whether no other question states what one of these states."""
     return not any(each.stated <= other.stated for each in smallest for other in others)
 
