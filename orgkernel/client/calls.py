@@ -18,6 +18,7 @@ from orgkernel.decisions.evidence.state_records import (
 )
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.errors import UsageError
+from orgkernel.prepared_types import prepared
 
 if TYPE_CHECKING:
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
@@ -223,11 +224,11 @@ def _choose_kinds(kinds: Iterable[str] | None) -> dict[str, list[str]]:
 
 
 def _reader(shape: type[T]) -> Callable[[bytes], T]:
-    return msgspec.json.Decoder(shape).decode
+    return msgspec.json.Decoder(prepared(shape)).decode
 
 
 def _read_evaluation(body: bytes) -> AccessDecision:
-    context = msgspec.json.decode(body, type=_Evaluation).context
+    context = msgspec.json.decode(body, type=prepared(_Evaluation)).context
     return AccessDecision(
         context.outcome, context.code, context.codes, context.level_required, context.level_effective,
         context.obligations, context.snapshot, context.state_version,
@@ -235,14 +236,14 @@ def _read_evaluation(body: bytes) -> AccessDecision:
 
 
 def _read_rows(body: bytes) -> tuple[AccessRow, ...]:
-    return msgspec.json.decode(body, type=_Rows).rows
+    return msgspec.json.decode(body, type=prepared(_Rows)).rows
 
 
 def _read_approved(body: bytes) -> tuple[PermissionRequest, Grant]:
-    approved = msgspec.json.decode(body, type=_Approved)
+    approved = msgspec.json.decode(body, type=prepared(_Approved))
     return approved.request, approved.grant
 
 
 def _read_page(body: bytes) -> tuple[tuple[PermissionRequest, ...], str | None]:
-    page = msgspec.json.decode(body, type=_RequestPage)
+    page = msgspec.json.decode(body, type=prepared(_RequestPage))
     return page.requests, page.next

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from orgkernel.errors import NoAnswer, OrgkernelError, Refused, StoreError, TooManyRequests
+from orgkernel.prepared_types import prepared
 
 _TOO_MANY, _SERVER_ERROR = 429, 500
 
@@ -22,7 +23,7 @@ def read_problem(status: int, body: bytes) -> OrgkernelError:
     refusal, and `NoAnswer` for a failure of the server.
     """
     try:
-        problem = msgspec.json.decode(body, type=_Problem)
+        problem = msgspec.json.decode(body, type=prepared(_Problem))
     except msgspec.DecodeError:
         problem = _Problem()
     if not problem.code:

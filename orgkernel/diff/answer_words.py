@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from orgkernel.decisions.access.circumstances import WEEKENDS
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.diff.answers import AccessAnswer, AccessFact, AccessProbe, DifferingAnswer
@@ -17,7 +18,6 @@ from orgkernel.documents.records import BUILT_IN_ORIGINS
 
 _RANK = {"deny": 0, "ask": 2, "allow": 3}
 _MOST_NAMED = 8
-_WEEKDAYS = ("Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday")
 _MOST_LIMITS = 5
 _SENTENCES: Mapping[tuple[str, str], str] = {
     ("deny", "allow"): "may now {what}",
@@ -38,7 +38,7 @@ _OBLIGATIONS = {
     "approval": "an approval of {}",
     "hold_lock": "the lock of {}",
     "resolve_links": "resolved links of {}",
-    "without_credential": "no credential {}",
+    "without_credential": "to do without the credential {}",
     "consume_grant": "a grant {}",
     "state": "the circumstance {}",
 }
@@ -145,7 +145,7 @@ def _word_limits(fact: AccessFact) -> str:
 
 
 def _word_stated(question: AccessProbe) -> str:
-    words = _word_context(question.context)
+    words = _word_context(question)
     if question.part:
         preposition = "for" if question.input else "on"
         return f"{preposition} {question.part} {words}".rstrip()
@@ -206,25 +206,20 @@ def _name_resource(resource: str) -> str:
     return quote(name)
 
 
-def _word_context(context: AccessContext) -> str:
-    """The circumstances in which an answer differs; empty where they were left out."""
-    if context == AccessContext():
+def _word_context(question: AccessProbe) -> str:
+    """The circumstances of a question; empty where they were left out."""
+    if question.context == AccessContext():
         return ""
     words = []
-    for field in ("channel", "peer_kind", "account", "guild", "hook_id", "event_type", "alert", "watch"):
-        value = getattr(context, field)
+    for field in ("channel", "account", "guild", "peer_kind", "hook_id", "event_type", "alert", "watch"):
+        value = getattr(question.context, field)
         if value and value != ELSEWHERE:
             words.append(f"{field.replace('_', ' ')} {quote(value)}")
     text = f"with {' and '.join(words)}" if words else ""
-    if context.now:
-        text = f"{text} at {_word_moment(context.now)}".strip()
+    if question.time:
+        when = "on weekends" if question.time == WEEKENDS else f"at {quote(question.time)}"
+        text = f"{text} {when}".strip()
     return text or "in other circumstances"
-
-
-def _word_moment(now: float) -> str:
-    """The weekday and the time of a moment of the first week of 1970, which began on a Thursday."""
-    minutes = int(now) // 60
-    return f"{_WEEKDAYS[minutes // 1_440 % 7]} {minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
 def _as_data(answer: AccessAnswer) -> dict[str, Any]:

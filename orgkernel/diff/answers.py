@@ -7,7 +7,7 @@ role is one line, not one for each of its tools.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,7 +24,7 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE
-from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, Task, list_contexts
+from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, StatedCircumstances, Task, list_circumstances
 from orgkernel.graph.questions import OrgView
 
 MOST_QUESTIONS = 400_000
@@ -54,13 +54,18 @@ class AccessProbe(NamedTuple):
     """Arguments of the tool."""
     part: str = ""
     """The part of the tool that a path or an argument stands for, as a policy or a file scope writes it."""
+    time: str = ""
+    """The window of the moment, as a policy writes it."""
 
     @property
     def stated(self) -> frozenset[tuple[str, object]]:
         """The circumstances and the part that it names, without those that stand for any other."""
         fields = msgspec.structs.asdict(self.context).items()
-        named = {(name, value) for name, value in fields if value not in (None, "", 0, 0.0, ELSEWHERE)}
-        return frozenset(named | ({("part", self.part)} if self.part else set()))
+        named = {
+            (name, value) for name, value in fields if name != "now" and value not in (None, "", 0, ELSEWHERE)
+        }
+        named |= {("part", self.part), ("time", self.time)} - {("part", ""), ("time", "")}
+        return frozenset(named)
 
     @property
     def is_plain(self) -> bool:
@@ -73,7 +78,7 @@ class AccessProbe(NamedTuple):
 
 
 class DifferingAnswer(NamedTuple):
-    """A question that the versions answer differently."""
+    """A question with the answers of both versions."""
 
     question: Any
     """`AccessProbe` or `Task`."""
@@ -85,7 +90,7 @@ class AskedPair(NamedTuple):
     """A subject, an action and a resource about which some answer differs."""
 
     differences: tuple[DifferingAnswer, ...]
-    same: tuple[AccessProbe, ...]
+    same: tuple[DifferingAnswer, ...]
     """The other questions about them, in other circumstances and about other parts, which are answered alike."""
 
 
@@ -113,9 +118,9 @@ def find_access_differences(
         before, after = old.find_subject(old_names.translate(subject_name)), new.find_subject(subject_name)
         if before is None or after is None:
             continue
-        contexts = list_contexts((before, after))
+        circumstances = list_circumstances((before, after))
         for pair in group:
-            for questions in _list_questions(pair, sides, old_names, (before, after), contexts):
+            for questions in _list_questions(pair, sides, old_names, (before, after), circumstances):
                 count += len(questions)
                 if count > MOST_QUESTIONS:
                     return asked_pairs, True
@@ -127,7 +132,7 @@ def find_access_differences(
                 ]
                 differing = tuple(each for each in answers if each.before != each.after)
                 if differing:
-                    same = tuple(each.question for each in answers if each.before == each.after)
+                    same = tuple(each for each in answers if each.before == each.after)
                     asked_pairs.append(AskedPair(differing, same))
     return asked_pairs, False
 
@@ -145,7 +150,7 @@ def _list_questions(
     sides: Sides,
     old_names: OldNames,
     subjects: tuple[Subject, Subject],
-    contexts: Iterable[AccessContext],
+    circumstances: Iterable[StatedCircumstances],
 ) -> Iterator[list[AccessProbe]]:
     """For every action of a resource that both versions declare, the circumstances and parts that they tell apart."""
     old, new = sides.tables
@@ -156,10 +161,10 @@ def _list_questions(
     for action in _choose_actions(before, after):
         yield [
             question
-            for context in contexts
+            for stated in circumstances
             for question in (
-                AccessProbe(pair.subject, action, pair.resource, context),
-                *(part.ask(pair, action, context) for part in parts),
+                AccessProbe(pair.subject, action, pair.resource, stated.context, time=stated.time),
+                *(part.ask(pair, action, stated) for part in parts),
             )
         ]
 
@@ -185,11 +190,12 @@ class _Part(NamedTuple):
     path: str = ""
     input: tuple[tuple[str, str], ...] = ()
 
-    def ask(self, pair: Pair, action: str, context: AccessContext) -> AccessProbe:
+    def ask(self, pair: Pair, action: str, stated: StatedCircumstances) -> AccessProbe:
         """The question about this part."""
-        if self.input:
-            return AccessProbe(pair.subject, action, pair.resource, context, self.input, self.label)
-        return AccessProbe(pair.subject, action, f"{pair.resource}:{self.path}", context, part=self.label)
+        resource = pair.resource if self.input else f"{pair.resource}:{self.path}"
+        return AccessProbe(
+            pair.subject, action, resource, stated.context, self.input, self.label, stated.time
+        )
 
 
 def _list_parts(
@@ -309,22 +315,21 @@ def merge_differences(
 def _merge_circumstances(pair: AskedPair, causes: Causes) -> Iterator[AccessFact]:
     """One fact for each change of outcome. The answer when nothing is stated follows from what is stated, if that differs."""
     stated: dict[tuple[Any, ...], list[DifferingAnswer]] = defaultdict(list)
-    plain: list[DifferingAnswer] = []
-    same = [each for each in pair.same if not each.is_plain]
-    for each in pair.differences:
-        if each.question.is_plain:
-            plain.append(each)
-        elif each.before.outcome != each.after.outcome:
+    plain = [each for each in pair.differences if each.question.is_plain]
+    others = [each for each in (*pair.differences, *pair.same) if not each.question.is_plain]
+    for each in others:
+        if each.before.outcome != each.after.outcome:
             stated[each.before.outcome, each.after.outcome, causes[each.question]].append(each)
-        else:
-            same.append(each.question)
     for group in stated.values():
-        inside = tuple(each.question for each in group)
-        others = [
-            each.question for each in pair.differences if not each.question.is_plain and each not in group
-        ]
-        yield _build_fact(group[0], _choose_limits(inside, tuple(dict.fromkeys((*same, *others)))), causes)
-    if not stated and plain:
+        yield _build_fact(
+            group[0], _choose_limits(group, [each for each in others if each not in group]), causes
+        )
+    if stated or not plain:
+        return
+    before, after = plain[0].before, plain[0].after
+    is_same = before.outcome == after.outcome and before.obligations == after.obligations
+    # That other conditions are named changes nothing where every condition was tried.
+    if not (is_same and others):
         yield _build_fact(plain[0], _Limits(), causes)
 
 
@@ -336,23 +341,31 @@ class _Limits(NamedTuple):
     is_partial: bool = False
 
 
-def _choose_limits(inside: tuple[AccessProbe, ...], outside: tuple[AccessProbe, ...]) -> _Limits:
-    """The shortest way to tell the cases that changed from the others: by their common circumstances, or by the exceptions."""
-    if not outside:
+def _choose_limits(group: Sequence[DifferingAnswer], others: Sequence[DifferingAnswer]) -> _Limits:
+    """The shortest way to tell the cases that changed from the others: by their common circumstances, or by the exceptions.
+
+    A case that had the new answer before is no exception.
+    """
+    if not others:
         return _Limits()
-    here, there = _find_smallest(inside), _find_smallest(outside)
-    is_here, is_there = _is_closed(here, outside), _is_closed(there, inside)
+    outcome = group[0].after.outcome
+    exceptions = [each.question for each in others if each.after.outcome != outcome]
+    inside = [each.question for each in group]
+    here, there = _find_smallest(inside), _find_smallest(exceptions)
+    is_here = _is_closed(here, exceptions)
+    # What had the new answer before would be told as changed, if only exceptions were named.
+    is_there = len(exceptions) == len(others) and _is_closed(there, inside)
     if is_there and (not is_here or len(there) < len(here)):
         return _Limits(outside=there)
     return _Limits(here, is_partial=not is_here)
 
 
-def _find_smallest(chosen: tuple[AccessProbe, ...]) -> tuple[AccessProbe, ...]:
+def _find_smallest(chosen: Sequence[AccessProbe]) -> tuple[AccessProbe, ...]:
     """The questions that state least."""
     return tuple(each for each in chosen if not any(other.stated < each.stated for other in chosen))
 
 
-def _is_closed(smallest: tuple[AccessProbe, ...], others: tuple[AccessProbe, ...]) -> bool:
+def _is_closed(smallest: Iterable[AccessProbe], others: Sequence[AccessProbe]) -> bool:
     """Whether no other question states what one of these states."""
     return not any(each.stated <= other.stated for each in smallest for other in others)
 
@@ -453,7 +466,7 @@ def _get_key(fact: AccessFact) -> tuple[Any, ...]:
 
 
 def _describe_stated(question: AccessProbe) -> tuple[bytes, str]:
-    return msgspec.json.encode(question.context), question.part
+    return msgspec.json.encode(question.context), f"{question.part} {question.time}"
 
 
 def _strip(answer: AccessAnswer) -> tuple[str, ...]:

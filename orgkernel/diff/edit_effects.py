@@ -30,7 +30,7 @@ _TOLD_ONLY: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """Fields that no access decision reads; `*` stands for every section. What they change in routing or in a manifest is told by
 the task or the manifest that changes."""
-_TOLD_ONLY_SECTIONS = frozenset({"orders", "settings", "sharing", "domains", "aliases", "plans"})
+_TOLD_ONLY_SECTIONS = frozenset({"settings", "sharing", "domains", "aliases", "plans"})
 
 EditDirection = Callable[[Any, Any], ChangeEffect]
 
@@ -76,6 +76,8 @@ def describe_edit_change(org_id: str, edit: DeclaredEdit, number: int, ranks: Se
 def classify_edit(edit: DeclaredEdit, ranks: Sequence[str]) -> ChangeEffect:
     """Whether an edit loosens or tightens what is declared."""
     before, after = edit.before, edit.after
+    if edit.section == "orders":
+        return "neutral"
     if (edit.section, edit.field) in (("agents", "rank"), ("posts", "entry_rank")):
         return _climb(*ranks)(before, after)
     direction = _find_direction(edit)
@@ -175,6 +177,8 @@ _DIRECTIONS: Mapping[tuple[str, str], EditDirection] = {
     ("promotions", "requirements"): _require,
     ("promotions", "qualifications"): _require,
     ("posts", "may_grant"): _grow,
+    ("posts", "permissionMode"): _climb("plan", "default", "acceptEdits", "bypassPermissions"),
+    ("posts", "mcpServers"): _grow,
     ("posts", "credentials"): _grow,
     ("posts", "data"): _grow,
     (ORGANIZATION, "separations"): _require,

@@ -19,6 +19,7 @@ from orgkernel.diff.change_words import say_edit
 from orgkernel.diff.sections import ORDER
 from orgkernel.documents.records import Rank
 from orgkernel.graph.records import AliasTarget, Definition, OrgRecords
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 
@@ -43,7 +44,7 @@ NOUNS: Mapping[str, str] = {
     "promotions": "promotion to rank",
     "matrices": "rank matrix",
     "bills": "bill",
-    "orders": "standing orders for",
+    "orders": "the standing orders for",
 }
 """Sections of the records with many entries, and what one entry is called."""
 _SETTINGS = ("proficiency_scale", "skill_categories")
@@ -139,6 +140,19 @@ def is_unchanged(old: OrgRecords, new: OrgRecords) -> bool:
     return not find_edits(old, new)
 
 
+_HOST_FIELDS = ("permissionMode", "mcpServers")
+"""Fields of agents in another format that no record has, and that decide what the host lets them do."""
+
+
+def _read_host_words(document: SourceDocument) -> dict[str, Any]:
+    words = get_list_words(document)
+    return {
+        name: words[name][0] if name == "permissionMode" else list(words[name])
+        for name in _HOST_FIELDS
+        if name in words
+    }
+
+
 def _convert_plain(record: Any) -> Any:
     """A record as JSON has it, without what is the default."""
     return msgspec.json.decode(msgspec.json.encode(record))
@@ -188,9 +202,9 @@ class _Lazy:
         if not isinstance(other, _Lazy):
             return False
         one, another = self.document, other.document
-        return one is another or (
-            one.packed.record == another.packed.record and len(one.parts) == len(another.parts) == 1
-        )
+        is_single = len(one.parts) == len(another.parts) == 1
+        is_equal = one.packed.record == another.packed.record and one.packed.unknown == another.packed.unknown
+        return one is another or (is_single and is_equal)
 
     def read(self) -> _Entry:
         """The entry."""
@@ -225,6 +239,8 @@ def _read_document(document: SourceDocument) -> _Entry:
     value = _convert_plain(document.record)
     for field in ("suppressions", "_schema", "_version"):
         value.pop(field, None)
+    if document.format:
+        value |= _read_host_words(document)
     return _Entry(
         value,
         lambda *route, **key: document.part(route).place(*route, **key),
@@ -383,9 +399,12 @@ def _write_text(section: str, entry_id: str, route: EditRoute, before: Any, afte
         return f"role {quote(entry_id)} is shared with other organizations than before"
     subject = f"{noun} {quote(entry_id)}" if noun else ""
     if not route:
-        return f"{subject} is {'removed' if after is None else 'added'}"
+        verb = "are" if section == "orders" else "is"
+        return f"{subject} {verb} {'removed' if after is None else 'added'}"
     if section == "aliases":
         return say_edit(subject, before, after)
+    if section == "orders":
+        return f"{subject} are different"
     if route == ("",):
         fields = (
             [name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)]

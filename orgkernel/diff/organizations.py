@@ -99,7 +99,7 @@ def _build_manifests(version: Version, role_ids: Iterable[str]) -> OrganizationV
     view = version.view
     chosen = frozenset(role_ids)
     manifest = build_organization_manifest(
-        view, [each for each in view.roles if each in chosen], version.findings, count=len(view.roles)
+        view, [each for each in view.roles if each in chosen], version.findings
     )
     return OrganizationVersion(manifest, get_places(view))
 

@@ -256,10 +256,17 @@ def _list_names(edit: DeclaredEdit, *fields: str) -> tuple[str, ...]:
 # -- circumstances -----------------------------------------------------------------------------------------------------
 
 
-def list_contexts(subjects: Sequence[Subject | None]) -> tuple[AccessContext, ...]:
-    """The circumstances that policies about a subject tell apart, on either side: in each condition, and outside of all.
+class StatedCircumstances(NamedTuple):
+    """Circumstances that a question states."""
 
-    The first states nothing.
+    context: AccessContext = AccessContext()
+    time: str = ""
+    """The window that its moment is chosen from, as a policy writes it. It is empty for a moment outside of all windows."""
+
+
+def list_circumstances(subjects: Sequence[Subject | None]) -> tuple[StatedCircumstances, ...]:
+    """The circumstances that policies about a subject tell apart, on either side: in each condition, in two of them at
+    once, and outside of all. The first states nothing.
     """
     conditions = dict.fromkeys(
         condition
@@ -268,14 +275,14 @@ def list_contexts(subjects: Sequence[Subject | None]) -> tuple[AccessContext, ..
         for policy in subject.policies
         for condition in policy.conditions
     )
-    contexts = [AccessContext()]
-    if conditions:
-        contexts.append(_state_nothing_named(conditions))
-        contexts += map(_satisfy, conditions)
-        # One policy may give what another one takes away: both can hold at once.
-        both = (_combine(one, other) for one, other in combinations(conditions, 2))
-        contexts += (_satisfy(each) for each in both if each is not None)
-    return tuple(dict.fromkeys(contexts))[:MOST_CONTEXTS]
+    if not conditions:
+        return (StatedCircumstances(),)
+    windows = tuple(dict.fromkeys(each.time for each in conditions if each.time is not None))
+    # One policy may give what another one takes away: both can hold at once.
+    both = (_combine(one, other) for one, other in combinations(conditions, 2))
+    wanted = (Circumstance(), *conditions, *(each for each in both if each is not None))
+    stated = dict.fromkeys(_satisfy(each, windows) for each in wanted)
+    return (StatedCircumstances(), *stated)[:MOST_CONTEXTS]
 
 
 def _combine(one: Circumstance, other: Circumstance) -> Circumstance | None:
@@ -290,10 +297,11 @@ def _combine(one: Circumstance, other: Circumstance) -> Circumstance | None:
     return Circumstance(**values)
 
 
-def _satisfy(condition: Circumstance) -> AccessContext:
-    """Circumstances in which a condition holds; what it leaves out is stated as another value."""
-    return AccessContext(
-        now=0.0 if condition.time is None else _find_moment((condition.time,), inside=True),
+def _satisfy(condition: Circumstance, windows: Sequence[str]) -> StatedCircumstances:
+    """Circumstances in which a condition holds; what it leaves out is stated as another value, outside of all windows."""
+    others = [each for each in windows if each != condition.time]
+    context = AccessContext(
+        now=_find_moment(condition.time, others),
         channel=condition.channel or ELSEWHERE,
         peer_kind=condition.peer_kind or "",
         account=condition.account or ELSEWHERE,
@@ -303,23 +311,14 @@ def _satisfy(condition: Circumstance) -> AccessContext:
         alert=condition.alert or ELSEWHERE,
         watch=condition.watch or ELSEWHERE,
     )
+    return StatedCircumstances(context, condition.time or "")
 
 
-def _state_nothing_named(conditions: Iterable[Circumstance]) -> AccessContext:
-    windows = tuple(dict.fromkeys(each.time for each in conditions if each.time is not None))
-    outside = _satisfy(Circumstance())
-    return AccessContext(
-        now=_find_moment(windows, inside=False), channel=outside.channel, peer_kind="", account=ELSEWHERE,
-        guild=ELSEWHERE, hook_id=ELSEWHERE, event_type=ELSEWHERE, alert=ELSEWHERE, watch=ELSEWHERE,
-    )  # fmt: skip
-
-
-def _find_moment(windows: Sequence[str], *, inside: bool) -> float:
-    """A moment of the first week of 1970 in every window, or in none; midnight if there is no such moment."""
-    for moment in _FULL_WEEK:
-        if all(is_within(each, moment, 0) == inside for each in windows):
-            return float(moment)
-    return 0.0
+def _find_moment(window: str | None, others: Sequence[str]) -> float:
+    """A moment of the first week of 1970 in a window, or outside of it if there is none, and outside of the others, if that is possible."""
+    fitting = [moment for moment in _FULL_WEEK if window is None or is_within(window, moment, 0)]
+    apart = (moment for moment in fitting if not any(is_within(each, moment, 0) for each in others))
+    return float(next(apart, fitting[0] if fitting else 0))
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
@@ -376,9 +375,13 @@ def list_tasks(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Task]:
     if not does_ask_texts(edits, sides):
         return
     texts: dict[str, None] = {}
+    edited = {edit.id for edit in edits if edit.section == "domains"}
     for view in sides:
         for post in view.posts:
             texts.update(dict.fromkeys((*post.profile.examples, *post.profile.not_examples)))
         for definition in view.records.domains.values():
+            # The examples of the shared catalog are those of every organization: hundreds, and none of its own words.
+            if not (definition.own or definition.id in edited):
+                continue
             texts.update(dict.fromkeys((*definition.record.examples, *definition.record.triggers)))
     yield from (Task("text", each) for each in texts)

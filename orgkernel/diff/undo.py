@@ -22,6 +22,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.sources import SourceDocument
+from orgkernel.prepared_types import prepared
 
 T = TypeVar("T")
 _FIXED = ("renames", "settings", "sharing")
@@ -85,7 +86,7 @@ def build_with(
 def _change_document(document: SourceDocument, route: EditRoute, value: Any) -> SourceDocument:
     """A document with another value at a route; None removes it."""
     plain = msgspec.json.decode(msgspec.json.encode(document.record))
-    record = msgspec.convert(_set_value(plain, route, value), type(document.record), strict=False)
+    record = msgspec.convert(_set_value(plain, route, value), prepared(type(document.record)), strict=False)
     marks = _set_marks(document.marks, route, value)
     return SourceDocument(
         document.name, document.path, document.kind, document.packed, document.digest, document.shared,
@@ -182,7 +183,7 @@ def _change_entry(section: dict[Any, Any], other: OrgRecords, edit: DeclaredEdit
 
 def _change_definition(definition: Definition[Any], route: EditRoute, value: Any) -> Definition[Any]:
     plain = msgspec.json.decode(msgspec.json.encode(definition.record))
-    record = msgspec.convert(_set_value(plain, route, value), type(definition.record), strict=False)
+    record = msgspec.convert(_set_value(plain, route, value), prepared(type(definition.record)), strict=False)
     document = definition.document
     within = (definition.section, definition.id) if definition.section else ()
     marked = SourceDocument(

@@ -118,7 +118,7 @@ def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
         if org_id in chosen - read.held_back:
             yield f"{read.name}: organization {quote(org_id)} has {_count_errors(count)} about single roles{_name_unread(read, org_id)}"
     if read.other_errors and org is None:
-        yield f"{read.name}: {_count_errors(read.other_errors)} in documents outside organizations"
+        yield f"{read.name}: {_count_errors(read.other_errors)} in documents of no organization, such as decision cases"
 
 
 def _count_errors(count: int) -> str:

@@ -12,7 +12,7 @@ CATALOG: Final = {
     "delete_directory": "recursively deletes a directory that is not the task's own",
     "destroy_data": "erases or overwrites a file or device that is not the task's own",
     "delete_resource": "deletes a remote or managed resource: a volume, bucket, machine, namespace, repository, account",
-    "force_push": "overwrites what others may have pushed",
+    "force_push": "overwrites commits that others could have pushed",
     "discard_changes": "discards work in a repository that is not committed, or commits of a branch",
     "delete_branch": "deletes a branch by force, or deletes a branch or tag of a remote",
     "rewrite_history": "rewrites or expires the history of a repository, so old commits cannot be found again",

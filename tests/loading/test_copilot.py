@@ -170,5 +170,5 @@ def test_a_change_is_reviewed(tmp_path: Path) -> None:
     before, after = lay_out(tmp_path / "before", "copilot"), lay_out(tmp_path / "after", "copilot")
     change_line(after / AGENTS / "reviewer.md", "tools: read, Grep", "tools: read, Grep, edit")
     done = run_here("diff", str(before), str(after), cwd=tmp_path)
-    assert "reviewer gains tool edit (" in done.stdout
+    assert "+ reviewer gains tool edit" in done.stdout
     assert f"{AGENTS}/reviewer.md:3" in done.stdout

@@ -39,6 +39,7 @@ from orgkernel.loading.files import (
 )
 from orgkernel.loading.formats import OURS
 from orgkernel.loading.sources import FileRead, ReadFile, SourceDocument
+from orgkernel.prepared_types import prepared
 from orgkernel.project.git.tree import (
     Repository,
     TreeEntry,
@@ -60,7 +61,7 @@ from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
 # Words that only organizations with sources have; others may have them as well.
 _SOURCES = (ORGANIZATION.encode(), b"sources")
 _PLUGINS = ".claude-plugin"
-_DIGESTS = msgspec.msgpack.Decoder(dict[bytes, bytes])
+_DIGESTS = msgspec.msgpack.Decoder(prepared(dict[bytes, bytes]))
 
 
 class NotCovered(Exception):

@@ -86,6 +86,8 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
             words = list(read_words(key, value[key], marks[key][1], refusals))
             raw[key] = [word for word, _ in words]
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
+    if isinstance(value.get("permissionMode"), str):
+        raw["permissionMode"] = [value["permissionMode"]]
     servers = _list_own_servers(value.get("mcpServers"))
     if servers:
         raw["mcpServers"] = servers
