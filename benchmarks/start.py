@@ -54,6 +54,7 @@ def start(folder: Path) -> dict[str, Any]:
         "check_cold": [*run, "check", "--no-cache", str(tree)],
         "check_warm": [*run, "check", str(tree)],
         "test": [*run, "test", str(tree)],
+        "diff": [*run, "diff", str(_edit_copy(tree)), str(tree)],
         "dispatch": [*run, "dispatch", "codegen", *asked],
         "manifest": [*run, "manifest", "codegen_specialist", *asked, "--format", "json"],
     }
@@ -73,6 +74,53 @@ def start(folder: Path) -> dict[str, Any]:
                 times[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     seconds = {name: median(those) for name, those in times.items()}
     return {**seconds, "open": seconds["opened"] - seconds["kernel"]}
+
+
+def _edit_copy(tree: Path) -> Path:
+    """A copy of the organization in which one role has a tool more."""
+    copy = tree.parent / "before" / _ORG
+    shutil.copytree(tree, copy, dirs_exist_ok=True)
+    profile = copy / "roles" / "codegen_specialist.yaml"
+    text = profile.read_text(encoding="utf-8")
+    assert "    - skills_tool\n" in text
+    profile.write_text(
+        text.replace("    - skills_tool\n", "    - skills_tool\n    - browser_agent\n"), encoding="utf-8"
+    )
+    return copy
+
+
+def diff_of_one_file(folder: Path) -> dict[str, Any]:
+    """A whole `orgkernel diff git:HEAD` after an edit of one role, with a warm cache: processor seconds and peak memory."""
+    run = "import resource, sys; from orgkernel.cli import main; sys.argv[0] = 'orgkernel'\ntry: main()\nexcept SystemExit: pass\n"
+    run += "u = resource.getrusage(resource.RUSAGE_SELF); print(u.ru_utime + u.ru_stime, u.ru_maxrss, file=sys.stderr)"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder.parent / "diff_cache")}
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "x"]):
+        subprocess.run([*git, *command], check=True, env=environment)
+    profile = folder / "roles" / "role_77.yaml"
+    text = profile.read_text(encoding="utf-8")
+    profile.write_text(
+        text.replace("  tools_primary:\n", "  tools_primary:\n    - tool_199\n", 1), encoding="utf-8"
+    )
+    time.sleep(_SETTLED)
+    seconds, peak = [], 0
+    for turn in range(4):
+        done = subprocess.run(
+            [sys.executable, "-c", run, "diff", "git:HEAD", "."],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "gains tool tool_199" in done.stdout, done.stdout
+        used, kilobytes = done.stderr.split()[-2:]
+        if turn:  # the first turn fills the cache
+            seconds.append(float(used))
+            peak = max(peak, int(kilobytes))
+    shutil.rmtree(folder / ".git")
+    profile.write_text(text, encoding="utf-8")
+    return {"seconds": median(seconds), "peak_mb": peak / 1024}
 
 
 def _add_roles(tree: Path, roles: int) -> Path:

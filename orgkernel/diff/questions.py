@@ -28,6 +28,7 @@ from orgkernel.graph.schema import EdgeKind
 
 RESOURCE_KINDS = ("tool", "credential", "data", "role")
 _GIVEN = ("tool", "credential", "data")
+"""Kinds of resources that a role is given by its profile; whom it may hand work to follows from its place."""
 _TEXTS = frozenset({"name", "org_name", "role_name", "description", "callsign", "personality", "standing_orders", "does_not_have",
                     "requirements", "lmc_mode", "doctrine", "examples", "not_examples", "triggers"})  # fmt: skip
 """Fields of any entry that no access decision reads."""
@@ -115,7 +116,8 @@ def _find_pairs_of_role(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
     role_id, field = edit.id, edit.field
     if field in ("", *_COMMAND):
         yield from _find_pairs_of_command(role_id, sides)
-    yield from _with_subjects(_find_holders(role_id, sides), sides)
+    kinds = RESOURCE_KINDS if field in ("", *_COMMAND) else _GIVEN
+    yield from _with_subjects(_find_holders(role_id, sides), sides, kinds)
     for name, kind in (("credentials", "credential"), ("data", "data")):
         if field in ("", name):
             for each in _list_names(edit, name):
@@ -162,16 +164,16 @@ def _find_pairs_of_command(role_id: str, sides: Sides) -> Iterator[Pair]:
 # -- who and what ------------------------------------------------------------------------------------------------------
 
 
-def _with_subjects(subjects: Iterable[str], sides: Sides) -> Iterator[Pair]:
+def _with_subjects(
+    subjects: Iterable[str], sides: Sides, kinds: tuple[str, ...] = RESOURCE_KINDS
+) -> Iterator[Pair]:
     """Everything that some subjects could have in either version."""
     for name in dict.fromkeys(subjects):
         resources: dict[str, None] = {}
         for tables in sides.tables:
             subject = tables.find_subject(name)
             if subject is not None:
-                resources.update(
-                    dict.fromkeys(find_candidate_resources(tables, EMPTY_STATE, subject, RESOURCE_KINDS))
-                )
+                resources.update(dict.fromkeys(find_candidate_resources(tables, EMPTY_STATE, subject, kinds)))
         yield from (Pair(name, resource) for resource in resources)
 
 

@@ -179,6 +179,7 @@ _SETS: tuple[tuple[str, tuple[str, ...], tuple[Any, ...]], ...] = (
     ("roles/dev.json", ("capabilities", "bst_domains"), (["ops", "deals"], [])),
     ("roles/dev.json", ("handoff",), ({"may_to": ["sre"]},)),
     ("roles/lead.json", ("chain_of_command", "can_delegate"), (False,)),
+    ("roles/lead.json", ("capabilities", "tools"), ([{"tool": "call_subordinate", "level": "full"}], [])),
     ("roles/sre.json", ("chain_of_command", "can_delegate"), (True,)),
     ("roles/sre.json", ("pace_plan",), ({"primary": {"action": "go"}, "emergency": {"action": "stop", "trigger": "unrecoverable_error", "escalate_to": "deployer"}},)),
 )  # fmt: skip
