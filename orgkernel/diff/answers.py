@@ -1,4 +1,4 @@
-"""What either version answers to a question, and the answers that differ, merged where several subjects share one.
+"""The answers of both versions to a question, and those that differ, merged if several subjects share one.
 
 A subject or resource that one version does not declare is a change by itself, so nothing more is asked about it: an added
 role is one line, not one for each of its tools.

@@ -1,4 +1,4 @@
-"""Which edits cause a difference: those without which the new version answers as the old one did not ask for.
+"""Find the edits that cause a difference.
 
 Each edit is taken back alone, and the question is asked again. If that changes the answer, the edit is a cause. If no edit
 does it alone, because two of them are each enough, the old version is tried with one edit at a time. If even that finds

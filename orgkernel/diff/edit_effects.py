@@ -1,4 +1,4 @@
-"""What an edit means by itself, where no answer and no manifest shows it: whether it loosens or tightens what is declared.
+"""The direction of an edit that no answer and no manifest shows: whether it loosens or tightens a rule.
 
 Answers are compared without a store. A rank matrix, a restriction or a threshold that no declared subject meets today still
 decides tomorrow, so the edit is told with the direction of its field. A field that is not in the table `may widen`.

@@ -1,4 +1,4 @@
-"""What was edited between two versions of an organization: every declared value that differs, with its lines.
+"""The edits between two versions of an organization: every declared value that differs, with its lines.
 
 Answers depend on documents through `OrgRecords` alone. So if no value in the records differs, no answer can differ; and
 every difference in answers has its cause among these edits. The walk goes over all fields of all records, so a new field
@@ -46,7 +46,7 @@ NOUNS: Mapping[str, str] = {
     "bills": "bill",
     "orders": "the standing orders for",
 }
-"""Sections of the records with many entries, and what one entry is called."""
+"""Sections of the records with many entries, and the noun for one entry."""
 _SETTINGS = ("proficiency_scale", "skill_categories")
 """Values of the records that no document holds alone: the nearest catalog that sets them does."""
 _WHOLE = frozenset({"aliases", "matrices", "bills", "orders", "settings", "sharing"})

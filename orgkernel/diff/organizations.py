@@ -1,4 +1,4 @@
-"""Two versions of an organization compared: what was edited, what each edit changes in manifests, and in answers no manifest shows.
+"""Compare two versions of an organization: its edits, and the changes that each of them causes in manifests and in answers.
 
 Nothing can change without an edit, so the edits come first. They say which roles are compared part by part, and which
 questions are asked of both versions. Every change names the edits that cause it. An edit that changes no answer and no
@@ -92,7 +92,7 @@ def compare_versions_of(org_id: str, old: Version | None, new: Version | None) -
         return OrganizationComparison(
             org_id, (), (describe_change(build_whole_change(org_id, before, after)),)
         )
-    return _Work(org_id, old, new).compare()
+    return _Comparer(org_id, old, new).compare()
 
 
 def _build_manifests(version: Version, role_ids: Iterable[str]) -> OrganizationVersion:
@@ -104,8 +104,8 @@ def _build_manifests(version: Version, role_ids: Iterable[str]) -> OrganizationV
     return OrganizationVersion(manifest, get_places(view))
 
 
-class _Work:
-    """One comparison."""
+class _Comparer:
+    """Compares one organization. Its steps share the edits, the versions for trial and the pairs that an edit can touch."""
 
     def __init__(self, org_id: str, old: Version, new: Version) -> None:
         self.org_id = org_id
@@ -157,6 +157,7 @@ class _Work:
     def _rename(self, renamed: Mapping[str, str]) -> None:
         self.old_names = OldNames({new: old for old, new in renamed.items()})
         self.edits = find_edits(self.old.view.records, self.new.view.records, Renames(renamed))
+        del self._touched  # it was worked out for the edits before
 
     old_names = OldNames({})
 
@@ -164,6 +165,7 @@ class _Work:
 
     @cached_property
     def _touched(self) -> tuple[frozenset[str], ...]:
+        """The roles whose manifests each edit can change."""
         return tuple(find_touched_roles(each, self.sides) for each in self.edits)
 
     def _find_roles_with_other_findings(self) -> set[str]:
@@ -205,14 +207,7 @@ class _Work:
         if case.role_id is None:
             return True
         old_id = self.old_names.by_new_id.get(case.role_id, case.role_id)
-        return any(
-            case.role_id in self._touched_now[each] or old_id in self._touched_now[each] for each in numbers
-        )
-
-    @cached_property
-    def _touched_now(self) -> tuple[frozenset[str], ...]:
-        """As `_touched`, for the edits that are left when renamed roles are told."""
-        return tuple(find_touched_roles(each, self.sides) for each in self.edits)
+        return any(case.role_id in self._touched[each] or old_id in self._touched[each] for each in numbers)
 
     def _find_causes_by_place(self, change: Change) -> tuple[int, ...]:
         """For what is not asked again, such as findings: the edits of the same lines, or of the same role."""
@@ -231,7 +226,7 @@ class _Work:
             if places & {(why.file, why.line) for why in (*edit.why_before, *edit.why_after)}
         ]
         role_id = change.role_id
-        by_role = [number for number, touched in enumerate(self._touched_now) if role_id in touched]
+        by_role = [number for number, touched in enumerate(self._touched) if role_id in touched]
         own = [
             number
             for number, edit in enumerate(self.edits)

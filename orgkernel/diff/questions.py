@@ -1,4 +1,4 @@
-"""Which questions some edits can touch: pairs of a subject and a resource, circumstances, tasks.
+"""Find the questions that edits can touch: pairs of a subject and a resource, circumstances, tasks.
 
 Only these are asked of both versions, so that one edited file of ten thousand costs what the edit can reach. An edit of a
 field that is not named here reaches everybody and everything. The law in `tests/property/test_diff_decisions.py` asks both

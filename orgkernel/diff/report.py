@@ -1,4 +1,4 @@
-"""What a comparison reports: the edits of all organizations, the changes each of them causes, and what was left out."""
+"""The report of a comparison: the edits of all organizations, the changes that each causes, and the questions left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose manifests an edit can change: only these roles are compared part by part, and only for them a cause is looked for.
+"""Find the roles whose manifests an edit can change. Only these are compared part by part.
 
 An edit that is not named here can change every role.
 """

@@ -1,4 +1,4 @@
-"""One version of an organization with some edits taken from the other version: what it would be without an edit, or with one alone.
+"""Build one version of an organization with some edits taken from the other version: without an edit, or with one edit alone.
 
 Only records are put together anew. The lines of a value that is taken from the other version are those of its entry.
 """
