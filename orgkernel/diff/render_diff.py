@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import east_asian_width
 
 from orgkernel.decisions.reasons import Why
@@ -22,6 +24,7 @@ _EFFECTS = ("widened", "unclear", "narrowed", "neutral")
 _FLAGGED: Mapping[str, str] = {"widened": "widened", "unclear": "may widen"}
 # The summary of a pull request may be a megabyte, but nobody reads that much.
 _LISTED = 200
+_GITLAB_SEVERITIES = {"widened": "major", "may widen": "minor", "moved": "info", "renamed": "info"}
 _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=:)/")
 
 
@@ -151,11 +154,52 @@ def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+class _Annotation(NamedTuple):
+    """What is said at one edited line."""
+
+    level: str
+    title: str
+    file: str
+    line: int | None
+    """None if the line is gone."""
+    text: str
+
+
 def render_github(report: ChangeReport) -> str:
     """Workflow commands that mark the edited lines: a warning where something is widened, a notice where a role moves or is
-    renamed. Annotations of one line and level are one.
+    renamed.
     """
-    annotations: dict[tuple[str, str, str], list[str]] = {}
+    lines = []
+    for each in _annotate(report):
+        places = [f"file={_command(each.file, ':,')}"] if each.file else []
+        places += [f"line={each.line}"] if each.line is not None else []
+        properties = ",".join((*places, f"title={_command(f'orgkernel diff: {each.title}', ':,')}"))
+        lines.append(f"::{each.level} {properties}::{_command(_escape_text(each.text))}")
+    lines += [
+        f"::warning title=orgkernel diff%3A incomplete::{_command(_escape_text(_say_cut(org_id)))}"
+        for org_id in report.cut
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def render_gitlab(report: ChangeReport) -> str:
+    """The report that GitLab reads as `codequality`, with an entry for each edited line that widens or may widen something."""
+    entries = [
+        {
+            "description": _escape_text(each.text),
+            "check_name": f"orgkernel-diff-{each.title.replace(' ', '-')}",
+            "fingerprint": sha256(f"{each.title}\0{each.file}\0{each.text}".encode()).hexdigest(),
+            "severity": _GITLAB_SEVERITIES[each.title],
+            "location": {"path": printable(each.file), "lines": {"begin": each.line or 1}},
+        }
+        for each in _annotate(report)
+    ]
+    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+
+
+def _annotate(report: ChangeReport) -> list[_Annotation]:
+    """One annotation for each edited line and level."""
+    sentences: dict[tuple[str, str, str, int | None], list[str]] = {}
     for change in _sort_changes(report.changes):
         if change.classification in _FLAGGED:
             level, title = "warning", _FLAGGED[change.classification]
@@ -164,31 +208,22 @@ def render_github(report: ChangeReport) -> str:
         else:
             continue
         causes = [report.edits[number] for number in change.causes]
-        for place in _find_edited_lines(change, causes):
-            sentences = annotations.setdefault((level, title, place), [])
-            if change.sentence not in sentences:
-                sentences.append(change.sentence)
-    lines = []
-    for (level, title, place), sentences in annotations.items():
-        properties = f"{place},title={_command(f'orgkernel diff: {title}', ':,')}".lstrip(",")
-        lines.append(f"::{level} {properties}::{_command(_escape_text('; '.join(sentences)))}")
-    lines += [
-        f"::warning title=orgkernel diff%3A incomplete::{_command(_escape_text(_say_cut(org_id)))}"
-        for org_id in report.cut
-    ]
-    return "".join(f"{line}\n" for line in lines)
+        for file, line in _find_edited_lines(change, causes):
+            listed = sentences.setdefault((level, title, file, line), [])
+            if change.sentence not in listed:
+                listed.append(change.sentence)
+    return [_Annotation(*place, "; ".join(listed)) for place, listed in sentences.items()]
 
 
-def _find_edited_lines(change: Change, causes: Sequence[ReportedEdit]) -> list[str]:
-    """The edited lines of the new tree as properties of an annotation; the file alone if the line is gone."""
-    places = []
+def _find_edited_lines(change: Change, causes: Sequence[ReportedEdit]) -> list[tuple[str, int | None]]:
+    """The edited lines of the new tree; the file alone if the line is gone."""
+    places: list[tuple[str, int | None]] = []
     for each in causes or (change,):
         if each.why_after:
-            first = each.why_after[0]
-            places.append(f"file={_command(first.file, ':,')},line={first.line}")
+            places.append((each.why_after[0].file, each.why_after[0].line))
         elif each.why_before:
-            places.append(f"file={_command(each.why_before[0].file, ':,')}")
-    return list(dict.fromkeys(places)) or [""]
+            places.append((each.why_before[0].file, None))
+    return list(dict.fromkeys(places)) or [("", None)]
 
 
 def _command(text: str, more: str = "") -> str:

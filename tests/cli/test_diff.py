@@ -461,6 +461,19 @@ def test_annotations(repository: Path) -> None:
     assert done.stderr.splitlines()[-1].startswith("14 changes in 1 organization by 6 edits: ")
 
 
+def test_gitlab_shows_the_edited_line(repository: Path) -> None:
+    """A merge request shows an entry at each edited line; the fingerprint stays when the line moves."""
+    gain_browser(repository)
+    (entry,) = json.loads(run("diff", "git:HEAD", "org", "--format", "gitlab", cwd=repository).stdout)
+    assert entry["location"] == {"path": CODEGEN, "lines": {"begin": 32}}
+    assert (entry["severity"], entry["check_name"]) == ("major", "orgkernel-diff-widened")
+    assert entry["description"] == "codegen_specialist gains tool browser_agent"
+    path = repository / CODEGEN
+    path.write_text("# moved\n" + path.read_text())
+    (moved,) = json.loads(run("diff", "git:HEAD", "org", "--format", "gitlab", cwd=repository).stdout)
+    assert (moved["fingerprint"], moved["location"]["lines"]["begin"]) == (entry["fingerprint"], 33)
+
+
 def test_json_is_a_summary_and_a_list(repository: Path) -> None:
     """Programs get every edit and every change with both sides, their lines, the causes of changes, and the counts."""
     gain_browser(repository)

@@ -9,18 +9,30 @@ import click
 from orgkernel.cli.opening import cache_option, find_cache, format_option, from_option, read_as, save
 from orgkernel.cli.output import echo_answer
 from orgkernel.diagnostics.wording import printable
-from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
+from orgkernel.diff.render_diff import (
+    as_data,
+    render_github,
+    render_gitlab,
+    render_markdown,
+    render_summary,
+    render_text,
+)
 from orgkernel.kernel.settings import find_project
 from orgkernel.project.compare import compare_trees
 
-_RENDER = {"text": render_text, "markdown": render_markdown, "github": render_github}
+_RENDER = {
+    "text": render_text,
+    "markdown": render_markdown,
+    "github": render_github,
+    "gitlab": render_gitlab,
+}
 
 
 @click.command("diff")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="[NEW]", required=False)
 @from_option
-@format_option("text", "json", "github", "markdown")
+@format_option("text", "json", "github", "gitlab", "markdown")
 @click.option(
     "--fail-on", type=click.Choice(["widened", "any"]),
     help="Exit 1 if something is widened or may be, or if there is any difference.",
@@ -55,7 +67,7 @@ def command(
     for note in comparison.notes:
         click.echo(f"note: {printable(note)}", err=True)
     echo_answer(form, as_data(report), lambda: _RENDER[form](report))
-    if form == "github":
+    if form in ("github", "gitlab"):
         click.echo(render_summary(report), err=True)
     if report.incomparable:
         click.echo("help: run `orgkernel check` on both sides and correct the errors", err=True)
