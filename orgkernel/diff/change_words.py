@@ -306,7 +306,11 @@ def _describe_field_change(change: Change, who: str, part: str, key: str, field:
             f"{each[field]} ({each['proficiency_name'] or 'unnamed'})" for each in (before, after)
         )
     if field == "member":
-        return f"{who}: {get_noun(part)} {name} changes in {list_words(_list_differing(before, after))}"
+        clauses = [
+            say_edit(each, (before or {}).get(each), (after or {}).get(each))
+            for each in _list_differing(before, after)
+        ]
+        return f"{who}: {get_noun(part)} {name}: {', '.join(clauses)}"
     if field == "role_id":
         return f"domain {name} of {who} goes to {after or 'no role'} instead of {before or 'no role'}"
     return f"{who}: {get_noun(part)} {name}: {say_difference(field, before, after)}"
@@ -314,4 +318,4 @@ def _describe_field_change(change: Change, who: str, part: str, key: str, field:
 
 def _list_differing(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Sequence[str]:
     one, other = before or {}, after or {}
-    return [field.replace("_", " ") for field in ECHO if one.get(field) != other.get(field)]
+    return [field for field in ECHO if one.get(field) != other.get(field)]
