@@ -11,6 +11,7 @@ from itertools import chain
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.diff.edits import GOVERNANCE, ORGANIZATION, ROLES, DeclaredEdit
 from orgkernel.diff.questions import Sides, find_moved
+from orgkernel.diff.sections import ORDER
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
@@ -53,7 +54,10 @@ def _find_in(view: OrgView, edit: DeclaredEdit, sides: Sides) -> Iterator[str]:
         yield from (edge.target for edge in view.list_roles_filled_by(edit.id))
     elif section in _BY_EDGE:
         yield from view.list_sources_to(_BY_EDGE[section], edit.id)
+    elif section == ORGANIZATION and field == "hierarchy" and ORDER in edit.route:
+        yield from view.roles
     elif section == ORGANIZATION and field == "hierarchy":
+        yield from map(str, edit.route[1:2])
         for role_id in find_moved(sides):
             yield from _find_around(view, role_id, "chain_of_command")
     elif section == ORGANIZATION and field == "overrides" and len(edit.route) > 1:
