@@ -1,4 +1,4 @@
-"""The layer's state for one agent as plain data, for the plugin's page and other readers."""
+"""The state of the extension for one agent as plain data, for the plugin's page and other readers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _DISABLED = ("usr", "plugins", "orgkernel", ".toggle-0")
 
 
 def describe(agent: Any) -> dict[str, Any]:
-    """Whether the activation is on and why not, the role with its tier and reasons, its last report, and the effect."""
+    """Whether the activation is on or why it is off, the role with its PACE tier and reasons, its last report, and the effect:
+    the counts of calls refused and tokens saved.
+    """
     active, error = find_active()
     shown: dict[str, Any] = {"on": active is not None, "error": error, "effect": _read_effect(active, agent)}
     if active is None:
@@ -36,11 +38,11 @@ def describe(agent: Any) -> dict[str, Any]:
     role = active.bundle.roles.get(memory.role_id or "") if isinstance(memory, AgentMemory) else None
     if role is None or not isinstance(memory, AgentMemory):
         return shown | {"role": None, "why": _explain_no_role(agent, memory)}
-    own = memory.roles.get(role.role_id)
+    role_memory = memory.roles.get(role.role_id)
     report, problem = report_files.read_latest(
         os.path.join(places.ORGANIZATIONS, places.REPORTS), role.role_id
     )
-    decision = own.decision if own is not None else None
+    decision = role_memory.decision if role_memory is not None else None
     return shown | {
         "role": role.role_id,
         "role_name": role.role_name,
@@ -50,7 +52,7 @@ def describe(agent: Any) -> dict[str, Any]:
         "reports_to": role.reports_to,
         "tools": sorted(role.host_tools),
         "plans": list(role.plans),
-        "tier": own.tier if own is not None else "primary",
+        "tier": role_memory.tier if role_memory is not None else "primary",
         "reasons": [tripped.text for tripped in decision.reasons] if decision else [],
         "unknown": list(decision.unknown) if decision else [],
         "trouble": memory.trouble,
@@ -61,7 +63,7 @@ def describe(agent: Any) -> dict[str, Any]:
 
 
 def _find_disabled_plugin() -> list[str]:
-    """A message if the host's settings disable the plugin, and with it all of its extensions."""
+    """A message if the host's settings disable the plugin, and with it the whole extension; else an empty list."""
     root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
     if not os.path.lexists(os.path.join(root, *_DISABLED)):
         return []

@@ -1,8 +1,8 @@
-"""Calls of tools that are read and answered without the SDK, which costs more than deciding and passing on.
+"""Read and answer plain tool calls without the MCP SDK, which takes longer than the decision and the call to the server.
 
-Only a plain `tools/call` is: one complete request, in either era, that asks for no progress and continues nothing, from a
-client that shows no forms. Everything else, and everything that is wrong, goes to the SDK; a law says that both answer the
-same (ADR 0062). The engine `gateway_calls` (`orgkernel.engines`) switches it off.
+A `tools/call` is plain if it is one complete request, with or without a handshake, that does not ask for progress or resume
+another request, from a client that does not show forms. All other and all malformed requests go to the SDK. A property test
+proves that both give the same answers (ADR 0062). Switch this module off with the engine `gateway_calls` (`orgkernel.engines`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ _PREFIX: Final = "io.modelcontextprotocol/"
 _MODERN: Final = b"2026-07-28"
 _HANDSHAKE: Final = (b"2025-11-25", b"2025-06-18", b"2025-03-26")
 _SERVER: Final = {"name": "orgkernel-gateway", "version": __version__}
-_ONCE: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept", b"content-type"})
-_PLAIN: Final = frozenset({"name", "arguments", "_meta"})
-_OF_A_CALL: Final = frozenset({"jsonrpc", "id", "method", "params"})
+_SINGLE_HEADERS: Final = frozenset(
+    {b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept", b"content-type"}
+)
+_PARAMETER_FIELDS: Final = frozenset({"name", "arguments", "_meta"})
+_MESSAGE_FIELDS: Final = frozenset({"jsonrpc", "id", "method", "params"})
 
 
 class PlainCall(NamedTuple):
@@ -33,10 +35,10 @@ class PlainCall(NamedTuple):
 
 
 def read_plain_call(headers: list[tuple[bytes, bytes]], body: bytes) -> PlainCall | None:
-    """The call in a request; None if the SDK has to look at it."""
+    """The call in a request; None if the SDK has to answer it."""
     header_values: dict[bytes, bytes] = {}
     for name, value in headers:
-        if name in _ONCE:
+        if name in _SINGLE_HEADERS:
             if name in header_values:
                 return None
             header_values[name] = value.strip(b" \t")
@@ -55,14 +57,14 @@ def read_plain_call(headers: list[tuple[bytes, bytes]], body: bytes) -> PlainCal
         message = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    call = _call_in(message, is_modern)
-    if call is None or (is_modern and not _is_routed(header_values, call)):
+    call = _parse_call(message, is_modern)
+    if call is None or (is_modern and not _do_headers_match(header_values, call)):
         return None
     return call
 
 
 def encode_result(call: PlainCall, result: Mapping[str, Any]) -> bytes:
-    """The answer to a call."""
+    """Encode the answer to a call as JSON-RPC."""
     call_result = dict(result)
     if call.is_modern:
         call_result["resultType"] = "complete"
@@ -77,11 +79,15 @@ def encode_result(call: PlainCall, result: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": call.id, "result": call_result})
 
 
-def _call_in(message: Any, is_modern: bool) -> PlainCall | None:
-    if not isinstance(message, dict) or message.keys() != _OF_A_CALL or message["jsonrpc"] != "2.0":
+def _parse_call(message: Any, is_modern: bool) -> PlainCall | None:
+    if not isinstance(message, dict) or message.keys() != _MESSAGE_FIELDS or message["jsonrpc"] != "2.0":
         return None
     number, params = message["id"], message["params"]
-    if message["method"] != "tools/call" or not isinstance(params, dict) or not params.keys() <= _PLAIN:
+    if (
+        message["method"] != "tools/call"
+        or not isinstance(params, dict)
+        or not params.keys() <= _PARAMETER_FIELDS
+    ):
         return None
     if isinstance(number, bool) or not isinstance(number, str | int):
         return None
@@ -92,26 +98,30 @@ def _call_in(message: Any, is_modern: bool) -> PlainCall | None:
         or not isinstance(meta, dict | None)
     ):
         return None
-    if not _is_plain(meta or {}, is_modern):
+    if not _is_plain_metadata(meta or {}, is_modern):
         return None
     return PlainCall(number, name, arguments or {}, is_modern)
 
 
-def _is_plain(meta: dict[str, Any], is_modern: bool) -> bool:
-    """Whether the further fields of a call do not change its answer."""
+def _is_plain_metadata(meta: dict[str, Any], is_modern: bool) -> bool:
+    """Whether the metadata of a call does not change its answer."""
     if "progressToken" in meta:
         return False
     if not is_modern:
         return not any(each.startswith(_PREFIX) for each in meta)
-    can = meta.get(f"{_PREFIX}clientCapabilities")
+    capabilities = meta.get(f"{_PREFIX}clientCapabilities")
     info = meta.get(f"{_PREFIX}clientInfo")
-    if meta.get(f"{_PREFIX}protocolVersion") != _MODERN.decode() or not isinstance(can, dict) or can:
+    if (
+        meta.get(f"{_PREFIX}protocolVersion") != _MODERN.decode()
+        or not isinstance(capabilities, dict)
+        or capabilities
+    ):
         return False
     return info is None or (isinstance(info, dict) and {"name", "version"} >= info.keys() and len(info) == 2)
 
 
-def _is_routed(header_values: dict[bytes, bytes], call: PlainCall) -> bool:
-    """Whether the headers say the same as the body."""
+def _do_headers_match(header_values: dict[bytes, bytes], call: PlainCall) -> bool:
+    """Whether the headers that repeat the method and the tool name match the body."""
     name = header_values.get(b"mcp-name", b"")
     return (
         header_values.get(b"mcp-method") == b"tools/call"

@@ -84,7 +84,7 @@ class RankRow(msgspec.Struct, frozen=True):
     place: Place
     """The place of the row."""
     statement: str
-    """The source of the row: `tool:ID`, or `matrix:ID/ROW`."""
+    """The declaration that contains the row: `tool:ID`, `matrix:ID/ROW`, or `organization:ID`."""
     declared: Mapping[str, ToolLevel]
     """The entries as written."""
 
@@ -131,7 +131,7 @@ def find_row(
 
 
 def is_matrix(name: str, matrices: Matrices) -> bool:
-    """Whether a tool can refer to this name: that of a matrix, or of a row of one."""
+    """Whether a tool can refer to this name, because a matrix or a row of a matrix has it."""
     return name in matrices or any(row.name == name for each in matrices.values() for row in each.record)
 
 
@@ -204,7 +204,7 @@ class RolePost:
         self.superior = superior
         """The superior of a shared profile in the hierarchy."""
         self.governed = governed
-        """The layer that the governance document of the organization assigns to the role."""
+        """The hand-off layer that the governance document assigns to the role, with its place."""
         self._changed: RoleProfile | None = None
         self._override = override
 
@@ -213,7 +213,7 @@ class RolePost:
         """The profile with the organization's overrides. It is cached if it differs from the document's."""
         if self._changed is not None:
             return self._changed
-        written: RoleProfile = self.document.record  # type: ignore[assignment]  # asked some thirty times a role
+        written: RoleProfile = self.document.record  # type: ignore[assignment]  # no check here: this is read some thirty times for each role
         if self.superior is None and self._override is None and self.governed is None:
             return written
         profile = adopt_superior(written, self.superior)
@@ -272,7 +272,7 @@ class RolePost:
         return document.locate_within(offset, *full)
 
     def has(self, *route: RouteStep) -> bool:
-        """Whether the profile, or an override of the organization, sets a value at a route."""
+        """Whether the profile, or an override of the organization, sets a value at a route: its keys and list positions."""
         document, full = self.locate_written(route)
         return document.has(*full)
 
@@ -353,7 +353,7 @@ class OrgRecords(msgspec.Struct, frozen=True):
         return get_declaring_document(self.document, self.governance, section, *route)
 
     @property
-    def locate_edges(self) -> Place:
+    def edges_place(self) -> Place:
         """The place of the hand-off edges that apply."""
         return locate_edges(self.document, self.governance)
 
@@ -381,15 +381,16 @@ def apply_override(
     """The profile with the fields that the override sets (`is_written(*route)`)."""
     changes: dict[str, object] = {}
     for name in filter(is_written, override.__struct_fields__):
-        theirs, ours = getattr(profile, name), getattr(override, name)
-        if theirs is None and name == "pace_plan":
-            theirs = PacePlan()
-        if isinstance(ours, Record) and isinstance(theirs, Record):
-            written = {each: getattr(ours, each) for each in ours.__struct_fields__ if is_written(name, each)}
+        in_profile, in_override = getattr(profile, name), getattr(override, name)
+        if in_profile is None and name == "pace_plan":
+            in_profile = PacePlan()
+        if isinstance(in_override, Record) and isinstance(in_profile, Record):
+            fields = in_override.__struct_fields__
+            written = {each: getattr(in_override, each) for each in fields if is_written(name, each)}
             kept = {key: each for key, each in written.items() if not _is_null_for_required(key, each)}
-            changes[name] = replace(theirs, **kept)
-        elif not _is_null_for_required(name, ours):
-            changes[name] = ours
+            changes[name] = replace(in_profile, **kept)
+        elif not _is_null_for_required(name, in_override):
+            changes[name] = in_override
     return replace(profile, **changes)
 
 

@@ -131,7 +131,7 @@ def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
     is_written = document.has("dispatch_edges")
     for number, edge in enumerate(view.records.organization.dispatch_edges):
         text = f"layer {edge.source} may hand work to layer {edge.target}"
-        place = document.place("dispatch_edges", number) if is_written else view.records.locate_edges
+        place = document.place("dispatch_edges", number) if is_written else view.records.edges_place
         yield build_cited_item(f"{edge.source}>{edge.target}", text, place)
 
 

@@ -129,7 +129,7 @@ def test_a_list_is_kept_until_the_server_says_that_it_changed(server: McpServer)
     async def test(upstream: Upstream) -> None:
         await upstream.call("echo", {"text": "warm"})
         if upstream.era == "2026-07-28":
-            await until(lambda: bool(upstream._connection and upstream._connection.tells_of_changes))
+            await until(lambda: bool(upstream._connection and upstream._connection.announces_changes))
         before = await upstream.tools()
         assert await upstream.tools() is before
         await upstream.call("change", {})

@@ -40,7 +40,7 @@ def list_command(
 ) -> None:
     """List the skills that SUBJECT sees, with their descriptions, and why others are withheld.
 
-    Exits 0 if there is a skill, 1 if there is none, 2 if it cannot run.
+    Exits 0 if SUBJECT sees a skill, 1 if not, 2 if the command cannot run.
     """
     skill_list = open_with_state(paths, org, store, no_cache=no_cache).cognitive_skills(org, subject)
     echo_answer(form, skill_list, lambda: join_lines(_render_skill_list(skill_list)))

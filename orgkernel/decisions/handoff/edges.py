@@ -62,7 +62,7 @@ def _get_edge(records: OrgRecords, number: int) -> EdgeFound:
     document = records.get_declaring_document("dispatch_edges")
     governance = read_governance(records.governance)
     is_written = document.has("dispatch_edges")
-    place = document.place("dispatch_edges", number) if is_written else records.locate_edges
+    place = document.place("dispatch_edges", number) if is_written else records.edges_place
     governed = governance is not None and is_written and document is records.governance
     edge = (
         governance.dispatch_edges[number]

@@ -132,7 +132,7 @@ def _find_edge_failures(
     text = f"no hand-off edge leads from {theirs} to {_describe_layer(records, receiver)}"
     hops = [hop for role_id in sender.roles for hop in find_next_hop(records, role_id, receiver)]
     remedies = tuple(f"hand the work to role {quote(hop)}, which can pass it on" for hop in hops)
-    why = (cite_place("dispatch_edges", records.locate_edges),)
+    why = (cite_place("dispatch_edges", records.edges_place),)
     yield HandoffFinding("edge", "DISPATCH_EDGE_FORBIDDEN", text, why, remedies)
 
 

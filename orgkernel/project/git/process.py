@@ -1,7 +1,7 @@
-"""Run git to read a repository that nobody has to trust: its configuration runs no program and hides no change.
+"""Run git to read an untrusted repository: its configuration cannot run a program or hide a change.
 
-Without a shell. No external diff programs, hooks, pagers or monitors of the file system are used, nothing
-is fetched, and no replaced or grafted commit stands in for a real one.
+Git runs without a shell, external diff programs, hooks, pagers and file system monitors. It fetches nothing, and ignores
+replaced and grafted commits.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import UsageError
 
 OBJECT_ID: Final = re.compile(rb"[0-9a-f]{40,64}\n")
-"""What git prints of one object."""
+"""The line that git prints for the id of one object."""
 _SETTINGS: Final = {
     "advice.graftFileDeprecated": "false",
-    # A file beside the objects that may tell of other parents.
+    # A file next to the objects that could list other parents.
     "core.commitGraph": "false",
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
@@ -31,13 +31,13 @@ _SETTINGS: Final = {
     "diff.renames": "false",
     "i18n.logOutputEncoding": "UTF-8",
     "log.showSignature": "false",
-    # Whether this user may open the repository is asked before, with the settings of the user.
+    # Callers check first whether this user may open the repository, with the settings of the user.
     "safe.directory": "*",
     "submodule.recurse": "false",
     "trailer.separators": ":",
 }
-# What git sets for its hooks, and what says where the objects are that are about to be received.
-OF_HOOKS: Final = (
+# Variables that git sets for its hooks. Some name the folder of objects that a push is about to add.
+HOOK_VARIABLES: Final = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
 )  # fmt: skip
@@ -50,7 +50,7 @@ _FIXED: Final = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    # No transport has this name, so that a partial clone fetches nothing.
+    # No transport has this name, so a partial clone fetches nothing.
     "GIT_ALLOW_PROTOCOL": "none",
 }
 
@@ -58,11 +58,13 @@ _FIXED: Final = {
 def run_git(
     folder: str, *arguments: str, input: bytes = b"", in_hook: bool = False
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder. `in_hook`: git has said which repository and index are meant. Raises `UsageError`."""
+    """Run git in a folder. With `in_hook`, keep the variables with which git names the
+    repository and the index to its hooks. Raises `UsageError`.
+    """
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("GIT_") or (in_hook and name in OF_HOOKS)
+        if not name.startswith("GIT_") or (in_hook and name in HOOK_VARIABLES)
     }
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
     try:
@@ -82,7 +84,7 @@ def run_git(
 
 
 def read_git(folder: str, *arguments: str, what: str, input: bytes = b"", in_hook: bool = False) -> bytes:
-    """What git prints. Raises `UsageError` if it fails; `what` is what cannot be done then."""
+    """The output of git. Raises `UsageError` if git fails: "git cannot WHAT"."""
     done = run_git(folder, *arguments, input=input, in_hook=in_hook)
     if done.returncode != 0:
         raise UsageError(f"git cannot {what}", first_line(done.stderr))
@@ -90,7 +92,7 @@ def read_git(folder: str, *arguments: str, what: str, input: bytes = b"", in_hoo
 
 
 def first_line(stderr: bytes) -> str:
-    """The first line of what git says about an error."""
+    """The first line of an error message of git."""
     return printable(stderr.decode(errors="replace").strip().partition("\n")[0])
 
 

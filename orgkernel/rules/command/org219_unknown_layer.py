@@ -58,7 +58,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     )
     if not layers:
         if edges:
-            place = records.locate_edges
+            place = records.edges_place
             message = f"{here} has `dispatch_edges` but no `layers`"
             yield Finding(place, message, "list the layers under `layers`, highest first", subject)
         return

@@ -58,7 +58,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if len(way) - 1 > limit:
         document = records.get_declaring_document("limits", "max_spawn_depth")
         is_written = document.has("limits", "max_spawn_depth")
-        place = document.place("limits", "max_spawn_depth") if is_written else records.locate_edges
+        place = document.place("limits", "max_spawn_depth") if is_written else records.edges_place
         yield Finding(
             place,
             f"the path {quote(' > '.join(way))} takes {len(way) - 1} hand-offs, and `max_spawn_depth` is {limit}",

@@ -1,11 +1,11 @@
-"""A coordinator may change files itself, like the agents that it hands work to.
+"""A coordinator can change files itself, like the agents that it hands work to.
 
 ## What it checks
 
-The rule applies to agents whose name or description says that they coordinate, orchestrate or delegate, and that may
-start other agents (`Agent` or `Task` among their tools, `agents`, or subordinates). Such an agent does not list a
-tool that writes files if one of those agents has the same tool. If its text says that it never writes itself, it does
-not have such a tool by omission either.
+The rule applies to agents that may start other agents (`Agent` or `Task` among their tools, `agents`, or subordinates) and
+whose name or description contains a word such as coordinate, orchestrate or delegate. Such an agent must not list a tool that
+writes files if one of the other agents has the same tool. If its instructions say that it never writes files itself, it must
+also not inherit such a tool by leaving out `tools`.
 
 ## Why it matters
 
@@ -22,7 +22,7 @@ tools: Agent, Read, Edit
 ---
 ```
 
-beside an agent `coder` that has `Edit` as well.
+A second agent, `coder`, has `Edit` too.
 
 ## Instead
 
@@ -37,7 +37,7 @@ tools: Agent, Read
 ## Known limits
 
 It is only information, because some coordinators write a plan or a report of their own. Tools that can change files
-in other ways, such as `Bash`, are ignored. Only English texts are understood.
+in other ways, such as `Bash`, are ignored. Only English is understood.
 
 ## Since
 
@@ -90,8 +90,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                 written = [tool for tool in both if tool in words.get("tools", ())] or both
                 yield Finding(
                     post.document.place("tools" if "tools" in words else "name"),
-                    f"agent {quote(post.profile.name)} coordinates others, and may change files itself by {listing(written)}, "
-                    f"as {quote(other.profile.name)} may",
+                    f"agent {quote(post.profile.name)} coordinates others, and can change files itself with {listing(written)}, "
+                    f"as {quote(other.profile.name)} can",
                     "leave these tools to the agents that it hands work to",
                     f"role:{post.role_id}",
                     (Related(other.document.place("tools"), f"the tools of {quote(other.profile.name)}"),),
@@ -112,7 +112,7 @@ def _list_workers_below(view: OrgView, post: RolePost, posts: list[RolePost]) ->
         and (anyone or each.profile.name in names or each.role_id in subordinates)
         and not _COORDINATES.search(f"{each.profile.name} {each.profile.description}")
     ]
-    # One that lists its tools shows best what is meant.
+    # The message names the first one. An agent that lists its tools is the clearest example.
     return sorted(agents, key=lambda each: "tools" not in get_written_words(each))
 
 

@@ -59,13 +59,13 @@ class _Process(SubprocessStreamProtocol):
         super().process_exited()
         assert self.transport is not None
         reason = describe_exit(self.transport.get_returncode())
-        self.running_loop.call_later(_LAST_WORDS_SECONDS, self.ending.come, reason)
+        self.running_loop.call_later(_LAST_WORDS_SECONDS, self.ending.end, reason)
 
     async def end_after_exit(self, reason: str) -> None:
         """End it with its exit, which is waited for; with `reason` if it does not exit."""
         await _wait_until_exit(self.transport, _EXIT_SECONDS)
         code = None if self.transport is None else self.transport.get_returncode()
-        self.ending.come(reason if code is None else describe_exit(code))
+        self.ending.end(reason if code is None else describe_exit(code))
 
 
 class _Reader:

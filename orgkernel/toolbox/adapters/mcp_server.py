@@ -119,7 +119,7 @@ async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, A
     try:
         result = await client.call_tool(name, arguments)
     except MCPError as error:
-        if ending.has_come:
+        if ending.has_ended:
             return Reply("failed", error=ending.reason, is_uncertain=True)
         if await _does_list(client, name):
             return Reply("failed", error=f"{error.message} ({error.code})", metadata={"mcp_code": error.code})

@@ -1,4 +1,4 @@
-"""One connection to an upstream server, in a task of its own, because the SDK is entered and left in one task."""
+"""One connection to an upstream server. It has its own task, because the SDK must open and close a client in the same task."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _GUARD: Final = ServerGuard()
 
 
 class UpstreamConnection:
-    """A connection that is starting, running or over."""
+    """A connection that is starting, running or closed."""
 
     def __init__(
         self,
@@ -58,9 +58,9 @@ class UpstreamConnection:
         on_end: Callable[[UpstreamConnection], None],
     ) -> None:
         self.calls = 0
-        """How many calls use it."""
-        self.tells_of_changes = False
-        """Whether a change of a list will be announced."""
+        """Number of calls that use it now."""
+        self.announces_changes = False
+        """Whether the server announces changes of its lists on this connection."""
         self.ending = Ending(lambda: on_end(self))
         self.breakage = Breakage()
         self.has_started = False
@@ -88,7 +88,7 @@ class UpstreamConnection:
 
     @property
     def is_modern(self) -> bool:
-        """Whether it speaks a version of the protocol without a handshake."""
+        """Whether it uses a version of the protocol without a handshake."""
         return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def call_plain(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -107,8 +107,8 @@ class UpstreamConnection:
             text, kind = f"its connection broke: {error}", self.breakage.data("broken")
         raise MCPError(INTERNAL_ERROR, text, kind)
 
-    def expect(self, seconds: float) -> None:
-        """An answer may take so many seconds."""
+    def allow_answer_time(self, seconds: float) -> None:
+        """Accept answers that take up to this many seconds."""
         if self._http is not None:
             self._http.longest_answer = max(self._http.longest_answer, seconds)
 
@@ -119,17 +119,17 @@ class UpstreamConnection:
         self.let_go()
 
     def let_go(self) -> None:
-        """End it, if it is retired and has no calls."""
+        """End it if it is retired and no call uses it."""
         if self._is_retired and not self.calls:
-            self.ending.come("it was closed")
+            self.ending.end("it was closed")
 
-    def call_when_gone(self, call: Callable[[UpstreamConnection], object]) -> None:
-        """Call something when nothing of it is left, such as a process."""
+    def add_end_callback(self, call: Callable[[UpstreamConnection], object]) -> None:
+        """Call a function after the connection, including the process of its server, has ended."""
         self._task.add_done_callback(lambda _: call(self))
 
     async def aclose(self) -> None:
         """End it now."""
-        self.ending.come("it was closed")
+        self.ending.end("it was closed")
         if not self.ready.done():
             self._task.cancel()
         await asyncio.wait([self._task])
@@ -154,15 +154,15 @@ class UpstreamConnection:
                     await self.ending.wait()
                     follower.cancel()
         except TimeoutError:
-            self.ending.come(f"it did not start within {self._limits.start_seconds:g} seconds")
+            self.ending.end(f"it did not start within {self._limits.start_seconds:g} seconds")
         except asyncio.CancelledError:
-            self.ending.come("it was closed")
+            self.ending.end("it was closed")
         except BaseException as error:
-            self.ending.come(self._describe(error))
+            self.ending.end(self._describe(error))
             if not isinstance(error, Exception):
                 raise
         finally:
-            self.ending.come("its connection ended")
+            self.ending.end("its connection ended")
             if not self.ready.done():
                 self.ready.set_result(None)
 
@@ -184,7 +184,7 @@ class UpstreamConnection:
 
     def _describe(self, error: BaseException) -> str:
         error = find_first_cause(error)
-        if isinstance(error, _NotSetUp):
+        if isinstance(error, _IncompleteSettings):
             return str(error)
         if self.breakage.kind_of(error) is not None:
             return str(error)
@@ -197,7 +197,7 @@ class UpstreamConnection:
         if isinstance(provider.server, str):
             headers, lacks = build_headers(provider, self._credentials)
             if lacks:
-                raise _NotSetUp(lacks)
+                raise _IncompleteSettings(lacks)
             transport = ContainedTransport(self._limits, self.breakage)
             self._http = transport
             http = await stack.enter_async_context(AsyncClient(headers=headers, transport=transport))
@@ -205,7 +205,7 @@ class UpstreamConnection:
         environment = dict(provider.environment)
         for variable, credential in provider.credential_environment.items():
             if credential not in self._credentials:
-                raise _NotSetUp(reply_missing(credential))
+                raise _IncompleteSettings(reply_missing(credential))
             environment[variable] = self._credentials[credential]
         return open_limited_stdio(provider.server, environment, limit, self.ending, _GUARD)
 
@@ -216,7 +216,7 @@ class UpstreamConnection:
                     self._on_change(kind)
 
     async def _follow(self, client: Client) -> None:
-        """Let the server tell of changes: by itself after a handshake, otherwise through a subscription."""
+        """Follow changes of the lists: a server announces them by itself after a handshake, otherwise through a subscription."""
         has = client.server_capabilities
         tools, prompts, resources = (
             bool(each is not None and each.list_changed) for each in (has.tools, has.prompts, has.resources)
@@ -224,23 +224,23 @@ class UpstreamConnection:
         if not (tools or prompts or resources):
             return
         if not self.is_modern:
-            self.tells_of_changes = True
+            self.announces_changes = True
             return
         try:
             async with client.listen(
                 tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
             ) as subscription:
-                self.tells_of_changes = True
+                self.announces_changes = True
                 async for _ in subscription:
                     pass  # each event is also a notification
         except Exception:
             pass  # then lists are read again after their lifetime
         finally:
-            self.tells_of_changes = False
+            self.announces_changes = False
 
 
-class _NotSetUp(Exception):
-    """A connection cannot be made as its provider is set up."""
+class _IncompleteSettings(Exception):
+    """The settings of a provider do not allow a connection, for example because a credential is missing."""
 
 
 def find_first_cause(error: BaseException) -> BaseException:

@@ -177,7 +177,7 @@ class Upstream:
             connection = self._start()
         if not connection.ready.done():
             await asyncio.shield(connection.ready)
-        if connection.ending.has_come:
+        if connection.ending.has_ended:
             raise UpstreamError(self._clean_text(connection.ending.reason))
         return connection
 
@@ -187,7 +187,7 @@ class Upstream:
         )
         self._connection = connection
         self._open.add(connection)
-        connection.call_when_gone(self._open.discard)
+        connection.add_end_callback(self._open.discard)
         for kind in LIST_KINDS:
             self._note_change(kind)
         return connection
@@ -258,7 +258,7 @@ class Upstream:
 
         async def send(connection: UpstreamConnection) -> dict[str, Any]:
             was_sent = False
-            connection.expect(limit)
+            connection.allow_answer_time(limit)
             session = connection.client.session
             try:
                 async with asyncio.timeout(limit), self._free:
@@ -295,7 +295,7 @@ class Upstream:
             return UpstreamError("its answer has an unexpected form", "protocol", is_uncertain=True)
         if not isinstance(error, MCPError):
             return UpstreamError(self._clean_text(f"{type(error).__name__}: {error}"), is_uncertain=True)
-        if connection.ending.has_come and error.code == CONNECTION_CLOSED:
+        if connection.ending.has_ended and error.code == CONNECTION_CLOSED:
             return UpstreamError(self._clean_text(connection.ending.reason), is_uncertain=True)
         message = f"{self._clean_text(error.message)} ({error.code})"
         return UpstreamError(message, "failed", is_uncertain=error.code not in _NOT_RUN)
@@ -303,7 +303,7 @@ class Upstream:
     async def _list(self, kind: ListKind) -> Definitions:
         connection = await self._ensure_connected()
         now = asyncio.get_running_loop().time()
-        kept = self._lists.find(kind, now, connection.tells_of_changes)
+        kept = self._lists.find(kind, now, connection.announces_changes)
         if kept is not None:
             return kept
         try:
@@ -323,7 +323,7 @@ class Upstream:
     def _build_reader(self, kind: ListKind) -> Callable[[UpstreamConnection], Awaitable[Definitions]]:
         async def read(connection: UpstreamConnection) -> Definitions:
             changes, seconds = self._lists.changes, self._limits.list_seconds
-            connection.expect(seconds)
+            connection.allow_answer_time(seconds)
             try:
                 async with asyncio.timeout(seconds):
                     listing = await read_list(connection.client, kind, self._limits)
@@ -332,7 +332,7 @@ class Upstream:
             listing = msgspec.structs.replace(listing, items=tuple(self._mask(list(listing.items))))
             if changes == self._lists.changes:
                 now = asyncio.get_running_loop().time()
-                self._lists.keep(kind, listing, now, connection.tells_of_changes)
+                self._lists.keep(kind, listing, now, connection.announces_changes)
             return listing.items
 
         return read

@@ -63,10 +63,10 @@ class WatchedReader:
             try:
                 item = await self._inner.receive()
             except TooLong as error:
-                self._ending.come(str(error))
+                self._ending.end(str(error))
                 raise anyio.EndOfStream from None
             except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
-                self._ending.come("its connection ended")
+                self._ending.end("its connection ended")
                 raise anyio.EndOfStream from None
             if await self._is_significant(item):
                 return item  # type: ignore[no-any-return]

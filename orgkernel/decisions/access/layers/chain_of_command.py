@@ -143,7 +143,7 @@ def _explain_edge_forbidden(evaluation: Evaluation) -> Sentence:
     text = (
         f"no hand-off edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
     )
-    return text, (cite_place("dispatch_edges", records.locate_edges),)
+    return text, (cite_place("dispatch_edges", records.edges_place),)
 
 
 def _explain_chain_of_command(evaluation: Evaluation) -> Sentence:

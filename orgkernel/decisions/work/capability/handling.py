@@ -28,7 +28,7 @@ from orgkernel.decisions.work.capability.procedures import (
     find_procedures,
 )
 from orgkernel.decisions.work.capability.skills import (
-    OpenSkill,
+    VisibleSkill,
     build_skill_card,
     find_withheld_reasons,
     get_skills,
@@ -292,7 +292,7 @@ def _find_augmenting_skills(
             yield skill.name
 
 
-def _does_serve(skill: OpenSkill, intent: str) -> bool:
+def _does_serve(skill: VisibleSkill, intent: str) -> bool:
     return intent in skill.gates.intents and skill.gates.is_found_by_intent
 
 

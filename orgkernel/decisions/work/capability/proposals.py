@@ -12,7 +12,7 @@ import msgspec
 
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Why, cite_place
-from orgkernel.decisions.work.capability.skills import OpenSkill, get_skills
+from orgkernel.decisions.work.capability.skills import VisibleSkill, get_skills
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 
@@ -84,7 +84,7 @@ def _find_proposals(view: OrgView, outcomes_by_skill: dict[str, list[OutcomesOfA
 
 
 def _build_proposal(
-    skill: OpenSkill, agents: tuple[OutcomesOfAgent, ...], successes: int, failures: int
+    skill: VisibleSkill, agents: tuple[OutcomesOfAgent, ...], successes: int, failures: int
 ) -> Proposal:
     gates, total = skill.gates, successes + failures
     text = f"skill `{skill.name}` succeeded {successes} of {total} times in the hands of {len(agents)} agent{'s' * (len(agents) > 1)}"

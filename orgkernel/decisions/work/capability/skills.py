@@ -91,8 +91,8 @@ class SkillActivation(msgspec.Struct, frozen=True):
     state_version: int
 
 
-class OpenSkill(NamedTuple):
-    """A skill as an organization sees it, with its metadata."""
+class VisibleSkill(NamedTuple):
+    """A skill that an organization sees, with its gates. A subject that does not pass them does not see it."""
 
     definition: Definition[CognitiveSkill]
     gates: SkillGates
@@ -112,7 +112,7 @@ class OpenSkill(NamedTuple):
 
 
 @PerView
-def get_skills(view: OrgView) -> dict[str, OpenSkill]:
+def get_skills(view: OrgView) -> dict[str, VisibleSkill]:
     """Every skill that an organization sees, by name. Skills with more gates come first, then the order is by name."""
     skills = []
     for definition in view.records.cognitive_skills.values():
@@ -122,7 +122,7 @@ def get_skills(view: OrgView) -> dict[str, OpenSkill]:
             *gates.problems,
             *find_unknown_names(view.records, definition, gates),
         )
-        skills.append(OpenSkill(definition, gates, problems))
+        skills.append(VisibleSkill(definition, gates, problems))
     skills.sort(key=lambda each: (-_count_gates(each.gates), each.name))
     return {each.name: each for each in skills}
 
@@ -132,12 +132,12 @@ def _count_gates(gates: SkillGates) -> int:
     return bool(gates.departments) + bool(gates.skill_id) + bool(gates.min_rank) + (gates.min_proficiency > 1)
 
 
-def find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) -> tuple[Reason, ...]:
-    """The reasons why a skill is withheld from a subject, the first gate first; empty if it is open."""
+def find_withheld_reasons(view: OrgView, holder: CrewMember, skill: VisibleSkill) -> tuple[Reason, ...]:
+    """The reasons why a skill is withheld from a subject, the first gate first; empty if the subject passes every gate."""
     return tuple(_find_withheld_reasons(view, holder, skill))
 
 
-def _find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
+def _find_withheld_reasons(view: OrgView, holder: CrewMember, skill: VisibleSkill) -> Iterator[Reason]:
     gates, name = skill.gates, quote(skill.name)
     if skill.problems:
         why = tuple(cite_place(each.text, skill.definition.place(*each.route)) for each in skill.problems)
@@ -162,7 +162,7 @@ def _find_withheld_reasons(view: OrgView, holder: CrewMember, skill: OpenSkill) 
         yield from _check_proficiency(view, holder, skill)
 
 
-def _check_proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
+def _check_proficiency(view: OrgView, holder: CrewMember, skill: VisibleSkill) -> Iterator[Reason]:
     gates, name, who = skill.gates, quote(skill.name), quote(holder.name)
     record = holder.skills.get(gates.skill_id)
     if record is not None and record.suspended:
@@ -171,7 +171,7 @@ def _check_proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> I
         return
     level = get_held_level(view, holder, gates.skill_id)
     if gates.min_proficiency > 1 and level < gates.min_proficiency:
-        held = f"level {level}" if level else "nothing"
+        held = f"level {level}" if level else "no level"
         text = (
             f"skill {name} needs level {gates.min_proficiency} of {quote(gates.skill_id)}, "
             f"and {who} holds {held} of it"
@@ -183,12 +183,12 @@ def _list_departments(gates: SkillGates) -> str:
     return f"department{'s' * (len(gates.departments) > 1)} {listing(gates.departments)}"
 
 
-def _cite_key(skill: OpenSkill, key: str, text: str) -> Why:
+def _cite_key(skill: VisibleSkill, key: str, text: str) -> Why:
     return cite_place(text, skill.place(key))
 
 
-def build_skill_card(view: OrgView, holder: CrewMember, skill: OpenSkill) -> SkillCard:
-    """The description of an open skill."""
+def build_skill_card(view: OrgView, holder: CrewMember, skill: VisibleSkill) -> SkillCard:
+    """The description of a skill, for a subject that passes its gates."""
     gates, record = skill.gates, skill.definition.record
     return SkillCard(
         name=record.name,

@@ -1,4 +1,4 @@
-"""Combines the files of a root: builds the organizations, and resolves components in other files."""
+"""Combine the files of a root: build its organization, and resolve components in other files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES: tuple[RoleType, ...] = ("specialist", "executive", "commander")
 
 
 class _Edges(NamedTuple):
-    """Command and query relations, with the marks of the values that declare them."""
+    """Relations between roles, as `{source: {target: mark}}`. A mark is the packed line and column of the declaring value."""
 
     commands: dict[str, dict[str, int]]
     queries: dict[str, dict[str, int]]
@@ -39,7 +39,7 @@ class _Edges(NamedTuple):
 
 
 def complete(root: Root, files: Sequence[FileRead]) -> Completion:
-    """Combine the files of one root."""
+    """Combine the files of one root: the organization of its agents, and the roles with their tools and superiors."""
     documents = [document for file in files for document in file.read.documents]
     roles: dict[str, SourceDocument] = {}
     for document in documents:
@@ -54,13 +54,13 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     declared = {
         tool for each in catalogs if isinstance(each.record, ToolCatalog) for tool in each.record.tools
     }
-    instead: dict[int, SourceDocument] = {}
+    replacements: dict[int, SourceDocument] = {}
     edges: dict[int, _Edges] = {}
     for each in catalogs:
         file_edges = edges[id(each)] = _read_edges(each, raw[id(each)], agents, roles)
         if file_edges.unresolved:
             more = {**raw[id(each)], "unresolved": file_edges.unresolved}
-            instead[id(each)] = replace_document(each, each.record, each.marks, more)
+            replacements[id(each)] = replace_document(each, each.record, each.marks, more)
     commands = _merge(each.commands for each in edges.values())
     queries = _merge(each.queries for each in edges.values())
     superior = {worker: manager for manager, below in reversed(commands.items()) for worker in below}
@@ -77,32 +77,34 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
             query_targets,
             at if height else 0,
         )
-        instead[id(role)] = place_role(role, part)
-    _drop_repeated(documents, instead)
+        replacements[id(role)] = place_role(role, part)
+    _drop_repeated(documents, replacements)
     organization = _build_organization(root, catalogs, raw, roles, commands)
-    return Completion(instead, (organization,))
+    return Completion(replacements, (organization,))
 
 
-def _drop_repeated(documents: Sequence[SourceDocument], instead: dict[int, SourceDocument]) -> None:
+def _drop_repeated(documents: Sequence[SourceDocument], replacements: dict[int, SourceDocument]) -> None:
     """Merge identical tools of several files. The first file keeps the tool and its confirmation policy."""
     tools: dict[str, Tool] = {}
     policies: dict[str, Policy] = {}
     for each in documents:
         record = each.record
-        now = instead.get(id(each), each)
+        now = replacements.get(id(each), each)
         raw = get_list_words(now)
         if isinstance(record, ToolCatalog):
             kept = {name: tool for name, tool in record.tools.items() if tools.get(name) != tool}
             tools = {**record.tools, **tools}
             if len(kept) < len(record.tools):
-                instead[id(each)] = replace_document(each, ToolCatalog(tools=kept), now.marks, raw)
+                replacements[id(each)] = replace_document(each, ToolCatalog(tools=kept), now.marks, raw)
         elif isinstance(record, AccessPolicies):
             further = {
                 name: policy for name, policy in record.policies.items() if policies.get(name) != policy
             }
             policies = {**record.policies, **policies}
             if len(further) < len(record.policies):
-                instead[id(each)] = replace_document(each, AccessPolicies(policies=further), now.marks, raw)
+                replacements[id(each)] = replace_document(
+                    each, AccessPolicies(policies=further), now.marks, raw
+                )
 
 
 def _read_edges(
@@ -140,7 +142,7 @@ def _merge(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[st
 
 
 def _measure_height(name: str, commands: Mapping[str, Mapping[str, int]]) -> int:
-    """The number of command levels below a role, as far as it matters."""
+    """The number of command levels below a role, at most two, because role types do not distinguish more."""
     below, height = {name}, 0
     while height < len(_TYPES) - 1:
         below = {worker for each in below for worker in commands.get(each, ())}
